@@ -1,0 +1,70 @@
+"""chunkast: Markdown to chunks that fit an exact token budget.
+
+The names below are the public ones; importing the package loads none of the libraries
+behind them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from chunkast.api import chunk, count_tokens
+    from chunkast.boundaries import best_cut, merge_break_points
+    from chunkast.chunker import Chunker
+    from chunkast.config import ChunkConfig
+    from chunkast.errors import ChunkastError, ConfigError, SourceError
+    from chunkast.identity import chunk_id, content_hash, normalize_text
+    from chunkast.model import Analysis, Block, BreakPoint, Chunk, Heading, ProtectedRegion
+
+__all__ = (
+    "Analysis",
+    "Block",
+    "BreakPoint",
+    "Chunk",
+    "ChunkConfig",
+    "ChunkastError",
+    "Chunker",
+    "ConfigError",
+    "Heading",
+    "ProtectedRegion",
+    "SourceError",
+    "best_cut",
+    "chunk",
+    "chunk_id",
+    "content_hash",
+    "count_tokens",
+    "merge_break_points",
+    "normalize_text",
+)
+
+__version__: Final = "0.1.0"
+
+_HOME: Final = {
+    "chunkast.api": ("chunk", "count_tokens"),
+    "chunkast.boundaries": ("best_cut", "merge_break_points"),
+    "chunkast.chunker": ("Chunker",),
+    "chunkast.config": ("ChunkConfig",),
+    "chunkast.errors": ("ChunkastError", "ConfigError", "SourceError"),
+    "chunkast.identity": ("chunk_id", "content_hash", "normalize_text"),
+    "chunkast.model": (
+        "Analysis",
+        "Block",
+        "BreakPoint",
+        "Chunk",
+        "Heading",
+        "ProtectedRegion",
+    ),
+}
+_MODULE_OF: Final = {name: module for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULE_OF:
+        return getattr(import_module(_MODULE_OF[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,148 @@
+"""Break points: where a chunk may begin, and how good a place each is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.model import Block, BreakPoint
+from chunkast.scores import item_kind
+
+__all__ = ("merge_break_points", "scan_break_points")
+
+_COLONS = (":", "：")
+
+
+def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
+    """One list, sorted by position: the highest score at each position stays.
+
+    On equal scores the point that comes first stays, earlier lists before later ones.
+    """
+    best: dict[int, BreakPoint] = {}
+    for points in lists:
+        for point in points:
+            known = best.get(point.pos)
+            if known is None or point.score > known.score:
+                best[point.pos] = point
+    return [best[pos] for pos in sorted(best)]
+
+
+class _Scanner:
+    """Walks the tree in document order; a point arises where one leaf follows another."""
+
+    def __init__(self, text: str, scores: Mapping[str, float]) -> None:
+        self.text = text
+        self.scores = scores
+        self.points: list[BreakPoint] = []
+        self.previous: Block | None = None
+        # What holds the previous leaf: whether that leaf only opens its container.
+        self.opens_container = False
+        # Points that wait for the next leaf: of blocks that begin there, and of blocks
+        # that ended before it. In order, the first of the highest score wins.
+        self.before: list[tuple[float, str]] = []
+        self.after: list[tuple[float, str]] = []
+        self.introducible = False
+        self.open_tags = 0
+
+    def visit(self, block: Block, cap: float, lists: int) -> None:
+        """``cap``: no point in here scores above it. ``lists``: how many lists are open."""
+        if block.kind == "tag":
+            self.tag(block, cap)
+            return
+        if self.open_tags:
+            cap = min(cap, self.scores["tag-close"])
+        construct = CONSTRUCTS[block.kind]
+        kind = _score_kind(block)
+        score = min(self.scores[kind], cap)
+        if block.kind not in ("document", "list", "blank"):
+            self.before.append((score, kind))
+        self.introducible = self.introducible or construct.introducible
+        if construct.shape != "container":
+            self.leaf(block)
+        else:
+            inner = cap if block.kind in ("document", "list") else score
+            for number, child in enumerate(block.children):
+                if child.kind == "marker":
+                    # A line with only a container's own markers belongs to what it opens,
+                    # or to what it closes.
+                    self.leaf(child, inner, first=number == 0)
+                    self.opens_container = number == 0 and len(block.children) > 1
+                else:
+                    self.visit(child, inner, lists + (block.kind == "list"))
+        if construct.after:
+            self.after.append((score, kind))
+        elif block.kind == "list" and lists == 0:
+            self.after.append((min(self.scores["list-end"], cap), "list-end"))
+
+    def tag(self, block: Block, cap: float) -> None:
+        """The line of an opening tag scores before it, that of a closing one behind it."""
+        opens = block.info == "open"
+        kind = "tag-open" if opens else "paragraph"
+        self.before.append((min(self.scores[kind], cap), kind))
+        beside_tag = self.previous is not None and self.previous.kind == "tag"
+        self.opens_container = self.opens_container and not beside_tag
+        self.leaf(block, first=opens or beside_tag)
+        self.opens_container = opens
+        self.open_tags += 1 if opens else -1
+        if not opens:
+            self.after.append((min(self.scores["tag-close"], cap), "tag-close"))
+
+    def leaf(self, block: Block, cap: float = math.inf, *, first: bool = True) -> None:
+        if block.kind == "blank":
+            return
+        if block.kind == "marker":
+            self.before.append((min(self.scores["paragraph"], cap), "paragraph"))
+        if self.previous is not None:
+            self.emit(block, closes_container=not first)
+        self.before.clear()
+        self.after.clear()
+        self.introducible = False
+        self.previous = block
+        self.opens_container = False
+
+    def emit(self, block: Block, *, closes_container: bool) -> None:
+        previous = self.previous
+        assert previous is not None
+        score, kind = max(self.before + self.after, key=lambda point: point[0])
+        if previous.kind == "heading":
+            kind = "orphan-heading"
+        elif self.opens_container or closes_container or self.is_led_in(previous):
+            kind = "lead-in"
+        if kind in ("orphan-heading", "lead-in"):
+            score = min(score, self.scores[kind])
+        self.points.append(BreakPoint(block.start, score, kind))
+
+    def is_led_in(self, previous: Block) -> bool:
+        """Whether a line ending with a colon comes right before a list, fence or table."""
+        if not self.introducible or previous.kind not in ("paragraph", "term"):
+            return False
+        return self.text[previous.start : previous.end].rstrip().endswith(_COLONS)
+
+    def finish(self) -> None:
+        if self.after and self.previous is not None:
+            score, kind = max(self.after, key=lambda point: point[0])
+            self.points.append(BreakPoint(len(self.text), score, kind))
+
+
+def _score_kind(block: Block) -> str:
+    """The row of the score table for the point before ``block``."""
+    if block.kind == "heading":
+        return f"h{block.level}"
+    return item_kind(block.level) if block.kind == "item" else CONSTRUCTS[block.kind].score
+
+
+def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:
+    """The break points of a document's blocks, sorted, one per position.
+
+    A point sits at the first character of the first line of every block but the
+    document's first. It scores the best of what begins there and of what ended before
+    it, and inside a container never more than the container's own point. A point that
+    parts a heading from its text, or a lead-in from what it introduces, has the score
+    of "orphan-heading" or "lead-in" instead. Where the last block scores behind
+    itself, a point lies at the end of the text.
+    """
+    scanner = _Scanner(text, scores)
+    scanner.visit(tree, math.inf, 0)
+    scanner.finish()
+    return scanner.points

@@ -1,0 +1,44 @@
+"""The scored search for a cut: a good place a little further back beats a poor one here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chunkast.model import BreakPoint, ProtectedRegion
+
+__all__ = ("best_cut", "cut_value")
+
+
+def cut_value(score: float, distance: float, window: float, decay: float) -> float:
+    """``score * (1 - (distance / window) ** 2 * decay)``, as qmd weighs its break points.
+
+    ``distance`` is how far before the limit the point lies, ``window`` how far back the
+    search goes, in one unit. At distance 0 the whole score counts, also with window 0.
+    """
+    share = distance / window if window else 0.0
+    return score * (1 - share * share * decay)
+
+
+def best_cut(
+    points: Iterable[BreakPoint],
+    target: int,
+    *,
+    window: int,
+    decay: float = 0.7,
+    regions: Sequence[ProtectedRegion] = (),
+) -> int:
+    """The position of the best break point at or before ``target``, or ``target`` if none.
+
+    Points from ``target - window`` to ``target`` count, both included, unless they lie
+    strictly inside one of the ``regions``. The highest :func:`cut_value` wins, the lowest
+    position on a tie. Positions, ``target`` and ``window`` are in one unit, whichever.
+    """
+    best, best_value = target, -1.0
+    for point in sorted(points, key=lambda point: point.pos):
+        distance = target - point.pos
+        if not 0 <= distance <= window or any(r.contains(point.pos) for r in regions):
+            continue
+        value = cut_value(point.score, distance, window, decay)
+        if value > best_value:
+            best, best_value = point.pos, value
+    return best

@@ -1,0 +1,329 @@
+"""The façade: configuration, analysis, packing, chunks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from chunkast.boundaries import find_regions, scan_break_points
+from chunkast.config import ChunkConfig
+from chunkast.context import Context
+from chunkast.errors import ConfigError
+from chunkast.identity import chunk_id, content_hash
+from chunkast.markdown import CONSTRUCTS, parse_document
+from chunkast.markdown.titles import plain_title
+from chunkast.model import Analysis, Block, BreakPoint, Chunk, Heading
+from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
+from chunkast.split import Refiner
+from chunkast.text.source_map import SourceMap
+from chunkast.text.spans import SpanSet
+from chunkast.tokens import TokenIndex, resolve_counter
+
+__all__ = ("Chunker", "analyze")
+
+# How many chunks each location (a source and a heading path, as ids write them) has.
+_Parts = defaultdict[tuple[str, str], int]
+
+
+def analyze(text: str, config: ChunkConfig) -> Analysis:
+    """Parse ``text`` and find its break points, protected regions and headings."""
+    document = parse_document(text, config.extensions)
+    return Analysis(
+        text=text,
+        blocks=document.tree,
+        break_points=tuple(scan_break_points(text, document.tree, config.score_table)),
+        regions=tuple(find_regions(text, document.tree, document.tags)),
+        headings=tuple(_headings(document.tree, SpanSet(document.tags))),
+        references=document.references,
+        front_matter=document.front_matter,
+        notes=document.notes,
+    )
+
+
+def _headings(tree: Block, tags: SpanSet) -> Iterator[Heading]:
+    """The headings that open sections: at the top level of the document, outside tags."""
+    path: list[tuple[int, str]] = []
+    for block in tree.children:
+        if block.kind != "heading" or tags.covers(block.start):
+            continue
+        while path and path[-1][0] >= block.level:
+            path.pop()
+        title = plain_title(block.content)
+        path.append((block.level, title))
+        yield Heading(block.start, block.end, block.level, title, tuple(name for _, name in path))
+
+
+class Chunker:
+    """Cuts Markdown into chunks that fit an exact token budget.
+
+    Keywords are the fields of :class:`ChunkConfig`; a configuration object may be given
+    instead. Raises ``ConfigError`` for what is not allowed, naming the field. A chunker
+    has no state of its own and may be shared between threads.
+    """
+
+    def __init__(self, config: ChunkConfig | None = None, **options: Any) -> None:
+        if config is not None and options:
+            name, value = next(iter(options.items()))
+            raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
+        self.config = ChunkConfig.of(options) if config is None else config
+        self.counter = resolve_counter(self.config.encoding, self.config.model)
+
+    def analyze(self, text: str) -> Analysis:
+        """What is known of ``text`` before it is packed: blocks, break points, regions, headings."""
+        return analyze(text, self.config)
+
+    def chunk(self, text: str | Analysis, source: str | None = None) -> list[Chunk]:
+        """The chunks of a Markdown text (or of its analysis), in order.
+
+        ``source`` names the document in the chunks and their ids; without it ids are
+        unique within the document only. Never raises on a string.
+        """
+        return self._chunks(text, source, defaultdict(int))
+
+    def split_text(self, text: str) -> list[str]:
+        """The texts of the chunks alone."""
+        return [chunk.text for chunk in self.chunk(text)]
+
+    def iter_chunks(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Chunk]:
+        """The chunks of ``(source, text)`` pairs, document by document, as they are asked for."""
+        for chunks in self.chunk_documents(documents):
+            yield from chunks
+
+    def chunk_documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[list[Chunk]]:
+        """Like :meth:`iter_chunks`, a list for each document.
+
+        A source that comes again goes on counting its parts.
+        """
+        parts: _Parts = defaultdict(int)
+        for source, text in documents:
+            yield self._chunks(text, source, defaultdict(int) if source is None else parts)
+
+    def chunk_batch(
+        self,
+        texts: Sequence[str],
+        sources: Sequence[str | None] | None = None,
+        workers: int = 1,
+        progress: bool = False,
+    ) -> list[list[Chunk]]:
+        """The chunks of several texts, in input order.
+
+        A source that is given twice goes on counting its parts. With ``workers`` above 1
+        the texts are spread over processes (the configuration must be picklable, as it
+        is with an encoding's name); the result does not depend on it. ``progress`` shows
+        a bar on stderr. Raises ``ConfigError`` when ``sources`` has another length.
+        """
+        names: Sequence[str | None] = [None] * len(texts) if sources is None else sources
+        if len(names) != len(texts):
+            raise ConfigError("sources", len(names), f"allowed is one per text ({len(texts)})")
+        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+            raise ConfigError("workers", workers, "allowed is a whole number of at least 1")
+        from chunkast.batch import chunk_groups
+
+        return chunk_groups(self, texts, names, workers=workers, progress=progress)
+
+    def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> list[Chunk]:
+        analysis = given if isinstance(given, Analysis) else self.analyze(given)
+        return _Run(self, analysis, source, parts).chunks()
+
+
+class _Run:
+    """One document on its way from the analysis to its chunks."""
+
+    def __init__(
+        self, chunker: Chunker, analysis: Analysis, source: str | None, parts: _Parts
+    ) -> None:
+        self.config = chunker.config
+        self.analysis = analysis
+        self.text = text = analysis.text
+        self.source = source
+        self.parts = parts
+        leaves = [pair for pair in _leaves(analysis.blocks, ()) if pair[0].kind != "blank"]
+        self.leaves = [leaf for leaf, _ in leaves]
+        self.leaf_kinds = [kinds for _, kinds in leaves]
+        self.leaf_starts = [leaf.start for leaf in self.leaves]
+        self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
+        self.refiner = Refiner(
+            text,
+            self.index,
+            self.size,
+            budget=self.config.max_tokens,
+            scores=self.config.score_table,
+            trim=self.config.trim,
+            references=analysis.references,
+            extensions=self.config.extensions,
+        )
+        self.closed = SpanSet(
+            (region.start, region.end)
+            for region in analysis.regions
+            if self.index.count(region.start, region.end) <= self.config.max_tokens
+        )
+        points = [p for p in analysis.break_points if self.closed.end(p.pos) == p.pos]
+        if self.leaves and self.leaves[0].start:
+            # Blank lines before the first block are a unit of their own.
+            points.insert(0, BreakPoint(self.leaves[0].start, 0.0, "paragraph"))
+        if self.config.oversize == "split":
+            points = self.refined(points)
+        self.context = Context(
+            self.config,
+            chunker.counter.count,
+            analysis.headings,
+            self.refiner.frames,
+            analysis.front_matter,
+        )
+        self.layout = Layout(
+            text,
+            self.index,
+            points,
+            self.config,
+            context_tokens=self.context.tokens,
+            suffix_tokens=self.context.suffix_tokens,
+        )
+        self.overlap = Overlap(self.layout, self.sentences)
+
+    def size(self, start: int, end: int) -> int:
+        """What a chunk over the span would count."""
+        if self.config.trim:
+            start, end = trim_span(self.text, start, end)
+        return self.index.count(start, end)
+
+    def leaf_at(self, pos: int) -> Block | None:
+        """The leaf that begins at ``pos``."""
+        slot = bisect_left(self.leaf_starts, pos)
+        found = slot < len(self.leaves) and self.leaf_starts[slot] == pos
+        return self.leaves[slot] if found else None
+
+    def refined(self, points: list[BreakPoint]) -> list[BreakPoint]:
+        """``points`` and those inside blocks that are larger than the budget.
+
+        A paragraph that would fit alone, but not with the heading before it, divides at
+        its sentences, so that the heading keeps company.
+        """
+        budget = self.config.max_tokens
+        edges = [0, *(point.pos for point in points), len(self.text)]
+        scores = [0.0, *(point.score for point in points)]
+        top_level = {id(block) for block in self.analysis.blocks.children}
+        extra: list[BreakPoint] = []
+        glued = 0
+        for start, end, score in zip(edges, edges[1:], scores, strict=False):
+            if start == end:
+                continue
+            if score >= 0:
+                glued = start
+            leaf = self.leaf_at(start)
+            if self.too_large(start, end):
+                leaf = leaf or Block("blank", start, end)
+                whole = self.closed.end(start + 1) if self.closed.covers(start) else start
+                self.refiner.divide(leaf, start, max(leaf.end, whole), end)
+            elif (
+                glued < start
+                and leaf is not None
+                and leaf.kind == "paragraph"
+                and id(leaf) in top_level
+                and self.size(glued, end) > budget
+            ):
+                extra.extend(self.refiner.sentence_points(leaf, start, end))
+        return sorted([*points, *self.refiner.points, *extra], key=lambda point: point.pos)
+
+    def too_large(self, start: int, end: int) -> bool:
+        budget = self.config.max_tokens
+        # Estimates are exact at the starts of blocks; trimming takes a few tokens away.
+        estimate = self.index.estimate(end) - self.index.estimate(start)
+        surely_fits = self.index.additive and self.config.trim and estimate <= budget - 8
+        return not surely_fits and self.size(start, end) > budget
+
+    def chunks(self) -> list[Chunk]:
+        layout = self.layout
+        root = section_tree(self.analysis.headings, len(self.text))
+        pieces = [
+            piece
+            for piece in pack(layout, root, self.overlap, self.has_text)
+            if layout.span(piece.first, piece.last)[0] < layout.span(piece.first, piece.last)[1]
+        ]
+        source_map = SourceMap(self.text)
+        heading_starts = {heading.start for heading in self.analysis.headings}
+        chunks: list[Chunk] = []
+        for number, piece in enumerate(pieces):
+            previous = pieces[number - 1] if number else None
+            if layout.pos[piece.first] in heading_starts:
+                previous = None
+            chunks.append(self.emit(number, piece, previous, source_map))
+        return chunks
+
+    def has_text(self, unit: int) -> bool:
+        leaf = self.leaf_at(self.layout.pos[unit])
+        if leaf is None:
+            pos = self.layout.pos
+            return bool(self.text[pos[unit] : pos[unit + 1]].strip())
+        return leaf.kind != "heading"
+
+    def emit(
+        self, number: int, piece: Piece, previous: Piece | None, source_map: SourceMap
+    ) -> Chunk:
+        layout = self.layout
+        own, end = layout.span(piece.first, piece.last)
+        start = own
+        if previous is not None:
+            room = self.config.max_tokens - layout.context(piece.first)
+            start = self.overlap.start(previous, piece, room)
+        text = self.text[start:end]
+        tokens = self.index.count(start, end)
+        cut = layout.pos[piece.last]
+        embed_text, embed_tokens = self.context.embed(text, tokens, start, own, cut)
+        headings = self.context.path(own)
+        location = (self.source or "", " > ".join(headings))
+        part = self.parts[location]
+        self.parts[location] += 1
+        text_hash = content_hash(text)
+        front_matter = self.analysis.front_matter
+        return Chunk(
+            id=chunk_id(self.source or "", headings, part),
+            index=number,
+            source=self.source,
+            text=text,
+            start_index=start,
+            end_index=end,
+            start_byte=source_map.byte(start),
+            end_byte=source_map.byte(end),
+            start_line=source_map.line(start),
+            end_line=source_map.line(end - 1),
+            token_count=tokens,
+            overlap=own - start,
+            headings=headings,
+            kinds=self.kinds(start, end),
+            content_hash=text_hash,
+            embed_text=embed_text,
+            embed_token_count=embed_tokens,
+            embed_hash=text_hash if embed_text == text else content_hash(embed_text),
+            oversize=tokens > self.config.max_tokens,
+            metadata={"front_matter": front_matter} if front_matter else {},
+        )
+
+    def sentences(self, unit: int) -> list[int]:
+        """The beginnings of sentences inside a unit of prose that was not divided."""
+        start, end = self.layout.pos[unit], self.layout.pos[unit + 1]
+        leaf = self.leaf_at(start)
+        divided = leaf is None or end < leaf.end or self.closed.covers(start)
+        if leaf is None or divided or CONSTRUCTS[leaf.kind].shape != "prose":
+            return []
+        return [point.pos for point in self.refiner.sentence_points(leaf, start, leaf.end)]
+
+    def kinds(self, start: int, end: int) -> tuple[str, ...]:
+        """The kinds of the blocks that ``[start, end)`` touches, in order of appearance."""
+        kinds: dict[str, None] = {}
+        slot = max(bisect_left(self.leaf_starts, start + 1) - 1, 0)
+        while slot < len(self.leaves) and self.leaf_starts[slot] < end:
+            kinds.update(dict.fromkeys(self.leaf_kinds[slot]))
+            slot += 1
+        return tuple(kinds)
+
+
+def _leaves(block: Block, kinds: tuple[str, ...]) -> Iterator[tuple[Block, tuple[str, ...]]]:
+    """Every leaf with its kind and its containers', the outermost first, as a chunk names them."""
+    if block.kind not in ("document", "item", "marker") and block.kind not in kinds:
+        kinds = (*kinds, block.kind)
+    if not block.children:
+        yield block, kinds
+    for child in block.children:
+        yield from _leaves(child, kinds)

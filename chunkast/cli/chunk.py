@@ -1,0 +1,107 @@
+"""``chunkast chunk``: the chunks of documents, on stdout or in a file."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.inputs import select
+from chunkast.cli.messages import say
+from chunkast.cli.options import add_config, add_selection, config_of
+from chunkast.cli.output import open_output
+from chunkast.cli.work import Tally, results
+from chunkast.model import Chunk
+from chunkast.writers import WRITERS
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+__all__ = ("DESCRIPTION", "HELP", "add_arguments", "run")
+
+HELP: Final = "print the chunks of Markdown documents"
+DESCRIPTION: Final = (
+    "Print the chunks of Markdown documents, sorted by the documents' paths relative to the "
+    "folders given. A summary follows on stderr."
+)
+
+
+@dataclass(slots=True)
+class _Totals(Tally):
+    chunks: int = 0
+    tokens: int = 0
+
+    def add(self, chunk: Chunk) -> None:
+        self.chunks += 1
+        self.tokens += chunk.token_count
+
+    def summary(self, seconds: float) -> str:
+        failed = f", {self.failures:,} failed" if self.failures else ""
+        return (
+            f"{_number(self.documents, 'file')}, {_number(self.chunks, 'chunk')}, "
+            f"{_number(self.tokens, 'token')}, {seconds:.2f} s{failed}"
+        )
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_selection(parser)
+    parser.add_argument(
+        "--format",
+        choices=tuple(WRITERS),
+        default=next(iter(WRITERS)),
+        help="form of the output (default %(default)s)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write to FILE, which is replaced only once everything is done",
+    )
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Chunk what the arguments select; 1 if some of it failed."""
+    from chunkast.chunker import Chunker
+
+    started = perf_counter()
+    # Made here even if others do the work: a bad encoding is told before anything is read.
+    chunker = Chunker(config_of(options))
+    totals = _Totals()
+    path = None if options.output == "-" else options.output
+    with open_output(path) as output:
+        selection = select(options.paths, path)
+        # Chunks and a progress bar would run into one another on one terminal.
+        progress = path is not None or not sys.stdout.isatty()
+        documents = results(options, selection, chunker, _chunk, totals, progress=progress)
+        with closing(documents):
+            chunks = _chunks(documents, totals, output.stream.flush)
+            WRITERS[options.format](chunks, output.stream)
+        output.complete = totals.documents > 0
+    if not options.quiet:
+        say(totals.summary(perf_counter() - started))
+    return 1 if totals.failures else 0
+
+
+def _chunk(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> Iterable[list[Chunk]]:
+    return chunker.chunk_documents(documents)
+
+
+def _chunks(
+    documents: Iterable[list[Chunk]], totals: _Totals, flush: Callable[[], None]
+) -> Iterator[Chunk]:
+    for chunks in documents:
+        for chunk in chunks:
+            totals.add(chunk)
+            yield chunk
+        # Whoever reads the output has a document's chunks while the next is worked on.
+        flush()
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

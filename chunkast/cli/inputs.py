@@ -1,0 +1,260 @@
+"""Which files the command's arguments mean, and their text.
+
+An argument is a file, a folder, a glob or ``-`` (standard input).
+
+- A file is taken whatever its name. Its source is the path as given, with forward slashes.
+- A folder is searched for files with a Markdown ending, in any case. Hidden files, hidden
+  folders and vendored folders (see ``VENDORED``) below it are left out, and symbolic links
+  to folders are not followed. Sources are relative to the folder.
+- A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
+  the shell has not. Its wildcards pass over what a folder's search leaves out. A pattern
+  with an ending (``*.rst``) takes every file that it matches, any other (``docs/*``) those
+  with a Markdown ending; folders that it matches are searched like any other.
+- Standard input has no source.
+
+A file found twice, by whatever path, is taken once: as the first argument names it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path, PurePath
+from typing import Final
+
+from chunkast.cli.files import is_file, is_folder, is_there
+from chunkast.cli.messages import UsageError
+from chunkast.errors import SourceError
+
+__all__ = ("ENDINGS", "VENDORED", "InputFile", "Selection", "read", "select")
+
+ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt")
+# Folders of other people's files and of generated ones.
+VENDORED: Final = frozenset(
+    {
+        "__pycache__",
+        "__pypackages__",
+        "_build",
+        "_site",
+        "bower_components",
+        "build",
+        "dist",
+        "node_modules",
+        "site-packages",
+        "vendor",
+        "venv",
+    }
+)
+_STDIN: Final = "<stdin>"
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A document to read. ``data`` is its content where it can be read only once."""
+
+    path: str
+    source: str | None
+    data: bytes | None = None
+
+
+@dataclass(slots=True)
+class Selection:
+    """The files that the arguments mean, sorted by source, each once.
+
+    ``problems`` are the arguments that mean nothing, ``vendored`` the folders left out.
+    """
+
+    files: list[InputFile] = field(default_factory=list)
+    problems: list[SourceError] = field(default_factory=list)
+    vendored: list[str] = field(default_factory=list)
+
+    @property
+    def ambiguous(self) -> int:
+        """How many files have the source of another one, found in another folder."""
+        return len(self.files) - len({file.source for file in self.files})
+
+
+def select(arguments: Sequence[str], output: str | None = None) -> Selection:
+    """Find the files that ``arguments`` mean; ``output`` is not one of them.
+
+    Raises ``UsageError`` when an argument names the output itself.
+    """
+    written = None if output is None else os.path.realpath(output)
+    if any(argument != "-" and os.path.realpath(argument) == written for argument in arguments):
+        raise UsageError(f"--output {output}: that is one of the inputs")
+    selection = Selection()
+    taken: set[str | None] = {written}
+    for argument in arguments:
+        for path, source in _Finder(selection).find(argument):
+            real = "-" if source is None else os.path.realpath(path)
+            if real in taken:
+                continue
+            taken.add(real)
+            try:
+                selection.files.append(InputFile(path, source, _data_read_once(path, source)))
+            except SourceError as error:
+                selection.problems.append(error)
+    selection.files.sort(key=lambda file: (file.source or "", file.path))
+    return selection
+
+
+def read(file: InputFile) -> str:
+    """The text of a file, exactly: no line end, no byte order mark is changed.
+
+    Raises ``SourceError`` when the file cannot be read or is not UTF-8.
+    """
+    data = _read_bytes(file.path) if file.data is None else file.data
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            reason = "this is UTF-16"
+        else:
+            reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
+        raise SourceError(file.path, f"{reason}; convert the file to UTF-8", error.start) from None
+
+
+def _read_bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError(path, error.strerror or str(error)) from None
+
+
+def _data_read_once(path: str, source: str | None) -> bytes | None:
+    """What standard input or a pipe holds: a worker process could not read it."""
+    if source is None:
+        if sys.stdin is None:
+            raise SourceError(path, "standard input is closed")
+        try:
+            return sys.stdin.buffer.read()
+        except OSError as error:
+            raise SourceError(path, error.strerror or str(error)) from None
+    return None if is_file(path) or not is_there(path) else _read_bytes(path)
+
+
+class _Finder:
+    """Finds the files that one argument means."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.problems = selection.problems
+        self.vendored = selection.vendored
+
+    def find(self, argument: str) -> Iterable[tuple[str, str | None]]:
+        """Paths and their sources."""
+        if argument == "-":
+            return [(_STDIN, None)]
+        if is_folder(argument):
+            return self.in_folder(Path(argument)) or self.nothing(
+                argument, f"no Markdown file in this folder ({' '.join(ENDINGS)})"
+            )
+        if os.path.lexists(argument):
+            return [(argument, PurePath(argument).as_posix())]
+        if _is_pattern(argument):
+            return self.matching(argument) or self.nothing(argument, "no file matches")
+        return self.nothing(argument, "no such file or folder")
+
+    def nothing(self, argument: str, reason: str) -> list[tuple[str, str | None]]:
+        self.problems.append(SourceError(argument, reason))
+        return []
+
+    def in_folder(self, root: Path) -> list[tuple[str, str]]:
+        files: list[tuple[bool, str, str]] = []
+        folders = [root]
+        while folders:
+            for entry in self.entries(folders.pop()):
+                path = Path(entry.path)
+                if _is_folder(entry):
+                    if self.may_enter(entry):
+                        folders.append(path)
+                elif _is_markdown(entry.name) and _is_file(entry):
+                    source = path.relative_to(root).as_posix()
+                    files.append((entry.is_symlink(), source, str(path)))
+        # Where a link and the file itself are both found, the file comes first and stays.
+        return [(path, source) for _, source, path in sorted(files)]
+
+    def matching(self, pattern: str) -> list[tuple[str, str]]:
+        parts = PurePath(pattern).parts
+        if parts[-1] == "**":
+            parts = (*parts, "*")
+        ending = PurePath(pattern).suffix
+        any_ending = bool(ending) and not _is_pattern(ending)
+        files: list[tuple[str, str]] = []
+        folders: list[Path] = []
+        for path in sorted(set(self.expand(Path(), parts))):
+            if is_folder(path):
+                folders.append(path)
+            elif any_ending or _is_markdown(path.name):
+                files.append((str(path), path.as_posix()))
+        return [*files, *(found for folder in folders for found in self.in_folder(folder))]
+
+    def expand(self, base: Path, parts: Sequence[str]) -> Iterator[Path]:
+        """The paths below ``base`` that match ``parts`` one by one."""
+        if not parts:
+            yield base
+        elif _is_pattern(parts[0]):
+            yield from self.expand_wildcards(base, parts[0], parts[1:])
+        elif os.path.lexists(base / parts[0]):
+            yield from self.expand(base / parts[0], parts[1:])
+
+    def expand_wildcards(self, base: Path, part: str, rest: Sequence[str]) -> Iterator[Path]:
+        if part == "**":
+            yield from self.expand(base, rest)
+        for entry in self.entries(base, hidden=part.startswith(".")):
+            path = base / entry.name
+            if part == "**":
+                if _is_folder(entry) and self.may_enter(entry):
+                    yield from self.expand_wildcards(path, part, rest)
+            elif not fnmatch(entry.name, part):
+                continue
+            elif not _is_folder(entry):
+                if not rest and _is_file(entry):
+                    yield path
+            elif not self.is_vendored(entry):
+                yield from self.expand(path, rest)
+
+    def entries(self, folder: Path, *, hidden: bool = False) -> list[os.DirEntry[str]]:
+        """What a folder holds, but for what is hidden."""
+        try:
+            with os.scandir(folder) as entries:
+                return [entry for entry in entries if hidden or not entry.name.startswith(".")]
+        except NotADirectoryError:
+            return []
+        except OSError as error:
+            self.problems.append(SourceError(str(folder), error.strerror or str(error)))
+            return []
+
+    def may_enter(self, folder: os.DirEntry[str]) -> bool:
+        return not folder.is_symlink() and not self.is_vendored(folder)
+
+    def is_vendored(self, folder: os.DirEntry[str]) -> bool:
+        if folder.name not in VENDORED:
+            return False
+        path = PurePath(folder.path).as_posix()
+        if path not in self.vendored:
+            self.vendored.append(path)
+        return True
+
+
+def _is_pattern(text: str) -> bool:
+    return any(character in text for character in "*?[")
+
+
+def _is_markdown(name: str) -> bool:
+    return name.lower().endswith(ENDINGS)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    # DirEntry.is_dir() raises on a link that leads to itself.
+    return entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and is_folder(entry.path))
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link to nothing, which is to be reported; not a pipe."""
+    return entry.is_file(follow_symlinks=False) or (
+        entry.is_symlink() and (is_file(entry.path) or not is_there(entry.path))
+    )

@@ -1,0 +1,130 @@
+"""Argument parsing, dispatch and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType, MappingProxyType, ModuleType
+from typing import Final, NoReturn
+
+import chunkast
+from chunkast.cli import chunk, stats
+from chunkast.cli.messages import UsageError, say_error
+from chunkast.cli.output import abandon_stdout
+from chunkast.errors import ChunkastError, ConfigError
+
+__all__ = ("main",)
+
+# Each module has HELP, DESCRIPTION, add_arguments(parser) and run(options).
+COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType({"chunk": chunk, "stats": stats})
+
+_FAILED: Final = 1
+_USAGE: Final = 2
+# As shells count: 128 and the signal's number.
+_INTERRUPTED: Final = 130
+_TERMINATED: Final = 143
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say it in one line; argparse prints the usage of every option before it."""
+        say_error(f"{message} (see {self.prog} --help)")
+        raise SystemExit(_USAGE)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Leave, after help that was printed has arrived or failed to."""
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        super().exit(status, message)
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, cleaned up after like Ctrl-C."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command on ``argv`` (default: the process's arguments); its exit code."""
+    try:
+        with _terminable():
+            return _run(argv)
+    except ChunkastError as error:
+        say_error(error)
+        return _USAGE if isinstance(error, (UsageError, ConfigError)) else _FAILED
+    except BrokenPipeError:
+        # Whoever reads has read enough.
+        abandon_stdout()
+        return 0
+    except OSError as error:
+        # Inputs report their own; what is left is the output.
+        abandon_stdout()
+        say_error(error.strerror or error)
+        return _FAILED
+    except KeyboardInterrupt as stop:
+        # The same Ctrl-C may have ended whoever reads.
+        abandon_stdout()
+        return _TERMINATED if isinstance(stop, _Terminated) else _INTERRUPTED
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    parser = _parser()
+    options = _parse(parser, sys.argv[1:] if argv is None else argv)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return _USAGE
+    code: int = COMMANDS[options.command].run(options)
+    return code
+
+
+def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Parse paths wherever they stand; argparse takes them only where they stand together."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    options, paths = parser.parse_known_args(argv[:end])
+    if options.command is None:
+        return options
+    unknown = next((path for path in paths if path.startswith("-") and path != "-"), None)
+    options.paths = [*options.paths, *paths, *argv[end + 1 :]]
+    if unknown is not None or not options.paths:
+        what = "PATHS are missing" if unknown is None else f"unknown argument {unknown}"
+        raise UsageError(f"{what} (see chunkast {options.command} --help)")
+    return options
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="chunkast",
+        description="Chunk Markdown to an exact token budget.",
+        epilog="Exit codes: 0; 1 when some input failed and the rest is done; 2 for usage.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"chunkast {chunkast.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, module in COMMANDS.items():
+        command = commands.add_parser(
+            name, help=module.HELP, description=module.DESCRIPTION, allow_abbrev=False
+        )
+        module.add_arguments(command)
+    return parser
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise upon SIGTERM, so that files and processes are cleaned up."""
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread may set a handler.
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

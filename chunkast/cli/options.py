@@ -1,0 +1,163 @@
+"""The arguments that the commands share: what to chunk, and how.
+
+Options for the configuration set nothing unless they are given, so that the defaults
+have one home, ``ChunkConfig``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import fields
+from typing import Any, Final, get_args, get_type_hints
+
+from chunkast.cli.inputs import ENDINGS, VENDORED
+from chunkast.cli.messages import UsageError
+from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
+
+__all__ = ("add_config", "add_selection", "config_of")
+
+_FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what is chunked."""
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATHS",
+        help="files, folders (searched for "
+        f"{' '.join(ENDINGS)}, but for hidden files and folders and for "
+        f"{' '.join(sorted(VENDORED))}), globs, or - for standard input",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=1,
+        metavar="N",
+        help="processes to spread the work over (default 1)",
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="errors only: no summary, no progress"
+    )
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add an option for every field of ``ChunkConfig`` that one is likely to set."""
+    choices = {name: get_args(hint) for name, hint in get_type_hints(ChunkConfig).items()}
+    group = parser.add_argument_group("chunking", argument_default=argparse.SUPPRESS)
+
+    def add(flag: str, text: str, **settings: Any) -> None:
+        name = flag.removeprefix("--").replace("-", "_")
+        default = _FIELDS[name]
+        shown = "" if default is None else f" (default {default})"
+        group.add_argument(flag, help=f"{text}{shown}", **settings)
+
+    add("--max-tokens", "budget of a chunk", type=int, metavar="N")
+    add(
+        "--overlap",
+        "tokens repeated after a cut inside a section: 0.15 is a fraction of the budget, "
+        "50 a number",
+        type=_overlap,
+        metavar="X",
+    )
+    add("--encoding", "tiktoken encoding that counts", metavar="E")
+    add("--model", "model whose encoding counts", metavar="M")
+    add(
+        "--packing",
+        "keep sections whole, or fill chunks up",
+        choices=choices["packing"],
+    )
+    add(
+        "--context",
+        "what goes before the text that is to be embedded",
+        choices=choices["context"],
+    )
+    add(
+        "--min-tokens",
+        "merge neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
+        type=int,
+        metavar="N",
+    )
+    add(
+        "--window",
+        "tokens back from the limit to look for a cut (default: 200 for 900, in proportion)",
+        type=int,
+        metavar="N",
+    )
+    add(
+        "--decay",
+        "how much of its score a cut loses at the window's far end",
+        type=float,
+        metavar="X",
+    )
+    add(
+        "--oversize",
+        "divide a block larger than the budget, or keep it",
+        choices=choices["oversize"],
+    )
+    group.add_argument(
+        "--no-trim",
+        dest="trim",
+        action="store_false",
+        help="leave blank lines and white space at the edges of chunks",
+    )
+    group.add_argument(
+        "--extensions",
+        type=_names,
+        metavar="A,B,C",
+        help=f"Markdown extensions, of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
+        f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})",
+    )
+    group.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        metavar="FIELD=VALUE",
+        help="any field of ChunkConfig, the value as JSON or as plain text: "
+        "--set decay=0.5 --set 'scores={\"hr\": 90}'",
+    )
+
+
+def config_of(options: argparse.Namespace) -> ChunkConfig:
+    """The configuration that the arguments ask for.
+
+    Raises ``ConfigError`` for a value that is not allowed and ``UsageError`` for a
+    setting without a value or given twice.
+    """
+    given = vars(options)
+    values = {name: given[name] for name in _FIELDS if name in given}
+    for setting in given.get("settings", ()):
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting}: expected FIELD=VALUE")
+        if name in values:
+            raise UsageError(f"--set {setting}: {name} is given twice")
+        values[name] = _value(name, text)
+    return ChunkConfig.of(values)
+
+
+def _value(name: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _names(text) if name == "extensions" else text
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in (part.strip() for part in text.split(",")) if name)
+
+
+def _overlap(text: str) -> float | int:
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)

@@ -1,0 +1,78 @@
+"""Where the data goes: standard output, or a file that appears only when it is complete."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from chunkast.cli.files import is_file, is_there
+from chunkast.cli.messages import UsageError
+from chunkast.errors import ChunkastError
+
+__all__ = ("Output", "abandon_stdout", "open_output", "stdout")
+
+
+@dataclass(slots=True)
+class Output:
+    """A stream to write to. A file is kept only if ``complete`` was set."""
+
+    stream: BinaryIO
+    complete: bool = False
+
+
+@contextmanager
+def open_output(path: str | None) -> Iterator[Output]:
+    """Open ``path``, or standard output for ``None``.
+
+    A file is written beside its place under another name and moved there at the end;
+    without ``complete``, or when the block raises, nothing is left of it and what was
+    there before stays. Raises ``UsageError`` when no file can be written there.
+    """
+    if path is None:
+        yield Output(stdout())
+        stdout().flush()
+        return
+    # A device or a pipe cannot be replaced.
+    in_place = is_there(path) and not is_file(path)
+    # The file behind a symbolic link is replaced, not the link.
+    target = Path(path if in_place else os.path.realpath(path))
+    file = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with _open(file, "wb" if in_place else "xb", path) as stream:
+            output = Output(stream)
+            yield output
+        if output.complete and not in_place:
+            if is_there(target):
+                shutil.copymode(target, file)
+            file.replace(target)
+    finally:
+        if not in_place:
+            file.unlink(missing_ok=True)
+
+
+def _open(file: Path, mode: Literal["wb", "xb"], path: str) -> BinaryIO:
+    try:
+        return file.open(mode)
+    except OSError as error:
+        raise UsageError(f"--output {path}: {error.strerror or error}") from None
+
+
+def stdout() -> BinaryIO:
+    """Standard output as bytes, so that neither locale nor platform changes the data."""
+    if sys.stdout is None:
+        raise ChunkastError("standard output is closed")
+    return sys.stdout.buffer
+
+
+def abandon_stdout() -> None:
+    """Let what was not written go nowhere, so that leaving the interpreter does not fail."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,218 @@
+"""``chunkast stats``: what a configuration makes of documents, for choosing a budget.
+
+Where a chunk begins is told by the kind of the break point there, the kinds being those
+of the score table (``chunkast.scores``). "inside X" is a cut within a block of kind X, where
+the blocks themselves offer no point. Overlap does not count: a chunk begins where its own
+text does.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.cli.inputs import select
+from chunkast.cli.options import add_config, add_selection, config_of
+from chunkast.cli.output import open_output
+from chunkast.cli.work import Tally, results
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.model import Analysis
+
+__all__ = ("DESCRIPTION", "HELP", "add_arguments", "run")
+
+HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
+DESCRIPTION: Final = (
+    "Describe the chunks that a configuration makes of Markdown documents, for choosing a "
+    "budget: sizes, how full they are, and where they begin. The places are named as in the "
+    "score table; 'inside X' is a cut within a block of kind X, 'orphan-heading' one right "
+    "behind a heading, 'lead-in' one between a line that ends with a colon and what follows."
+)
+
+_START: Final = "document start"
+_BINS: Final = 10
+_BAR: Final = 40
+
+
+@dataclass(slots=True)
+class _Measures:
+    """What is counted of one document, and of all of them."""
+
+    tokens: list[int] = field(default_factory=list)
+    embed_tokens: list[int] = field(default_factory=list)
+    begins: Counter[str] = field(default_factory=Counter)
+    characters: int = 0
+    overlap: int = 0
+    oversize: int = 0
+    single: int = 0
+
+    def add(self, other: _Measures) -> None:
+        self.tokens += other.tokens
+        self.embed_tokens += other.embed_tokens
+        self.begins += other.begins
+        self.characters += other.characters
+        self.overlap += other.overlap
+        self.oversize += other.oversize
+        self.single += other.single
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_selection(parser)
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="form of the output (default %(default)s)",
+    )
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Describe the chunks of what the arguments select; 1 if some of it failed."""
+    from chunkast.chunker import Chunker
+
+    chunker = Chunker(config_of(options))
+    tally = Tally()
+    total = _Measures()
+    with closing(
+        results(options, select(options.paths), chunker, _measure_all, tally)
+    ) as documents:
+        for measures in documents:
+            total.add(measures)
+    report = _report(tally.documents, total, chunker.config.max_tokens)
+    if options.format == "json":
+        page = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+    else:
+        page = _page(report)
+    with open_output(None) as output:
+        output.stream.write(page.encode())
+    return 1 if tally.failures else 0
+
+
+def _measure_all(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> list[_Measures]:
+    return [_measure(chunker, text) for _, text in documents]
+
+
+def _measure(chunker: Chunker, text: str) -> _Measures:
+    analysis = chunker.analyze(text)
+    chunks = chunker.chunk(analysis)
+    places = _places(analysis, [chunk.start_index + chunk.overlap for chunk in chunks[1:]])
+    return _Measures(
+        tokens=[chunk.token_count for chunk in chunks],
+        embed_tokens=[chunk.embed_token_count for chunk in chunks],
+        begins=Counter(places) + Counter({_START: len(chunks[:1])}),
+        characters=sum(len(chunk.text) for chunk in chunks),
+        overlap=sum(chunk.overlap for chunk in chunks),
+        oversize=sum(chunk.oversize for chunk in chunks),
+        single=len(chunks) == 1,
+    )
+
+
+def _places(analysis: Analysis, positions: Sequence[int]) -> list[str]:
+    """What is at each of ``positions``, where chunks begin."""
+    kinds = {point.pos: point.kind for point in analysis.break_points}
+    leaves = list(analysis.blocks.leaves())
+    starts = [leaf.start for leaf in leaves]
+    return [
+        kinds.get(pos) or f"inside {leaves[bisect_right(starts, pos) - 1].kind}"
+        for pos in positions
+    ]
+
+
+def _report(documents: int, total: _Measures, budget: int) -> dict[str, Any]:
+    tokens = sorted(total.tokens)
+    return {
+        "documents": documents,
+        "documents_of_one_chunk": total.single,
+        "chunks": len(tokens),
+        "oversize": total.oversize,
+        "max_tokens": budget,
+        "fill": _ratio(sum(tokens), len(tokens) * budget),
+        "overlap": _ratio(total.overlap, total.characters),
+        "tokens": _spread(tokens),
+        "embed_tokens": _spread(sorted(total.embed_tokens)),
+        "histogram": _histogram(tokens, budget),
+        "begins": dict(sorted(total.begins.items(), key=lambda item: (-item[1], item[0]))),
+    }
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
+    """The figures of sorted ``numbers``; 95 in 100 are not above "p95"."""
+    count = len(numbers)
+    if not count:
+        return {"total": 0, **dict.fromkeys(("min", "mean", "median", "p95", "max"))}
+    return {
+        "total": sum(numbers),
+        "min": numbers[0],
+        "mean": round(sum(numbers) / count, 1),
+        "median": (numbers[(count - 1) // 2] + numbers[count // 2]) / 2,
+        "p95": numbers[-(-count * 95 // 100) - 1],
+        "max": numbers[-1],
+    }
+
+
+def _histogram(numbers: Sequence[int], budget: int) -> list[dict[str, int]]:
+    """How many of the sorted ``numbers`` lie in each tenth of the budget, and above it."""
+    bins = min(_BINS, budget)
+    edges = [budget * i // bins for i in range(bins + 1)]
+    if numbers and numbers[-1] > budget:
+        edges.append(numbers[-1])
+    rows = []
+    for low, high in pairwise(edges):
+        chunks = bisect_right(numbers, high) - bisect_right(numbers, low)
+        rows.append({"from": low + 1, "to": high, "chunks": chunks})
+    return rows
+
+
+def _page(report: dict[str, Any]) -> str:
+    chunks = report["chunks"]
+    lines = [
+        f"documents  {report['documents']:>10,}  {report['documents_of_one_chunk']:,} of one chunk",
+        f"chunks     {chunks:>10,}  {report['oversize']:,} above the budget",
+        f"budget     {report['max_tokens']:>10,}  tokens",
+    ]
+    if not chunks:
+        return "\n".join(lines) + "\n"
+    columns = ("total", "min", "mean", "median", "p95", "max")
+    lines += [
+        f"fill       {report['fill']:>10.1%}  mean tokens of a chunk in the budget",
+        f"overlap    {report['overlap']:>10.1%}  of the characters repeat the chunk before",
+        "",
+        "tokens    " + "".join(f"{column:>12}" for column in columns),
+    ]
+    for name, key in (("text", "tokens"), ("embedded", "embed_tokens")):
+        row = report[key]
+        lines.append(f"{name:10}" + "".join(f"{_figure(row[column]):>12}" for column in columns))
+    lines += ["", "tokens of a chunk"]
+    counts = {f"{row['from']:,}-{row['to']:,}": row["chunks"] for row in report["histogram"]}
+    lines += _bars(counts, chunks)
+    lines += ["", "where chunks begin"]
+    lines += _bars(report["begins"], chunks)
+    return "\n".join(lines) + "\n"
+
+
+def _bars(counts: dict[str, int], total: int) -> list[str]:
+    width = max(map(len, counts))
+    most = max(counts.values())
+    return [
+        f"  {name:{width}}  {count:>9,}  {count / total:>6.1%}  "
+        f"{'█' * -(-count * _BAR // most)}".rstrip()
+        for name, count in counts.items()
+    ]
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.1f}".removesuffix(".0")

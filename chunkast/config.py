@@ -1,0 +1,196 @@
+"""The configuration: every field validated once, with a message that helps."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal
+
+from chunkast.errors import ConfigError
+from chunkast.scores import SCORES
+
+__all__ = ("DEFAULT_EXTENSIONS", "EXTENSIONS", "ChunkConfig")
+
+# The Markdown extensions, whether each is on by default, and what it is known to misread.
+EXTENSIONS: Final[Mapping[str, bool]] = {
+    # Only at the very start, and only if it looks like YAML or TOML, so that a heading
+    # between two rules stays one.
+    "front_matter": True,
+    # A line of text over a line of dashes and pipes is a table's header.
+    "tables": True,
+    # "[^1]:" at the start of a line is never a link definition.
+    "footnotes": True,
+    # Any line of three or more colons with a name opens a container, up to its closing
+    # line or to the end of what holds it.
+    "containers": True,
+    # "!!! word" opens an admonition although it may have been meant as emphasis.
+    "admonitions": True,
+    # A quote whose first line is [!NOTE] or the like.
+    "alerts": True,
+    # "[ ]" at the head of an item is a box, never a link.
+    "tasklists": True,
+    # "$5 and $10" is money; block math never reaches over a blank line.
+    "math": True,
+    # Bare URLs are kept whole inside prose.
+    "autolinks": True,
+    # [[page]] and ![[embed]] are kept whole inside prose.
+    "wikilinks": True,
+    # A pair of tags on lines of their own, none of HTML's elements, encloses a block.
+    "xml_tags": True,
+    # Off: "Price" over ": 5" becomes a definition.
+    "deflists": False,
+}
+DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
+_ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
+# The default window is 200 tokens of 900, and in proportion for other budgets.
+_WINDOW_SHARE: Final = 200 / 900
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkConfig:
+    """How documents are cut. Raises ``ConfigError`` for a value that is not allowed.
+
+    max_tokens: the budget of a chunk, overlap and context included.
+    overlap: a fraction of ``max_tokens`` (float below 1) or a number of tokens (int).
+    min_tokens: neighbouring sections under one parent are merged while one of them is
+        smaller than this and the sum fits; None: whenever the sum fits; 0: never.
+    encoding: a tiktoken encoding's name, an object with an ``encode`` method, or a
+        callable from str to int.
+    model: a model's name, in place of ``encoding``.
+    packing: "sections" (heading sections stay whole while they fit) or "fill".
+    window: how many tokens back from the limit a cut is looked for; None: 200 of 900.
+    decay: how much of a point's score is lost at the far end of the window (0 to 1).
+    scores: overrides of the score table, by kind (see ``chunkast.scores``).
+    context: what ``embed_text`` puts before the text: "none", "title" or "headings".
+    trim: whether blank lines at a chunk's start and white space at its end are left out.
+    oversize: whether a block larger than the budget is divided ("split") or kept whole
+        and flagged ("keep").
+    extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
+    """
+
+    max_tokens: int = 900
+    overlap: float | int = 0.15
+    min_tokens: int | None = None
+    encoding: Any = "cl100k_base"
+    model: str | None = None
+    packing: Literal["sections", "fill"] = "sections"
+    window: int | None = None
+    decay: float = 0.7
+    scores: Mapping[str, float] = field(default_factory=dict, hash=False)
+    context: Literal["none", "title", "headings"] = "headings"
+    trim: bool = True
+    oversize: Literal["split", "keep"] = "split"
+    extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
+
+    def __post_init__(self) -> None:
+        _check_int("max_tokens", self.max_tokens, least=1)
+        self._check_overlap()
+        if self.min_tokens is not None:
+            _check_int("min_tokens", self.min_tokens, least=0)
+        if self.model is not None and not isinstance(self.model, str):
+            raise ConfigError("model", self.model, "allowed is a model's name, or None")
+        if self.window is not None:
+            _check_int("window", self.window, least=0)
+        _check_number("decay", self.decay)
+        if not 0 <= self.decay <= 1:
+            raise ConfigError("decay", self.decay, "allowed is a number from 0 to 1")
+        for name, allowed in (
+            ("packing", ("sections", "fill")),
+            ("context", ("none", "title", "headings")),
+            ("oversize", ("split", "keep")),
+            ("trim", (True, False)),
+        ):
+            _check_choice(name, getattr(self, name), allowed)
+        self._check_scores()
+        self._check_extensions()
+
+    def _check_overlap(self) -> None:
+        value = self.overlap
+        allowed = (
+            f"allowed is a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
+            f"tokens (0 <= overlap < max_tokens={self.max_tokens})"
+        )
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ConfigError("overlap", value, allowed)
+        if not 0 <= value < (1 if isinstance(value, float) else self.max_tokens):
+            raise ConfigError("overlap", value, allowed)
+
+    def _check_scores(self) -> None:
+        if not isinstance(self.scores, Mapping):
+            raise ConfigError("scores", self.scores, "allowed is a mapping from kind to number")
+        for kind, score in self.scores.items():
+            if kind not in SCORES:
+                raise ConfigError("scores", kind, _suggest(str(kind), SCORES))
+            _check_number(f"scores[{kind!r}]", score)
+        object.__setattr__(self, "scores", dict(self.scores))
+
+    def _check_extensions(self) -> None:
+        given: Any = self.extensions
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise ConfigError("extensions", given, "allowed is a sequence of names")
+        names = tuple(given)
+        for name in names:
+            if name not in EXTENSIONS:
+                raise ConfigError("extensions", name, _suggest(str(name), EXTENSIONS))
+        object.__setattr__(self, "extensions", names)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
+        """A configuration from keyword options, the aliases included.
+
+        ``chunk_size`` means ``max_tokens`` and ``chunk_overlap`` means ``overlap``.
+        Raises ``ConfigError`` for an unknown name and for a name given twice.
+        """
+        known = {f.name for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for given, value in options.items():
+            name = _ALIASES.get(given, given)
+            if name not in known:
+                raise ConfigError(given, value, f"no such field; {_suggest(given, sorted(known))}")
+            if name in values:
+                raise ConfigError(given, value, f"{name} is given twice, once by its alias")
+            values[name] = value
+        return cls(**values)
+
+    @property
+    def overlap_tokens(self) -> int:
+        """The overlap's budget in tokens."""
+        if isinstance(self.overlap, float):
+            return int(self.overlap * self.max_tokens)
+        return self.overlap
+
+    @property
+    def window_tokens(self) -> int:
+        """How far back from the limit a cut is looked for, in tokens."""
+        return round(self.max_tokens * _WINDOW_SHARE) if self.window is None else self.window
+
+    @property
+    def score_table(self) -> dict[str, float]:
+        """The score of every kind of break point, overrides included."""
+        return {**SCORES, **self.scores}
+
+
+def _suggest(given: str, names: Any) -> str:
+    close = difflib.get_close_matches(given, list(names), n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}allowed are {', '.join(names)}"
+
+
+def _check_int(name: str, value: object, *, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(name, value, f"allowed is a whole number of at least {least}")
+
+
+def _check_number(name: str, value: object) -> None:
+    finite = isinstance(value, (int, float)) and math.isfinite(value)
+    if isinstance(value, bool) or not finite:
+        raise ConfigError(name, value, "allowed is a finite number")
+
+
+def _check_choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if not any(
+        value is choice or (value == choice and type(value) is type(choice)) for choice in allowed
+    ):
+        raise ConfigError(name, value, f"allowed are {', '.join(map(repr, allowed))}")

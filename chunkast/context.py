@@ -1,0 +1,140 @@
+"""What ``embed_text`` puts around a chunk so that it can be understood alone."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from chunkast.config import ChunkConfig
+from chunkast.model import Heading
+from chunkast.split import Frame
+
+__all__ = ("Context",)
+
+_SEPARATOR = " > "
+_FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+
+
+class Context:
+    """The heading path or title before a chunk, and the frame of a divided table or fence.
+
+    All of it takes at most half of the budget: the path is shortened from the outermost
+    heading inwards, a frame that alone takes more is left out.
+    """
+
+    def __init__(
+        self,
+        config: ChunkConfig,
+        count: Callable[[str], int],
+        headings: Sequence[Heading],
+        frames: Sequence[Frame],
+        front_matter: str,
+    ) -> None:
+        self._config = config
+        self._count = count
+        self._headings = headings
+        self._heading_starts = [heading.start for heading in headings]
+        self._title = _document_title(front_matter, headings)
+        self._lengths: dict[str, int] = {"": 0}
+        self._half = config.max_tokens // 2
+        affordable = [frame for frame in frames if self._frame_tokens(frame) <= self._half]
+        self._frames = sorted(affordable, key=lambda frame: frame.start)
+        self._frame_starts = [frame.start for frame in self._frames]
+
+    def path(self, pos: int) -> tuple[str, ...]:
+        """The heading path in force at ``pos``, inclusive of a heading that begins there."""
+        slot = bisect_right(self._heading_starts, pos) - 1
+        return self._headings[slot].path if slot >= 0 else ()
+
+    def tokens(self, pos: int) -> int:
+        """What the context before a chunk that begins at ``pos`` costs."""
+        return self._tokens(next(self._before(pos, pos)))
+
+    def suffix_tokens(self, pos: int) -> int:
+        """What is to be put behind a chunk that is cut off at ``pos`` costs.
+
+        One token more than it has: its line end may join with what stands before it.
+        """
+        suffix = self._suffix(pos)
+        return self._tokens(suffix) + 1 if suffix else 0
+
+    def embed(self, text: str, tokens: int, start: int, own: int, cut: int) -> tuple[str, int]:
+        """The text to embed for a chunk, and its tokens: as much context as the budget allows.
+
+        ``text`` has ``tokens`` tokens and begins at ``start``, its own part at ``own``;
+        ``cut`` is where the chunk behind it begins.
+        """
+        budget = self._config.max_tokens
+        suffix = self._suffix(cut)
+        for closing in (suffix, "") if suffix else ("",):
+            for before in self._before(start, own):
+                if not before and not closing:
+                    return text, tokens
+                if tokens + self._tokens(before) > budget + 8:
+                    continue  # too much by far; the sum is exact but for a token or two
+                embed = before + text + closing
+                count = self._count(embed)
+                if count <= budget:
+                    return embed, count
+        return text, tokens
+
+    def _before(self, start: int, own: int) -> Iterator[str]:
+        """What may stand before a chunk, from the most that is allowed to nothing."""
+        frame = self._frame_prefix(start)
+        path = self._shown_path(own)
+        for first in range(len(path) + 1):
+            titles = path[first:]
+            before = (_SEPARATOR.join(titles) + "\n\n" if titles else "") + frame
+            if self._tokens(before) <= self._half:
+                yield before
+        if frame:
+            yield ""
+
+    def _shown_path(self, pos: int) -> tuple[str, ...]:
+        """The titles to show before a chunk whose own text begins at ``pos``.
+
+        A heading that the chunk begins with is not shown twice.
+        """
+        mode = self._config.context
+        if mode == "none":
+            return ()
+        slot = bisect_left(self._heading_starts, pos)
+        begins = slot < len(self._heading_starts) and self._heading_starts[slot] == pos
+        path = self.path(pos)
+        shown = path[:-1] if begins else path
+        if mode == "headings":
+            return tuple(title for title in shown if title)
+        if not self._title or (begins and path[-1] == self._title):
+            return ()
+        return (self._title,)
+
+    def _frame_prefix(self, pos: int) -> str:
+        frame = self._frame_before(pos)
+        return frame.prefix if frame is not None and pos < frame.end else ""
+
+    def _suffix(self, pos: int) -> str:
+        frame = self._frame_before(pos)
+        return frame.suffix if frame is not None and pos <= frame.end else ""
+
+    def _frame_before(self, pos: int) -> Frame | None:
+        """The last frame that starts before ``pos``."""
+        slot = bisect_left(self._frame_starts, pos) - 1
+        return self._frames[slot] if slot >= 0 else None
+
+    def _frame_tokens(self, frame: Frame) -> int:
+        return self._tokens(frame.prefix) + self._tokens(frame.suffix) + bool(frame.suffix)
+
+    def _tokens(self, text: str) -> int:
+        known = self._lengths.get(text)
+        if known is None:
+            known = self._lengths[text] = self._count(text)
+        return known
+
+
+def _document_title(front_matter: str, headings: Sequence[Heading]) -> str:
+    """The front matter's title, or else the first heading of the first level."""
+    match = _FRONT_MATTER_TITLE.search(front_matter)
+    if match:
+        return match.group(1).strip("\"'")
+    return next((heading.title for heading in headings if heading.level == 1), "")

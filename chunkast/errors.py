@@ -1,0 +1,47 @@
+"""The exceptions chunkast raises. Chunking a string raises none of them."""
+
+from __future__ import annotations
+
+__all__ = ("ChunkastError", "ConfigError", "SourceError")
+
+
+class ChunkastError(Exception):
+    """Root of every exception chunkast raises on purpose."""
+
+
+class ConfigError(ChunkastError, ValueError):
+    """A configuration value that is not allowed.
+
+    The message names the field, the value and what is allowed. ``field`` holds
+    the field's name.
+    """
+
+    def __init__(self, field: str, value: object, allowed: str) -> None:
+        shown = repr(value)
+        if len(shown) > 80:
+            shown = shown[:77] + "..."
+        super().__init__(f"{field}={shown}: {allowed}")
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[str, object, str]]:
+        return ConfigError, (self.field, self.value, self.allowed)
+
+
+class SourceError(ChunkastError):
+    """A file that cannot be read or decoded: which, where and what to do.
+
+    ``path`` is the file's name as it was given, ``position`` the offset in bytes
+    of the first byte that is not UTF-8, or ``None`` when the file was not read.
+    """
+
+    def __init__(self, path: str, reason: str, position: int | None = None) -> None:
+        where = "" if position is None else f" at byte {position}"
+        super().__init__(f"{path}{where}: {reason}")
+        self.path = path
+        self.reason = reason
+        self.position = position
+
+    def __reduce__(self) -> tuple[type[SourceError], tuple[str, str, int | None]]:
+        return SourceError, (self.path, self.reason, self.position)

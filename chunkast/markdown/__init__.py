@@ -1,0 +1,12 @@
+"""Markdown to a block tree with exact offsets. The only package that imports markdown_it."""
+
+from chunkast.markdown.kinds import CONSTRUCTS, Construct
+from chunkast.markdown.parser import Document, parse_blocks, parse_document
+
+__all__ = (
+    "CONSTRUCTS",
+    "Construct",
+    "Document",
+    "parse_blocks",
+    "parse_document",
+)

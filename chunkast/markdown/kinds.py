@@ -1,0 +1,106 @@
+"""One row per Markdown construct: what the parser calls it and how it is treated.
+
+A new construct is a row here (and a fixture); the break points, regions, splitters and
+the packer read these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+__all__ = ("CONSTRUCTS", "CONTAINER_TOKENS", "LEAF_TOKENS", "Construct", "Shape")
+
+Shape = Literal["prose", "code", "table", "lines", "container"]
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """How blocks of one kind are treated.
+
+    ``shape`` says along what a block larger than the budget divides. ``score`` names
+    the row of the score table for the point before the block ("paragraph" unless said;
+    headings and items take theirs from their level). ``after`` says whether the same
+    score counts behind the block. ``protected`` blocks are not cut while they fit.
+    ``introducible`` blocks belong to a lead-in line, ending with a colon, before them.
+    """
+
+    kind: str
+    shape: Shape
+    score: str = "paragraph"
+    after: bool = False
+    protected: bool = False
+    introducible: bool = False
+
+
+def _own(kind: str, shape: Shape, *, introducible: bool = True) -> Construct:
+    """A protected construct that has a row of its own in the score table."""
+    return Construct(kind, shape, kind, after=True, protected=True, introducible=introducible)
+
+
+CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
+    {
+        row.kind: row
+        for row in (
+            Construct("document", "container"),
+            Construct("heading", "prose"),
+            Construct("paragraph", "prose"),
+            _own("fence", "code"),
+            _own("code", "code"),
+            _own("table", "table"),
+            _own("math", "lines"),
+            _own("html", "lines", introducible=False),
+            _own("front-matter", "lines", introducible=False),
+            _own("container", "container", introducible=False),
+            Construct("hr", "lines", "hr", after=True),
+            Construct("list", "container", introducible=True),
+            Construct("item", "container"),
+            Construct("quote", "container"),
+            Construct("alert", "container"),
+            Construct("footnote", "container"),
+            Construct("definition-list", "container"),
+            Construct("definition", "container"),
+            Construct("term", "prose"),
+            # The line of an XML tag that opens or closes a block; scored by which it does.
+            Construct("tag", "lines"),
+            # Lines that the parser gives no token: link reference definitions, blank
+            # lines, and the lines of a container that hold nothing but its own markers.
+            Construct("link-definition", "lines"),
+            Construct("blank", "lines"),
+            Construct("marker", "lines"),
+        )
+    }
+)
+
+# markdown-it token type -> kind, for tokens that stand for whole leaves.
+LEAF_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "heading_open": "heading",
+        "paragraph_open": "paragraph",
+        "fence": "fence",
+        "code_block": "code",
+        "html_block": "html",
+        "hr": "hr",
+        "table_open": "table",
+        "math_block": "math",
+        "dt_open": "term",
+    }
+)
+
+# Opening token type -> kind, for tokens with blocks inside.
+CONTAINER_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bullet_list_open": "list",
+        "ordered_list_open": "list",
+        "list_item_open": "item",
+        "blockquote_open": "quote",
+        "alert_open": "alert",
+        "footnote_reference_open": "footnote",
+        "container_block_open": "container",
+        "admonition_open": "container",
+        "dl_open": "definition-list",
+        "dd_open": "definition",
+    }
+)

@@ -1,0 +1,105 @@
+r"""Block math for markdown-it-py: ``$$ ... $$`` and ``\begin{name} ... \end{name}``.
+
+The plugins' rules look for a closing delimiter to the end of the document at every
+opener, which is quadratic when none is closed. Here the lines that can close are listed
+once per document; an opener then finds its closer by bisection. Math never reaches over
+a blank line.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+
+__all__ = ("math_plugin",)
+
+_BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
+_END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}[ \t]*$")
+_DOLLARS = re.compile(r"\$\$[ \t]*(?:\([^()$]{0,200}\))?[ \t]*$")
+_KEY = "chunkast_math_closers"
+# Keeps the check of a block's indentation linear; no formula has as many lines.
+_MAX_LINES = 1_000
+
+
+@dataclass(slots=True)
+class _Closers:
+    """Line numbers, each sorted: blank lines, and lines that end a block, by environment."""
+
+    blank: list[int] = field(default_factory=list)
+    lines: dict[str, list[int]] = field(default_factory=dict)
+
+
+def math_plugin(md: MarkdownIt) -> None:
+    """Add the rule ``math_block``, whose tokens have the type ``math_block``."""
+    md.block.ruler.before(
+        "fence",
+        "math_block",
+        _math_block,
+        {"alt": ["paragraph", "reference", "blockquote", "list", "footnote_def"]},
+    )
+
+
+def _closers(state: StateBlock) -> _Closers:
+    known = state.env.get(_KEY)
+    if isinstance(known, _Closers):
+        return known
+    closers = state.env[_KEY] = _Closers()
+    for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True)):
+        text = state.src[start:end]
+        if not text.strip():
+            closers.blank.append(line)
+        elif "$$" in text and _DOLLARS.search(text):
+            closers.lines.setdefault("$$", []).append(line)
+        elif "\\end{" in text and (match := _END.search(text)):
+            closers.lines.setdefault(match.group(1), []).append(line)
+    return closers
+
+
+def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if state.src[start : start + 1] not in ("$", "\\") or state.is_code_block(start_line):
+        return False
+    line = state.src[start : state.eMarks[start_line]]
+    if line.startswith("$$"):
+        name, inside = "$$", line[2:]
+        closes_here = bool(_DOLLARS.search(inside))
+        if inside.find("$$") >= 0 and not closes_here:
+            return False  # "$$a$$ and more" is a paragraph
+    elif match := _BEGIN.match(line):
+        name = match.group(1)
+        closing = _END.search(line)
+        closes_here = closing is not None and closing.group(1) == name
+    else:
+        return False
+    last = start_line if closes_here else _closing_line(state, name, start_line + 1, end_line)
+    if last < 0:
+        return False
+    if silent:
+        return True
+    token = state.push("math_block", "math", 0)
+    token.block = True
+    token.map = [start_line, last + 1]
+    token.markup = name
+    state.line = last + 1
+    return True
+
+
+def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
+    """The line that closes ``name``, before a blank line and inside the container; or -1."""
+    closers = _closers(state)
+    lines = closers.lines.get(name, ())
+    slot = bisect_left(lines, first)
+    if slot == len(lines) or lines[slot] >= min(end_line, first + _MAX_LINES):
+        return -1
+    last = lines[slot]
+    blank = bisect_left(closers.blank, first)
+    if blank < len(closers.blank) and closers.blank[blank] < last:
+        return -1
+    # A line indented less than the container's content ends the container.
+    if any(state.sCount[line] < state.blkIndent for line in range(first, last + 1)):
+        return -1
+    return last

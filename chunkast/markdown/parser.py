@@ -1,0 +1,139 @@
+"""markdown-it-py, set up for blocks alone, and the document it yields.
+
+Inline parsing is left out: the tree needs none of it, and what must not be cut inside
+a paragraph is found by ``text/inline.py`` where a paragraph has to be divided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.admon import admon_plugin
+from mdit_py_plugins.container import container_plugin
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+
+from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.markdown.front_matter import front_matter_lines
+from chunkast.markdown.math import math_plugin
+from chunkast.markdown.tags import split_tags
+from chunkast.markdown.tree import build_tree, paragraph_tree
+from chunkast.model import Block
+from chunkast.text.inline import normalize_label
+from chunkast.text.source_map import line_starts
+
+__all__ = ("Document", "parse_blocks", "parse_document")
+
+# Levels of nesting that are parsed (a list takes two); text below them is a paragraph.
+# Time grows with the product of depth and lines where lines continue lazily.
+_MAX_NESTING = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed text: its block tree, line starts and link labels.
+
+    ``starts`` holds the index of each line's first character, then the text's length.
+    ``references`` are the normalized labels of the link definitions, ``tags`` the spans
+    of the blocks that pairs of XML tags enclose, sorted.
+    """
+
+    text: str
+    tree: Block
+    starts: Sequence[int]
+    references: frozenset[str]
+    tags: Sequence[tuple[int, int]]
+    front_matter: str
+    notes: tuple[str, ...]
+
+
+def _containers(md: MarkdownIt) -> None:
+    container_plugin(md, "block", validate=lambda params, _markup: bool(params.strip()))
+
+
+# Extension -> how it is switched on; those missing here need nothing of the block parser.
+_SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
+    "tables": lambda md: md.enable("table"),
+    "footnotes": footnote_plugin,
+    "containers": _containers,
+    "admonitions": admon_plugin,
+    "alerts": lambda md: md.options.__setitem__("alerts", True),
+    "tasklists": lambda md: md.options.__setitem__("tasklists", True),
+    "math": math_plugin,
+    "deflists": deflist_plugin,
+}
+
+
+@lru_cache(maxsize=32)
+def _parser(extensions: frozenset[str]) -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
+    for name, switch in _SWITCHES.items():
+        if name in extensions:
+            switch(md)
+    # "normalize" is done here, on the lines; "inline" and what comes after is not needed.
+    md.core.ruler.enableOnly(["block"])
+    return md
+
+
+_LINE_END = re.compile(r"\r\n?")
+
+
+def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
+    r"""The text that the parser reads: line by line the source, but easier to read.
+
+    A byte order mark and the front matter are taken out, keeping the lines; line ends
+    become ``\n`` and NUL becomes U+FFFD, as CommonMark asks for.
+    """
+    if front_lines:
+        text = "\n" * front_lines + text[starts[front_lines] :]
+    elif text.startswith("\ufeff"):
+        text = text[1:]
+    if "\r" in text:
+        text = _LINE_END.sub("\n", text)
+    return text.replace("\0", "\ufffd")
+
+
+def _tokens(text: str, extensions: frozenset[str]) -> tuple[list[Token], frozenset[str]]:
+    env: dict[str, object] = {}
+    tokens = _parser(extensions).parse(text, env)
+    references = env.get("references", {})
+    labels = frozenset(normalize_label(label) for label in references)  # type: ignore[attr-defined]
+    return tokens, labels
+
+
+def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
+    """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``). Never raises.
+
+    Should the parser fail on a text, it is read once more as plain CommonMark, then as
+    paragraphs alone, and a note says so.
+    """
+    starts = line_starts(text)
+    wanted = frozenset(extensions)
+    front = front_matter_lines(text, starts) if "front_matter" in wanted else 0
+    notes: list[str] = []
+    normalized = _normalized(text, starts, front)
+    for attempt in (wanted, frozenset[str]()):
+        try:
+            tokens, references = _tokens(normalized, attempt)
+            tree = build_tree(text, starts, tokens, front)
+            break
+        except Exception as error:  # noqa: BLE001 - whatever a plugin does, nothing is lost
+            notes.append(f"the Markdown parser failed ({type(error).__name__}: {error})")
+    else:
+        references = frozenset()
+        tree = paragraph_tree(text, starts, front)
+        notes.append("the document was read as plain paragraphs")
+    tree, tags = split_tags(text, tree) if "xml_tags" in wanted else (tree, [])
+    matter = text[: starts[front]] if front else ""
+    return Document(text, tree, starts, references, tags, matter, tuple(notes))
+
+
+def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
+    """The block tree of ``text``: a ``document`` whose leaves tile it. Never raises."""
+    return parse_document(text, extensions).tree

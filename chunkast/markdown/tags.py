@@ -1,0 +1,179 @@
+"""XML tags that structure prompts: ``<example>`` and ``</example>`` on lines of their own.
+
+To Markdown such a line is a paragraph's text or raw HTML. Here the lines of well-formed
+pairs become leaves of their own, so that what they enclose can be kept together. HTML's
+own elements are left alone. Tags inside code, math and tables are text. An unclosed or
+crossing tag is text as well, and silences only itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import regex
+
+from chunkast.model import Block
+from chunkast.text.source_map import line_starts
+
+__all__ = ("split_tags",)
+
+# One text, split once, reads better than 120 quoted names.
+HTML_ELEMENTS: Final = frozenset(
+    """a abbr address area article aside audio b base bdi bdo blockquote body br button canvas
+    caption cite code col colgroup data datalist dd del details dfn dialog div dl dt em embed
+    fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe
+    img input ins kbd label legend li link main map mark menu meta meter nav noscript object ol
+    optgroup option output p picture pre progress q rp rt ruby s samp script search section select
+    slot small source span strong style sub summary sup table tbody td template textarea tfoot th
+    thead time title tr track u ul var video wbr""".split()  # noqa: SIM905
+)
+_PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*")
+_NAME = r"(?P<name>[\p{L}_][\p{L}\p{N}_.:\-]*+)"
+_LINE_TAIL = r"[ \t]*+(?=[\r\n]|\Z)"
+_CLOSER = regex.compile(rf"</{_NAME}\s*+>{_LINE_TAIL}")
+# Attributes may hold ">" inside quotes and go on over several lines.
+_OPENER = regex.compile(
+    rf"<{_NAME}(?:\s(?:[^<>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)?+>{_LINE_TAIL}"
+)
+# What is skipped as a whole, over as many lines as it takes.
+_SKIPPED: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """A tag on lines of its own: lines ``[first, last)`` of the leaf with number ``leaf``."""
+
+    leaf: int
+    first: int
+    last: int
+    key: tuple[str, int]
+    closing: bool
+
+
+def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
+    """``tree`` with leaves of kind "tag" for the lines of well-formed pairs, and the pairs.
+
+    A tag leaf's ``info`` is "open" or "close". A pair's span reaches from the opening
+    line to the end of the closing line, its line end included.
+    """
+    if "</" not in text:
+        return tree, []
+    leaves = [leaf for leaf in tree.leaves() if leaf.kind in ("paragraph", "html")]
+    tags = [
+        tag
+        for number, leaf in enumerate(leaves)
+        if text.find("<", leaf.start, leaf.end) >= 0
+        for tag in _scan(text, leaf, number)
+    ]
+    pairs = _pairs(tags)
+    if not pairs:
+        return tree, []
+    by_leaf: dict[int, list[_Tag]] = {}
+    for tag in sorted(
+        (tag for pair in pairs for tag in pair), key=lambda tag: (tag.leaf, tag.first)
+    ):
+        by_leaf.setdefault(tag.leaf, []).append(tag)
+    pieces = {
+        leaves[number].start: list(_split(text, leaves[number], found))
+        for number, found in by_leaf.items()
+    }
+    starts = {
+        number: line_starts(text[leaves[number].start : leaves[number].end]) for number in by_leaf
+    }
+    spans = [
+        (
+            leaves[opener.leaf].start + starts[opener.leaf][opener.first],
+            leaves[closer.leaf].start + starts[closer.leaf][closer.last],
+        )
+        for opener, closer in pairs
+    ]
+    return _rebuilt(tree, pieces), sorted(spans)
+
+
+def _scan(text: str, leaf: Block, number: int) -> Iterator[_Tag]:
+    """The tags that stand on lines of their own in one leaf."""
+    starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
+    line = 0
+    while line + 1 < len(starts):
+        start, first = starts[line], line
+        line += 1
+        prefix = _PREFIX.match(text, start, starts[line])
+        at = prefix.end() if prefix else start
+        if not text.startswith("<", at):
+            continue
+        end = at
+        skipped = next((pair for pair in _SKIPPED if text.startswith(pair[0], at)), None)
+        if skipped is not None:
+            opener, closer = skipped
+            found = text.find(closer, at + len(opener), leaf.end)
+            end = leaf.end if found < 0 else found + len(closer)
+        else:
+            closing = text.startswith("</", at)
+            match = (_CLOSER if closing else _OPENER).match(text, at, leaf.end)
+            if match is None or match["name"].lower() in HTML_ELEMENTS:
+                continue
+            end = match.end()
+        while line + 1 < len(starts) and starts[line] < end:
+            line += 1
+        if skipped is None:
+            quotes = text.count(">", start, at)
+            yield _Tag(number, first, line, (match["name"], quotes), closing)
+
+
+def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
+    """Openers with their closers, by a stack; what is left over pairs with nothing."""
+    pairs: list[tuple[_Tag, _Tag]] = []
+    stack: list[_Tag] = []
+    waiting: Counter[tuple[str, int]] = Counter()
+    for tag in tags:
+        if not tag.closing:
+            stack.append(tag)
+            waiting[tag.key] += 1
+        elif waiting[tag.key]:
+            while True:
+                opener = stack.pop()
+                waiting[opener.key] -= 1
+                if opener.key == tag.key:
+                    break
+            pairs.append((opener, tag))
+    return pairs
+
+
+def _split(text: str, leaf: Block, tags: Sequence[_Tag]) -> Iterator[Block]:
+    """A leaf as the pieces before, between and behind its tag lines, and those lines."""
+    starts = line_starts(text[leaf.start : leaf.end])
+    content = leaf.content.split("\n") if leaf.content else []
+
+    def piece(kind: str, first: int, last: int, info: str = "") -> Block:
+        start, end = leaf.start + starts[first], leaf.start + starts[last]
+        if kind != "tag" and not text[start:end].strip():
+            kind = "blank"
+        elif kind == "html" and not text[start:end].lstrip().startswith("<"):
+            kind = "paragraph"  # text that only the tag before it made raw HTML
+        return replace(
+            leaf, kind=kind, start=start, end=end, content="\n".join(content[first:last]), info=info
+        )
+
+    line = 0
+    for tag in tags:
+        if tag.first > line:
+            yield piece(leaf.kind, line, tag.first)
+        yield piece("tag", tag.first, tag.last, "close" if tag.closing else "open")
+        line = tag.last
+    if line + 1 < len(starts):
+        yield piece(leaf.kind, line, len(starts) - 1)
+
+
+def _rebuilt(block: Block, pieces: dict[int, list[Block]]) -> Block:
+    """``block`` with the leaves that begin at the keys of ``pieces`` replaced."""
+    children: list[Block] = []
+    for child in block.children:
+        if child.children:
+            children.append(_rebuilt(child, pieces))
+        else:
+            children.extend(pieces.get(child.start, (child,)))
+    return replace(block, children=tuple(children))

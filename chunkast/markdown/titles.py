@@ -1,0 +1,45 @@
+"""A heading's title as plain text."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+__all__ = ("plain_title",)
+
+_MARKUP = re.compile(r"[\\`*_<\[\]&!~]")
+_CODE = re.compile(r"(`+)([^`]+)\1")
+# Titles longer than this are taken as they are: inline parsing is not linear.
+_MAX_TITLE = 2_000
+
+
+@lru_cache(maxsize=1)
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("strikethrough")
+
+
+def plain_title(content: str) -> str:
+    """``content`` of a heading without its markup, on one line."""
+    if len(content) <= _MAX_TITLE and _MARKUP.search(content):
+        code = _CODE.fullmatch(content)
+        if code:
+            content = code.group(2)
+        else:
+            tokens = _inline_parser().parseInline(content)
+            content = "".join(_texts(tokens[0].children or []))
+    return " ".join(content.split())
+
+
+def _texts(tokens: list[Token]) -> list[str]:
+    texts: list[str] = []
+    for token in tokens:
+        if token.type == "image":
+            texts.extend(_texts(token.children or []))
+        elif token.type in ("text", "code_inline"):
+            texts.append(token.content)
+        elif token.type in ("softbreak", "hardbreak"):
+            texts.append(" ")
+    return texts

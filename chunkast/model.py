@@ -1,0 +1,178 @@
+"""The nouns: frozen values that every other module passes around.
+
+Units, everywhere: character indices are Python code points and end-exclusive,
+byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+__all__ = (
+    "Analysis",
+    "Block",
+    "BreakPoint",
+    "Chunk",
+    "Heading",
+    "ProtectedRegion",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A node of the block tree, covering whole lines ``[start, end)`` of the source.
+
+    The leaves of a tree, in order, tile the source: every character belongs to
+    exactly one of them. ``level`` is a heading's level (1 to 6), or the nesting
+    depth of a list and its items (0 for the outermost). ``content`` is what the
+    parser read inside a heading or a nested paragraph once the container's prefixes
+    were removed (empty where the source itself says the same). ``info`` is a fence's
+    info string, or the type of a container or alert.
+    """
+
+    kind: str
+    start: int
+    end: int
+    children: tuple[Block, ...] = ()
+    level: int = 0
+    content: str = ""
+    info: str = ""
+
+    def leaves(self) -> Iterator[Block]:
+        """The leaves below this block (itself, if it is one), in document order."""
+        stack = [self]
+        while stack:
+            block = stack.pop()
+            if block.children:
+                stack.extend(reversed(block.children))
+            else:
+                yield block
+
+    def walk(self) -> Iterator[Block]:
+        """This block and everything below it, parents first, in document order."""
+        stack = [self]
+        while stack:
+            block = stack.pop()
+            yield block
+            stack.extend(reversed(block.children))
+
+
+@dataclass(frozen=True, slots=True)
+class BreakPoint:
+    """A place where a chunk may begin: ``pos`` is the character that would be its first.
+
+    ``score`` says how good a place it is (see ``chunkast.scores``); a negative score
+    means: only when there is no other. ``kind`` names the construct it comes from.
+    """
+
+    pos: int
+    score: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedRegion:
+    """A span ``[start, end)`` that admits no cut strictly inside while it fits the budget."""
+
+    start: int
+    end: int
+    kind: str = ""
+
+    def contains(self, pos: int) -> bool:
+        """Whether ``pos`` lies strictly inside: ``start < pos < end``."""
+        return self.start < pos < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading at the top level of a document, which opens a section.
+
+    ``start`` is where the heading begins, ``end`` where the line after it begins.
+    ``title`` is its text without markup, ``path`` the titles from the outermost
+    enclosing section down to this one.
+    """
+
+    start: int
+    end: int
+    level: int
+    title: str
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the chunker knows of a document before it is packed.
+
+    ``break_points`` are sorted by position, one per position. ``regions`` are sorted
+    by start. ``references`` are the normalized labels of the link definitions.
+    ``front_matter`` is the raw front matter, delimiters included. ``notes`` say, one
+    sentence each, what had to be done differently than usual. The analysis does not
+    depend on the budget, so one can serve several.
+    """
+
+    text: str
+    blocks: Block
+    break_points: tuple[BreakPoint, ...]
+    regions: tuple[ProtectedRegion, ...]
+    headings: tuple[Heading, ...]
+    references: frozenset[str] = frozenset()
+    front_matter: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk: a verbatim slice of the source and where it comes from.
+
+    ``text == source[start_index:end_index]``, always. The first ``overlap``
+    characters of ``text`` were already covered by the chunk before. ``headings`` is
+    the heading path in force where the chunk's own text begins. ``kinds`` are the
+    kinds of the blocks inside (containers before what they hold), in order of appearance. ``embed_text`` is ``text`` made
+    self-contained (heading path, repeated table header, re-opened fence).
+    ``token_count`` and ``embed_token_count`` are exact for the configured encoding.
+    ``oversize`` marks the two cases in which ``token_count`` may exceed the budget:
+    a single grapheme cluster larger than it, and a block kept whole on request.
+    """
+
+    id: str
+    index: int
+    source: str | None
+    text: str
+    start_index: int
+    end_index: int
+    start_byte: int
+    end_byte: int
+    start_line: int
+    end_line: int
+    token_count: int
+    overlap: int
+    headings: tuple[str, ...]
+    kinds: tuple[str, ...]
+    content_hash: str
+    embed_text: str
+    embed_token_count: int
+    embed_hash: str
+    oversize: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form: plain dicts, lists, strings, numbers and booleans."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["headings"] = list(self.headings)
+        values["kinds"] = list(self.kinds)
+        values["metadata"] = dict(self.metadata)
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
+        """The chunk that :meth:`to_dict` described.
+
+        Raises ``TypeError`` when a field is missing or unknown.
+        """
+        given = dict(values)
+        for name in ("headings", "kinds"):
+            if name in given:
+                given[name] = tuple(given[name])
+        return cls(**given)

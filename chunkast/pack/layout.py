@@ -1,0 +1,140 @@
+"""A document as a row of units: the spans between neighbouring places where it may be cut.
+
+Units are numbered from 0; unit ``i`` is ``[pos[i], pos[i + 1])`` and holds one leaf, a
+protected region, or a piece of a block that is too large. The packer speaks of spans
+``(i, j)``: the units from ``i`` up to, not including, ``j``.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+
+from chunkast.config import ChunkConfig
+from chunkast.model import BreakPoint
+from chunkast.tokens import TokenIndex
+
+__all__ = ("Layout", "trim_span")
+
+_BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n?|\n))+")
+
+
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without blank lines (and byte order mark) at its start, white space at its end.
+
+    The first line keeps its indentation. A span of nothing but white space is empty.
+    """
+    end = start + len(text[start:end].rstrip())
+    if start == 0 and text.startswith("\ufeff"):
+        start = 1
+    match = _BLANK_LINES.match(text, start, end)
+    if match:
+        start = match.end()
+    return start, max(start, end)
+
+
+class Layout:
+    """The units of a document, and what spans of them count."""
+
+    def __init__(
+        self,
+        text: str,
+        index: TokenIndex,
+        points: Sequence[BreakPoint],
+        config: ChunkConfig,
+        *,
+        context_tokens: Callable[[int], int],
+        suffix_tokens: Callable[[int], int],
+    ) -> None:
+        """``points`` are the places that may be cut, sorted.
+
+        ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
+        costs, ``suffix_tokens(pos)`` what has to be put behind one that ends there.
+        """
+        self.text = text
+        self.index = index
+        self.config = config
+        inner = [point for point in points if 0 < point.pos < len(text)]
+        self.pos = [0, *(point.pos for point in inner), len(text)]
+        self.score = [0.0, *(point.score for point in inner), 0.0]
+        self.kind = ["", *(point.kind for point in inner), ""]
+        self.units = len(self.pos) - 1
+        estimate = index.estimate
+        self.before = [estimate(pos) for pos in self.pos]
+        self._context_tokens = context_tokens
+        self._suffix_tokens = suffix_tokens
+        self._context: dict[int, int] = {}
+        self._ends = self._trimmed_ends() if config.trim else self.pos
+
+    def _trimmed_ends(self) -> list[int]:
+        """Behind the last character that is not white space before each position."""
+        text = self.text
+        ends = [0]
+        for start, end in zip(self.pos, self.pos[1:], strict=False):
+            content = len(text[start:end].rstrip())
+            ends.append(start + content if content else ends[-1])
+        return ends
+
+    def unit_at(self, position: int) -> int:
+        """The unit that begins at ``position`` (or the first that begins behind it)."""
+        return bisect_left(self.pos, position)
+
+    def span(self, i: int, j: int) -> tuple[int, int]:
+        """The characters that a chunk of the units ``(i, j)`` covers; may be empty."""
+        start, end = self.pos[i], self._ends[j]
+        if not self.config.trim:
+            return start, end
+        if i == 0 or self.text[start].isspace():
+            return trim_span(self.text, start, max(start, end))
+        return start, max(start, end)
+
+    def count(self, i: int, j: int) -> int:
+        """Exactly how many tokens a chunk of the units ``(i, j)`` has."""
+        return self.index.count(*self.span(i, j))
+
+    def context(self, i: int) -> int:
+        """How many tokens the context of a chunk that begins with unit ``i`` takes."""
+        known = self._context.get(i)
+        if known is None:
+            known = self._context[i] = self._context_tokens(self.pos[i])
+        return known
+
+    def fits(self, i: int, j: int, reserve: int = 0) -> bool:
+        """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
+        room = self.config.max_tokens - self.context(i) - reserve
+        # The estimate is exact at the start of a block; a little slack for the others.
+        if self.before[j] - self.before[i] > 2 * room + 64 and self.index.additive:
+            return False
+        return self.within(i, j, room)
+
+    def furthest(self, i: int, j: int, room: int) -> int:
+        """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes at most ``room`` tokens."""
+        h = bisect_right(self.before, self.before[i] + room, i, j + 1) - 1
+        h = max(i, min(h, j))
+        # From the estimate outwards in growing steps, then by bisection: one or two counts
+        # where the estimate is exact, still few where a counter is far from it.
+        step = 1
+        if self.within(i, h, room):
+            low, high = h, h + 1
+            while high <= j and self.within(i, high, room):
+                step *= 2
+                low, high = high, high + step
+            high = min(high, j + 1)
+        else:
+            low, high = h - 1, h
+            while low > i and not self.within(i, low, room):
+                step *= 2
+                low, high = low - step, low
+            low = max(low, i)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.within(i, middle, room):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def within(self, i: int, j: int, room: int) -> bool:
+        """Whether ``(i, j)``, with what has to be put behind it, takes at most ``room`` tokens."""
+        return i == j or self.count(i, j) + self._suffix_tokens(self.pos[j]) <= room

@@ -1,0 +1,215 @@
+"""The packer: which units go together.
+
+"sections" keeps a heading's section whole while it fits and merges whole neighbours
+under one parent; what does not fit is cut by the scored search. "fill" is the scored
+search over the whole document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import accumulate, chain
+
+from chunkast.boundaries import cut_value
+from chunkast.pack.layout import Layout
+from chunkast.pack.overlap import Overlap
+from chunkast.pack.piece import Piece
+from chunkast.pack.sections import Section
+
+__all__ = ("pack",)
+
+# A last piece smaller than this share of the budget is balanced with the one before.
+_CRUMB_SHARE = 5
+
+
+def pack(
+    layout: Layout, root: Section, overlap: Overlap, has_text: Callable[[int], bool]
+) -> list[Piece]:
+    """All units of the document, in order, as pieces that fit the budget.
+
+    ``has_text(i)`` says whether unit ``i`` is more than a heading. A single unit larger
+    than the budget is a piece of its own.
+    """
+    if layout.units == 0:
+        return []
+    if layout.config.packing == "fill":
+        starts = {layout.unit_at(section.start) for section in _descendants(root)}
+        return _Packer(layout, overlap, has_text, starts).cut(0, layout.units)
+    return _Packer(layout, overlap, has_text, set()).section(root, 0)
+
+
+def _descendants(section: Section) -> Iterable[Section]:
+    for child in section.children:
+        yield child
+        yield from _descendants(child)
+
+
+class _Packer:
+    def __init__(
+        self,
+        layout: Layout,
+        overlap: Overlap,
+        has_text: Callable[[int], bool],
+        starts: set[int],
+    ) -> None:
+        """``starts`` are the units that no overlap is put before."""
+        self.layout = layout
+        self.overlap = overlap
+        self.starts = starts
+        self.config = layout.config
+        self.texts = [0, *accumulate(has_text(i) for i in range(layout.units))]
+
+    def section(self, section: Section, first: int) -> list[Piece]:
+        """The pieces of a section whose text begins at unit ``first``.
+
+        That is before the section itself where a heading without text of its own
+        precedes it: it goes with the text it heads.
+        """
+        layout = self.layout
+        last = layout.unit_at(section.end)
+        if layout.fits(first, last):
+            return [Piece(first, last, True)]
+        children = section.children
+        body_end = layout.unit_at(children[0].start) if children else last
+        pieces: list[Piece] = []
+        waiting = first
+        if self.has_text(first, body_end) or not children:
+            if layout.fits(first, body_end):
+                pieces.append(Piece(first, body_end, True))
+            else:
+                pieces.extend(self.cut(first, body_end))
+            waiting = body_end
+        for child in children:
+            child_end = layout.unit_at(child.end)
+            if not self.has_text(waiting, child_end):
+                continue  # nothing but headings so far
+            inner = self.section(child, waiting)
+            if len(inner) > 1:
+                inner = [Piece(piece.first, piece.last, False) for piece in inner]
+            pieces.extend(inner)
+            waiting = child_end
+        if waiting < last and layout.fits(waiting, last):
+            pieces.append(Piece(waiting, last, True))
+        elif waiting < last:
+            pieces.extend(self.cut(waiting, last))
+        return self.merge(pieces)
+
+    def has_text(self, i: int, j: int) -> bool:
+        return self.texts[j] > self.texts[i]
+
+    def merge(self, pieces: list[Piece]) -> list[Piece]:
+        """Join neighbours that are whole while one of them is small and the sum fits."""
+        merged: list[Piece] = []
+        for piece in pieces:
+            previous = merged[-1] if merged else None
+            if previous is not None and self.belongs(previous, piece):
+                merged[-1] = Piece(previous.first, piece.last, previous.whole)
+            else:
+                merged.append(piece)
+        return merged
+
+    def belongs(self, previous: Piece, piece: Piece) -> bool:
+        fits = self.layout.fits
+        if not self.has_text(piece.first, piece.last):
+            return fits(previous.first, piece.last)
+        if not (previous.whole and piece.whole):
+            return False
+        least = self.config.min_tokens
+        return (
+            least is None
+            or self.layout.count(previous.first, previous.last) < least
+            or self.layout.count(piece.first, piece.last) < least
+        ) and fits(previous.first, piece.last)
+
+    def cut(self, first: int, last: int) -> list[Piece]:
+        """Cut a span that does not fit by the scored search."""
+        layout = self.layout
+        pieces: list[Piece] = []
+        at = first
+        while at < last:
+            reserve = self.reserve(pieces[-1]) if pieces else 0
+            if layout.fits(at, last, reserve):
+                end = last
+            else:
+                room = self.config.max_tokens - layout.context(at) - reserve
+                end = self.best_end(at, last, room)
+            pieces.append(Piece(at, end, False))
+            at = end
+        return self.balanced(pieces)
+
+    def reserve(self, previous: Piece) -> int:
+        """The room that overlap takes in the piece behind ``previous``."""
+        return 0 if previous.last in self.starts else self.overlap.reserve(previous)
+
+    def best_end(self, first: int, last: int, room: int) -> int:
+        """Where the piece that begins with unit ``first`` ends: at least one unit on.
+
+        In this order: the best point in the window, or in one further back; any point
+        before the limit; a point beyond the room that the budget still allows, at the expense of context
+        and overlap; a point that parts what belongs together; the next point at all.
+        """
+        layout = self.layout
+        limit = layout.furthest(first, last, room)
+        nearest = [h for h in range(limit, first, -1) if layout.score[h] > 0]
+        for h in chain(self.by_value(nearest, first, room), nearest):
+            if layout.within(first, h, room):
+                return h
+        room = self.config.max_tokens
+        usable = range(first + 1, layout.furthest(first, last, room) + 1)
+        beyond = (h for h in usable if layout.score[h] > 0 or h == last)
+        parting = sorted(usable, key=lambda h: (layout.score[h], h), reverse=True)
+        for h in chain(beyond, parting):
+            if layout.within(first, h, room):
+                return h
+        return first + 1
+
+    def by_value(self, points: list[int], first: int, room: int) -> list[int]:
+        """The points of the window before the limit, the best first, low before high.
+
+        ``points`` come last to first. When none lies in the window, the window ends at
+        the last of them instead. Counts are not monotone: the best point has to be asked
+        whether it fits.
+        """
+        layout, window = self.layout, self.config.window_tokens
+        # Beyond the limit by an estimate's rounding is at the limit.
+        distances = [max(room - layout.before[h] + layout.before[first], 0) for h in points]
+        nearest = min(distances, default=0)
+        limit = nearest if nearest > window else 0
+        values = [
+            (-cut_value(layout.score[h], distance - limit, window, self.config.decay), h)
+            for h, distance in zip(points, distances, strict=True)
+            if distance - limit <= window
+        ]
+        return [h for _, h in sorted(values)]
+
+    def balanced(self, pieces: list[Piece]) -> list[Piece]:
+        """Share the last two pieces more evenly when the last one is a crumb."""
+        if len(pieces) < 2:
+            return pieces
+        layout = self.layout
+        one, two = pieces[-2:]
+        crumb = self.config.max_tokens // _CRUMB_SHARE
+        if two.first in self.starts or layout.count(two.first, two.last) >= crumb:
+            return pieces
+        before = self.reserve(pieces[-3]) if len(pieces) > 2 else 0
+        start = layout.before[one.first]
+        half = (layout.before[two.last] - start) / 2
+        values: list[tuple[float, int]] = []
+        for h in range(two.first - 1, one.first, -1):
+            tokens = layout.before[h] - start
+            if tokens < crumb:
+                break
+            distance = abs(tokens - half)
+            value = cut_value(layout.score[h], distance, max(half, 1), self.config.decay)
+            values.append((-value, h))
+        for value, h in sorted(values):
+            left, right = Piece(one.first, h, False), Piece(h, two.last, False)
+            if value >= 0:
+                break
+            if (
+                layout.count(h, two.last) >= crumb
+                and layout.fits(one.first, h, before)
+                and layout.fits(h, two.last, self.reserve(left))
+            ):
+                return [*pieces[:-2], left, right]
+        return pieces

@@ -1,0 +1,61 @@
+"""The score table: how good a place each kind of break point is.
+
+Every figure can be overridden per kind with ``ChunkConfig(scores={...})``. Negative
+figures mark places that are used only when nothing else is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ("SCORES", "item_kind")
+
+SCORES: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        # Before a heading.
+        "h1": 100.0,
+        "h2": 90.0,
+        "h3": 80.0,
+        "h4": 70.0,
+        "h5": 60.0,
+        "h6": 50.0,
+        # Before the block and after it.
+        "fence": 80.0,
+        "code": 80.0,
+        "table": 80.0,
+        "math": 80.0,
+        "html": 80.0,
+        "container": 80.0,
+        "front-matter": 80.0,
+        "hr": 60.0,
+        # After an outermost list; before an item at depth 0, 1, 2 and deeper.
+        "list-end": 75.0,
+        "list-item-0": 70.0,
+        "list-item-1": 45.0,
+        "list-item-2": 25.0,
+        # XML tags: before the line of an opening tag, after the line of a closing one.
+        "tag-close": 75.0,
+        "tag-open": 30.0,
+        # Between any two blocks.
+        "paragraph": 20.0,
+        # Inside a block that is larger than the budget, finest last.
+        "sentence": 10.0,
+        "row": 5.0,
+        "blank-line": 5.0,
+        "line": 1.0,
+        "word": 0.1,
+        "grapheme": 0.01,
+        # These replace the score of a point that parts what belongs together: right
+        # after a heading, and between a lead-in ending with a colon (or a table's
+        # header, or a fence's opening line) and what it introduces.
+        "orphan-heading": -2.0,
+        "lead-in": -1.0,
+    }
+)
+
+
+def item_kind(depth: int) -> str:
+    """The break point kind of a list item at nesting ``depth`` (0 for the outermost)."""
+    return f"list-item-{min(depth, 2)}"

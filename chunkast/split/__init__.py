@@ -1,0 +1,5 @@
+"""How a block larger than the budget is divided: along what it is, finest steps last."""
+
+from chunkast.split.refine import Frame, Refiner
+
+__all__ = ("Frame", "Refiner")

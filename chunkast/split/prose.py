@@ -1,0 +1,77 @@
+"""The text of a paragraph without its containers' prefixes, and the way back to the source."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Container, Iterator, Sequence
+
+from chunkast.model import Block
+from chunkast.text.inline import InlineSpan, inline_spans
+from chunkast.text.sentences import sentence_starts
+from chunkast.text.source_map import line_starts
+
+__all__ = ("Prose",)
+
+
+class Prose:
+    """One leaf's text as the parser read it, mapped to the source line by line.
+
+    A line of the content is a suffix of its line in the source (prefixes of quotes and
+    items, and indentation, are stripped on the left), so lines are matched from the
+    right. At the top level nothing is stripped and content and source are the same.
+    """
+
+    def __init__(self, text: str, block: Block) -> None:
+        self._offset = block.start
+        # Starts of the content's lines, and where each begins in the source.
+        self._content: list[int] = []
+        self._source: list[int] = []
+        self._line: list[int] = []
+        self.text = text[block.start : block.end]
+        if block.content:
+            self._map_lines(text, block)
+
+    def _map_lines(self, text: str, block: Block) -> None:
+        content = block.content
+        source_lines = line_starts(self.text)
+        at = 0
+        for number, line in enumerate(content.split("\n")):
+            if number + 1 >= len(source_lines):
+                return
+            start = block.start + source_lines[number]
+            end = block.start + source_lines[number + 1]
+            width = len(line.rstrip())
+            last = start + len(text[start:end].rstrip())
+            self._content.append(at)
+            self._source.append(max(start, last - width))
+            self._line.append(start)
+            at += len(line) + 1
+        self.text = content
+
+    def source(self, position: int) -> int:
+        """The index in the source of the character at ``position`` of the content."""
+        if not self._content:
+            return self._offset + position
+        slot = bisect_right(self._content, position) - 1
+        return self._source[slot] + position - self._content[slot]
+
+    def line_break(self, position: int) -> int:
+        """Like :meth:`source`, but the start of the source's line for a line's first text."""
+        if not self._content:
+            start = max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
+            if start and not self.text[start:position].strip():
+                return self._offset + start
+            return self._offset + position
+        slot = bisect_right(self._content, position) - 1
+        if not self.text[self._content[slot] : position].strip():
+            return self._line[slot]
+        return self.source(position)
+
+    def spans(self, references: Container[str], extensions: Sequence[str]) -> list[InlineSpan]:
+        """The indivisible inline constructs, in positions of the content."""
+        return inline_spans(self.text, references=references, extensions=extensions)
+
+    def sentences(self, spans: Sequence[InlineSpan]) -> Iterator[int]:
+        """The places in the source where a sentence begins, but for the first."""
+        for start in sentence_starts(self.text, spans):
+            yield self.line_break(start)

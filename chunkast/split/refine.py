@@ -1,0 +1,307 @@
+"""Points inside blocks that are larger than the budget, until every piece fits.
+
+Each shape of block has its levels, coarse to fine: prose divides at sentences, lines,
+words and grapheme clusters, code and tables at lines and rows first. A level is used
+only for a piece that the levels before left too large. What must not be cut inside
+prose (links, inline code, ...) stays whole while it fits; grapheme clusters always do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from chunkast.boundaries import fence_lines
+from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.model import Block, BreakPoint
+from chunkast.split.prose import Prose
+from chunkast.text.graphemes import joined_spans
+from chunkast.text.source_map import line_starts
+from chunkast.text.spans import SpanSet
+from chunkast.tokens import TokenIndex
+
+__all__ = ("Frame", "Refiner")
+
+_WORD = re.compile(r"(?<=\s)\S")
+_INDENTATION = re.compile(r"[ \t]*")
+# Word and cluster points are set no closer than this share of the budget at first.
+_STEP_SHARE: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What makes a piece of a divided block self-contained.
+
+    ``prefix`` goes before a text that begins inside ``(start, end)``, ``suffix`` behind
+    a text that ends there.
+    """
+
+    start: int
+    end: int
+    prefix: str
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What the levels of one leaf look at."""
+
+    text: str
+    leaf: Block
+    prose: Prose
+    sentences: tuple[int, ...]
+    blocked: SpanSet
+    scores: Mapping[str, float]
+    index: TokenIndex
+    step: int
+
+    def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
+        return BreakPoint(pos, self.scores[kind] * share, kind)
+
+    def spacing(self, start: int, end: int) -> int:
+        """How many characters hold about ``step`` tokens of ``[start, end)``."""
+        tokens = self.index.estimate(end) - self.index.estimate(start)
+        return max(1, (end - start) * self.step // max(tokens, 1))
+
+
+_Level = Callable[[_Piece, int, int], Iterator[BreakPoint]]
+
+
+def _sentences(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    for pos in piece.sentences:
+        if start < pos < end and piece.blocked.end(pos) == pos:
+            yield piece.point(pos, "sentence")
+
+
+def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """Every line that is not blank; those behind a blank line score higher, outer ones most.
+
+    A fence's or formula's first and last line stay with what is between them.
+    """
+    starts = [start + offset for offset in line_starts(piece.text[start:end])]
+    indentation: dict[int, int] = {}
+    rows: list[tuple[int, bool]] = []
+    blank_before = False
+    for number, pos in enumerate(starts[:-1]):
+        line = piece.text[pos : starts[number + 1]]
+        if not line.strip():
+            blank_before = True
+            continue
+        if blank_before and pos > start:
+            match = _INDENTATION.match(line)
+            indentation[pos] = len(match.group().expandtabs(4)) if match else 0
+        rows.append((pos, blank_before))
+        blank_before = False
+    ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
+    kind = piece.leaf.kind
+    opening = kind in ("fence", "math", "front-matter")
+    closing = opening and (kind != "fence" or fence_lines(piece.text, piece.leaf)[1])
+    for number, (pos, after_blank) in enumerate(rows):
+        if pos <= start or piece.blocked.end(pos) != pos:
+            continue
+        first = opening and start == piece.leaf.start and number == 1
+        last = closing and end >= piece.leaf.end and number == len(rows) - 1
+        if first or last:
+            yield piece.point(pos, "lead-in")
+        elif after_blank:
+            yield piece.point(pos, "blank-line", 1 / (1 + ranks[indentation[pos]]))
+        else:
+            yield piece.point(pos, "line")
+
+
+def _rows(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """A table's rows; its header and delimiter row stay together, with a row behind them."""
+    header = start == piece.leaf.start
+    for number, offset in enumerate(line_starts(piece.text[start:end])[1:-1], 1):
+        if header and number == 1:
+            continue
+        pos = start + offset
+        if piece.blocked.end(pos) == pos:
+            yield piece.point(pos, "lead-in" if header and number == 2 else "row")
+
+
+def _words(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    for match in _WORD.finditer(piece.text, start, end):
+        pos = match.start()
+        if pos > start and piece.blocked.end(pos) == pos:
+            yield piece.point(pos, "word")
+
+
+def _graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    pos = piece.blocked.end(start + 1)
+    while pos < end:
+        yield piece.point(pos, "grapheme")
+        pos = piece.blocked.end(pos + 1)
+
+
+def _spaced(level: _Level) -> _Level:
+    """The points of ``level`` that are at least a small share of the budget apart."""
+
+    def spaced(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+        distance = piece.spacing(start, end)
+        least = start + distance
+        for point in level(piece, start, end):
+            if point.pos >= least:
+                yield point
+                least = point.pos + distance
+
+    return spaced
+
+
+def _spaced_graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    distance = piece.spacing(start, end)
+    pos = piece.blocked.end(start + distance)
+    while pos < end:
+        yield piece.point(pos, "grapheme")
+        pos = piece.blocked.end(pos + distance)
+
+
+_FINEST: Final[tuple[_Level, ...]] = (_spaced(_words), _words, _spaced_graphemes, _graphemes)
+_LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
+    "prose": (_sentences, _lines, *_FINEST),
+    "code": (_lines, *_FINEST),
+    "lines": (_lines, *_FINEST),
+    "table": (_rows, *_FINEST),
+    "container": _FINEST,
+}
+
+
+class Refiner:
+    """Adds the points that a document's too large pieces need.
+
+    ``size(start, end)`` counts what a chunk over that span would count; ``budget`` is
+    the most it may. With ``trim`` off, white space behind a piece counts as well and is
+    cut off before the piece itself is.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        index: TokenIndex,
+        size: Callable[[int, int], int],
+        *,
+        budget: int,
+        scores: Mapping[str, float],
+        trim: bool,
+        references: frozenset[str],
+        extensions: Sequence[str],
+    ) -> None:
+        self.text = text
+        self.index = index
+        self.size = size
+        self.budget = budget
+        self.scores = scores
+        self.trim = trim
+        self.references = references
+        self.extensions = extensions
+        self.points: list[BreakPoint] = []
+        self.frames: list[Frame] = []
+
+    def divide(self, leaf: Block, start: int, body_end: int, end: int) -> None:
+        """Add points inside ``[start, end)``, which begins with ``leaf``, until all fits.
+
+        ``body_end`` is where the leaf, or the protected region that it opens, ends. What
+        lies behind it is white space, or lines with nothing but a container's markers.
+        """
+        before = len(self.points)
+        piece = self._piece(leaf, end)
+        tail = self._tail(body_end, end)
+        if tail < end:
+            self.points.append(piece.point(tail, "line"))
+            self._divide(piece, tail, end, (_all_lines, *_FINEST))
+        self._divide(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
+        if len(self.points) > before:
+            frame = _frame(self.text, leaf)
+            if frame is not None:
+                self.frames.append(frame)
+
+    def _tail(self, body_end: int, end: int) -> int:
+        """Where what has to be cut off behind a body begins: a line's start, or ``end``."""
+        if body_end >= end or (self.trim and not self.text[body_end:end].strip()):
+            return end
+        lines = line_starts(self.text[body_end:end])
+        return body_end if _at_line_start(self.text, body_end) else body_end + lines[1]
+
+    def sentence_points(self, leaf: Block, start: int, end: int) -> list[BreakPoint]:
+        """The beginnings of sentences inside ``(start, end)`` of a leaf of prose."""
+        return list(_sentences(self._piece(leaf, end), start, end))
+
+    def _piece(self, leaf: Block, end: int) -> _Piece:
+        """``leaf``, and the white space behind it up to ``end``."""
+        text = self.text
+        shape = CONSTRUCTS[leaf.kind].shape
+        clusters = joined_spans(text, leaf.start, max(leaf.end, end))
+        prose = Prose(text, leaf)
+        sentences: tuple[int, ...] = ()
+        blocked = list(clusters)
+        if shape in ("prose", "table"):
+            spans = prose.spans(self.references, self.extensions)
+            if shape == "prose":
+                sentences = tuple(prose.sentences(spans))
+            whole = SpanSet(clusters)
+            for span in spans:
+                first, last = prose.source(span.start), prose.source(span.end - 1) + 1
+                # A construct ends where no grapheme cluster is cut.
+                first, last = whole.start(first), whole.end(last)
+                if self.index.count(first, last) <= self.budget:
+                    blocked.append((first, last))
+        step = max(1, self.budget // _STEP_SHARE)
+        return _Piece(text, leaf, prose, sentences, SpanSet(blocked), self.scores, self.index, step)
+
+    def _divide(self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]) -> None:
+        if self.size(start, end) <= self.budget:
+            return
+        if not self.trim:
+            content = start + len(self.text[start:end].rstrip())
+            if start < content < end:
+                self._cut_off(piece, start, content, end, levels)
+                return
+        while levels:
+            level, *rest = levels
+            levels = tuple(rest)
+            points = list(level(piece, start, end))
+            if not points:
+                continue
+            self.points.extend(points)
+            edges = [start, *(point.pos for point in points), end]
+            for first, last in pairwise(edges):
+                self._divide(piece, first, last, levels)
+            return
+
+    def _cut_off(
+        self, piece: _Piece, start: int, content: int, end: int, levels: tuple[_Level, ...]
+    ) -> None:
+        """Cut the white space behind ``content`` off, at a line's start if that suffices."""
+        following = [content + offset for offset in line_starts(self.text[content:end])[1:-1]]
+        at = (
+            following[0] if following and self.size(start, following[0]) <= self.budget else content
+        )
+        self.points.append(piece.point(at, "line"))
+        self._divide(piece, start, at, levels)
+        self._divide(piece, at, end, (_all_lines, _spaced_graphemes, _graphemes))
+
+
+def _at_line_start(text: str, pos: int) -> bool:
+    return pos == 0 or text[pos - 1] in "\r\n"
+
+
+def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    for offset in line_starts(piece.text[start:end])[1:-1]:
+        yield piece.point(start + offset, "line")
+
+
+def _frame(text: str, leaf: Block) -> Frame | None:
+    """What a piece of a divided fence or table needs to stand alone."""
+    starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
+    if leaf.kind == "fence" and len(starts) > 2:
+        opening, closed = fence_lines(text, leaf)
+        run = opening[: len(opening) - len(opening.lstrip(opening[:1]))]
+        last = starts[-2] if closed else leaf.end
+        return Frame(leaf.start, last, opening + "\n", "\n" + run)
+    if leaf.kind == "table" and len(starts) > 3:
+        header = text[leaf.start : starts[2]]
+        return Frame(leaf.start, leaf.end, header)
+    return None

@@ -1,0 +1,1 @@
+"""Facts about plain text: lines, bytes, grapheme clusters, sentences, inline spans."""

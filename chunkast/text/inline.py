@@ -1,0 +1,381 @@
+"""The inline constructs that must not be cut: where they are, in one linear pass.
+
+markdown-it-py's inline rules give no positions, and two of them copy the rest of the
+text at every ``<`` (quadratic on hostile input), so the spans are found here, by the
+CommonMark rules: backslash escapes first, then code spans, autolinks and raw HTML,
+which bind tighter than links; brackets close with the delimiter stack of the
+specification's appendix, links inside links excluded. A differential test holds the
+result against markdown-it-py. Emphasis is not looked at: it may be cut.
+
+Linear time: a search that fails once fails for every later start as well and is
+remembered; destinations and labels are bounded by the specification or by a limit here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ("InlineSpan", "inline_spans", "normalize_label")
+
+
+@dataclass(frozen=True, slots=True)
+class InlineSpan:
+    """An indivisible inline construct: ``[start, end)`` of the text that was scanned."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_SPECIAL = re.compile(r"[\\`<\[\]!$]|https?://|www\.")
+_BACKTICKS = re.compile(r"`+")
+_AUTOLINK = re.compile(
+    r"<(?:[a-zA-Z][a-zA-Z0-9+.\-]{1,31}:[^<>\x00-\x20]*"
+    r"|[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~\-]+@[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?"
+    r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?)*)>"
+)
+_SPACE = r"[ \t\r\n]"
+_ATTRIBUTE = (
+    rf"{_SPACE}+[a-zA-Z_:][a-zA-Z0-9:._\-]*"
+    rf"(?:{_SPACE}*={_SPACE}*(?:[^\"'=<>`\x00-\x20]+|'[^']*'|\"[^\"]*\"))?"
+)
+_HTML_TAG = re.compile(
+    rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:{_ATTRIBUTE})*{_SPACE}*/?>|/[A-Za-z][A-Za-z0-9\-]*{_SPACE}*>)"
+)
+# Opener -> closer of the raw HTML constructs that a plain search delimits.
+_HTML_DELIMITED = (
+    ("<!-->", ""),
+    ("<!--->", ""),
+    ("<!--", "-->"),
+    ("<?", "?>"),
+    ("<![CDATA[", "]]>"),
+)
+_DECLARATION = re.compile(r"<![A-Za-z]")
+# GFM's extended autolinks: up to white space or "<"; trailing punctuation stays outside.
+_BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
+_BLANKS = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t]*")
+_ANGLE_DESTINATION = re.compile(r"<(?:[^<>\\\r\n]|\\.)*>")
+_TITLE_CLOSERS = {'"': '"', "'": "'", "(": ")"}
+_LABEL = re.compile(r"\[((?:[^\\\[\]]|\\.){0,999})\]", re.DOTALL)
+# Wiki links and embeds, as Obsidian and many wikis write them.
+_WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
+_URL_TAIL = "?!.,:*_~'\";"
+_MAX_LABEL = 999
+_MAX_PARENTHESES = 32
+_MAX_DESTINATION = 8_192
+
+
+def normalize_label(label: str) -> str:
+    """A link label as definitions and references are matched: folded case, single spaces."""
+    return " ".join(label.split()).casefold()
+
+
+class _Finder:
+    """``str.find`` that asks for each needle's next place only once per place."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._next: dict[str, int] = {}
+
+    def find(self, needle: str, start: int) -> int:
+        """The next index of ``needle`` at or after ``start``; -1 if none.
+
+        Calls for one needle must come with non-decreasing starts to stay linear.
+        """
+        known = self._next.get(needle)
+        if known is None or (known != -1 and known < start):
+            known = self._next[needle] = self._text.find(needle, start)
+        return known
+
+
+def _code_spans(text: str) -> dict[int, int]:
+    """Start -> end of what each run of backticks would open, by matching run lengths."""
+    runs = [match.span() for match in _BACKTICKS.finditer(text)]
+    closers: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for start, end in reversed(runs):
+        length = end - start
+        if length in closers:
+            ends[start] = closers[length]
+        closers[length] = end
+    return ends
+
+
+def _html_end(text: str, pos: int, finder: _Finder) -> int:
+    """The end of the raw HTML construct at ``pos`` (a ``<``), or -1."""
+    match = _HTML_TAG.match(text, pos)
+    if match:
+        return match.end()
+    for opener, closer in _HTML_DELIMITED:
+        if text.startswith(opener, pos):
+            if not closer:
+                return pos + len(opener)
+            found = finder.find(closer, pos + len(opener))
+            return -1 if found < 0 else found + len(closer)
+    if _DECLARATION.match(text, pos):
+        return finder.find(">", pos) + 1 or -1
+    return -1
+
+
+def _destination_end(text: str, pos: int) -> int:
+    """The end of a link destination at ``pos`` (which may be empty), or -1."""
+    if text.startswith("<", pos):
+        match = _ANGLE_DESTINATION.match(text, pos)
+        return match.end() if match else -1
+    depth = 0
+    limit = min(len(text), pos + _MAX_DESTINATION)
+    while pos < limit:
+        char = text[pos]
+        if char == "\\" and pos + 1 < limit and text[pos + 1] in _ESCAPABLE:
+            pos += 1
+        elif char <= " " or char == "\x7f":
+            break
+        elif char == "(":
+            depth += 1
+            if depth > _MAX_PARENTHESES:
+                return -1
+        elif char == ")":
+            if depth == 0:
+                break
+            depth -= 1
+        pos += 1
+    return -1 if depth else pos
+
+
+def _title_end(text: str, pos: int) -> int:
+    """The end of the quoted title at ``pos``, or -1."""
+    closer = _TITLE_CLOSERS.get(text[pos : pos + 1])
+    if closer is None:
+        return -1
+    at = pos + 1
+    while True:
+        found = text.find(closer, at, pos + _MAX_DESTINATION)
+        if found < 0:
+            return -1
+        backslashes = 0
+        while text[found - 1 - backslashes] == "\\":
+            backslashes += 1
+        if backslashes % 2 == 0:
+            if closer == ")" and _has_unescaped(text, "(", pos + 1, found):
+                return -1
+            return found + 1
+        at = found + 1
+
+
+def _has_unescaped(text: str, char: str, start: int, end: int) -> bool:
+    at = text.find(char, start, end)
+    while at >= 0:
+        backslashes = 0
+        while text[at - 1 - backslashes] == "\\":
+            backslashes += 1
+        if backslashes % 2 == 0:
+            return True
+        at = text.find(char, at + 1, end)
+    return False
+
+
+def _inline_link_end(text: str, pos: int) -> int:
+    """The end of ``(destination "title")`` at ``pos`` (a ``(``), or -1."""
+    at = _skip_blanks(text, pos + 1)
+    end = _destination_end(text, at)
+    if end < 0:
+        return -1
+    after = _skip_blanks(text, end)
+    if after > end:
+        title = _title_end(text, after)
+        if title >= 0:
+            after = _skip_blanks(text, title)
+    return after + 1 if text.startswith(")", after) else -1
+
+
+def _skip_blanks(text: str, pos: int) -> int:
+    match = _BLANKS.match(text, pos)
+    return match.end() if match else pos
+
+
+def inline_spans(
+    text: str, *, references: Container[str] = frozenset(), extensions: Container[str] = ()
+) -> list[InlineSpan]:
+    """The outermost indivisible inline constructs of ``text``, in order, none overlapping.
+
+    ``references`` are the normalized labels of the document's link definitions. With
+    "math" among the ``extensions`` dollar math counts as well, with "footnotes"
+    footnote references, with "autolinks" bare URLs and with "wikilinks" wiki links.
+    Kinds: code, link, image, autolink, html, math, footnote-reference, escape.
+    """
+    scanner = _Scanner(text, references, extensions)
+    pos = 0
+    while match := _SPECIAL.search(text, pos):
+        pos = match.start()
+        pos = _HANDLERS[text[pos]](scanner, pos)
+    return _outermost(scanner.found)
+
+
+class _Scanner:
+    """The state of one scan. Each method handles one character and returns where to go on."""
+
+    def __init__(self, text: str, references: Container[str], extensions: Container[str]) -> None:
+        self.text = text
+        self.references = references
+        self.found: list[InlineSpan] = []
+        self.finder = _Finder(text)
+        self.code_ends = _code_spans(text)
+        self.dollars = _Dollars(text) if "math" in extensions else None
+        self.footnotes = "footnotes" in extensions
+        self.bare_urls = "autolinks" in extensions
+        self.wiki_links = "wikilinks" in extensions
+        # Open brackets: where each is, and whether it opens an image. Links may not hold
+        # links: the first ``inactive`` of them have seen one close.
+        self.brackets: list[tuple[int, bool]] = []
+        self.inactive = 0
+
+    def take(self, start: int, end: int, kind: str) -> int:
+        """Note a construct, unless ``end`` is -1, and go on behind it."""
+        if end < 0:
+            return start + 1
+        self.found.append(InlineSpan(start, end, kind))
+        return end
+
+    def backslash(self, pos: int) -> int:
+        escapes = self.text[pos + 1 : pos + 2] in _ESCAPABLE
+        return self.take(pos, pos + 2 if escapes else -1, "escape")
+
+    def backtick(self, pos: int) -> int:
+        run = _BACKTICKS.match(self.text, pos)
+        end = self.code_ends.get(pos, -1)
+        if end < 0 and run:
+            return run.end()
+        return self.take(pos, end, "code")
+
+    def angle(self, pos: int) -> int:
+        auto = _AUTOLINK.match(self.text, pos)
+        if auto:
+            return self.take(pos, auto.end(), "autolink")
+        return self.take(pos, _html_end(self.text, pos, self.finder), "html")
+
+    def dollar(self, pos: int) -> int:
+        if self.dollars is None:
+            return pos + 1
+        end = self.dollars.end(pos)
+        return self.dollars.after(pos) if end < 0 else self.take(pos, end, "math")
+
+    def exclamation(self, pos: int) -> int:
+        image = self.text.startswith("[", pos + 1)
+        return self.bracket(pos, image=True) if image else pos + 1
+
+    def bracket(self, pos: int, *, image: bool = False) -> int:
+        wiki = _WIKI_LINK.match(self.text, pos) if self.wiki_links else None
+        if wiki:
+            return self.take(pos, wiki.end(), "image" if image else "link")
+        self.brackets.append((pos, image))
+        return pos + 1 + image
+
+    def close_bracket(self, pos: int) -> int:
+        """Match the bracket at ``pos`` against the open ones."""
+        if not self.brackets:
+            return pos + 1
+        start, image = self.brackets.pop()
+        active = image or len(self.brackets) >= self.inactive
+        self.inactive = min(self.inactive, len(self.brackets))
+        if not active:
+            return pos + 1
+        label_start = start + 1 + image
+        is_note = self.footnotes and not image and self.text.startswith("^", label_start)
+        if is_note and pos > label_start + 1:
+            return self.take(start, pos + 1, "footnote-reference")
+        end = self.link_end(label_start, pos)
+        if end < 0:
+            return pos + 1
+        if not image:
+            self.inactive = len(self.brackets)
+        return self.take(start, end, "image" if image else "link")
+
+    def link_end(self, label_start: int, pos: int) -> int:
+        """The end of the link or image whose text is ``[label_start, pos)``, or -1."""
+        text = self.text
+        after = pos + 1
+        if text.startswith("(", after):
+            end = _inline_link_end(text, after)
+            if end >= 0:
+                return end
+        label = text[label_start:pos]
+        following = _LABEL.match(text, after) if text.startswith("[", after) else None
+        if following:
+            after = following.end()
+            label = following.group(1) if following.group(1).strip() else label
+        known = len(label) <= _MAX_LABEL and normalize_label(label) in self.references
+        return after if known else -1
+
+    def url(self, pos: int) -> int:
+        if not self.bare_urls or (pos and self.text[pos - 1].isalnum()):
+            return pos + 1
+        bare = _BARE_URL.match(self.text, pos)
+        return self.take(pos, pos + len(bare.group().rstrip(_URL_TAIL)) if bare else -1, "autolink")
+
+
+_HANDLERS: Final[dict[str, Callable[[_Scanner, int], int]]] = {
+    "\\": _Scanner.backslash,
+    "`": _Scanner.backtick,
+    "<": _Scanner.angle,
+    "$": _Scanner.dollar,
+    "!": _Scanner.exclamation,
+    "[": _Scanner.bracket,
+    "]": _Scanner.close_bracket,
+    "h": _Scanner.url,
+    "w": _Scanner.url,
+}
+
+
+class _Dollars:
+    """Dollar math by pandoc's rule: no space inside the delimiters, no digit behind the closer."""
+
+    _RUN = re.compile(r"\$+")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: dict[int, int] = {}
+        open_at: dict[int, int] = {}
+        free_from = 0
+        for match in self._RUN.finditer(text):
+            start, end = match.span()
+            length = end - start
+            if length > 2 or text[max(start - 1, 0) : start] == "\\":
+                continue
+            opener = open_at.get(length, -1)
+            if opener >= free_from and self._closes(start, end, length):
+                self._ends[opener] = end
+                free_from = end
+                open_at.clear()
+            elif self._opens(end, length):
+                open_at[length] = start
+
+    def _opens(self, end: int, length: int) -> bool:
+        return length == 2 or (end < len(self._text) and not self._text[end].isspace())
+
+    def _closes(self, start: int, end: int, length: int) -> bool:
+        if length == 2:
+            return True
+        return not self._text[start - 1].isspace() and not self._text[end : end + 1].isdecimal()
+
+    def end(self, pos: int) -> int:
+        """The end of the math that opens at ``pos``, or -1."""
+        return self._ends.get(pos, -1)
+
+    def after(self, pos: int) -> int:
+        """The end of the run of dollars at ``pos``."""
+        match = self._RUN.match(self._text, pos)
+        return match.end() if match else pos + 1
+
+
+def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
+    """Drop what lies inside another span; a link is appended after what it holds."""
+    kept: list[InlineSpan] = []
+    for span in found:
+        while kept and kept[-1].start >= span.start:
+            kept.pop()
+        kept.append(span)
+    return kept

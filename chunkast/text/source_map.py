@@ -1,0 +1,72 @@
+r"""Conversion between characters, UTF-8 bytes and lines of one text.
+
+A line ends with ``\n``, ``\r\n`` or ``\r`` and nothing else; the line end belongs to
+its line. Lone surrogates count three bytes, as the replacement character does.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+__all__ = ("SourceMap", "encode", "line_starts", "without_surrogates")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n?|\n")
+_CHECKPOINT = 4096
+
+
+def encode(text: str) -> bytes:
+    """UTF-8, with each lone surrogate written as U+FFFD (three bytes)."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return without_surrogates(text).encode()
+
+
+def without_surrogates(text: str) -> str:
+    """``text`` with each surrogate replaced by U+FFFD, character for character."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def line_starts(text: str) -> list[int]:
+    """The index of every line's first character; the text's length follows at the end.
+
+    The last entry is the end of the last line: line ``i`` is
+    ``text[starts[i]:starts[i + 1]]``. An empty text has no line: ``[0]``.
+    """
+    starts = [0]
+    starts.extend(match.end() for match in _LINE_END.finditer(text))
+    if starts[-1] != len(text):
+        starts.append(len(text))
+    return starts
+
+
+class SourceMap:
+    """Character index to byte offset and line number, each in O(log n) or better."""
+
+    __slots__ = ("_ascii", "_bytes", "_starts", "text")
+
+    def __init__(self, text: str, starts: Sequence[int] | None = None) -> None:
+        self.text = text
+        self._starts = line_starts(text) if starts is None else starts
+        self._ascii = text.isascii()
+        self._bytes: list[int] = []
+
+    def byte(self, index: int) -> int:
+        """The UTF-8 offset of the character at ``index`` (0 to the text's length)."""
+        if self._ascii:
+            return index
+        if not self._bytes:
+            self._bytes.append(0)
+            for at in range(0, len(self.text), _CHECKPOINT):
+                size = len(encode(self.text[at : at + _CHECKPOINT]))
+                self._bytes.append(self._bytes[-1] + size)
+        slot = index // _CHECKPOINT
+        return self._bytes[slot] + len(encode(self.text[slot * _CHECKPOINT : index]))
+
+    def line(self, index: int) -> int:
+        """The 1-based line that the character at ``index`` belongs to."""
+        lines = max(len(self._starts) - 1, 1)
+        return min(bisect_right(self._starts, index), lines)

@@ -1,0 +1,43 @@
+"""Sets of spans that no cut may fall strictly inside."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+__all__ = ("SpanSet",)
+
+
+class SpanSet:
+    """Disjoint spans ``[start, end)``, sorted; spans that share characters become one."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(spans):
+            if self._ends and start < self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def end(self, pos: int) -> int:
+        """The end of the span that ``pos`` lies strictly inside of; ``pos`` itself if none."""
+        slot = bisect_left(self._starts, pos) - 1
+        if slot >= 0 and pos < self._ends[slot]:
+            return self._ends[slot]
+        return pos
+
+    def start(self, pos: int) -> int:
+        """The start of the span that ``pos`` lies strictly inside of; ``pos`` itself if none."""
+        slot = bisect_left(self._starts, pos) - 1
+        if slot >= 0 and pos < self._ends[slot]:
+            return self._starts[slot]
+        return pos
+
+    def covers(self, pos: int) -> bool:
+        """Whether the character at ``pos`` belongs to a span."""
+        slot = bisect_right(self._starts, pos) - 1
+        return slot >= 0 and pos < self._ends[slot]

@@ -1,0 +1,6 @@
+"""Counting tokens: counters, the bundled vocabularies, and the index of one document."""
+
+from chunkast.tokens.counter import Counter, resolve_counter
+from chunkast.tokens.index import TokenIndex
+
+__all__ = ("Counter", "TokenIndex", "resolve_counter")

@@ -1,0 +1,196 @@
+"""From a configured encoding to a function that counts tokens exactly.
+
+tiktoken is asked through ``encode_ordinary``, so that text such as ``<|endoftext|>`` is
+ordinary text. Any object with an ``encode`` method and any ``str -> int`` callable
+serves as well.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import regex
+
+from chunkast.errors import ConfigError
+
+if TYPE_CHECKING:
+    import tiktoken
+
+__all__ = ("BUNDLED", "Counter", "resolve_counter")
+
+VOCABULARY: Final = Path(__file__).with_name("vocab")
+# Encodings whose vocabulary file ships in the package, under the name tiktoken's cache
+# gives it (the SHA-1 of its address); tiktoken checks the content's SHA-256 itself.
+BUNDLED: Final = {
+    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
+    "o200k_harmony": "fb374d419588a4632f3f557e76b4b70aebbca790",
+}
+# The splitting patterns whose boundaries ``tokens/index.py`` proves. Any other pattern is
+# counted without shortcuts.
+_PROVEN_PATTERNS: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
+
+_environment = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
+
+    ``proven`` says that the encoding splits text at the boundaries that
+    ``tokens/index.py`` proves, so that counts of neighbouring pieces can be added.
+    """
+
+    name: str
+    count: Callable[[str], int]
+    proven: bool = False
+
+
+def resolve_counter(encoding: object, model: str | None = None) -> Counter:
+    """The counter for a tiktoken encoding's name, a model's name, or a user's own object.
+
+    Raises ``ConfigError`` when the encoding is not known or cannot be loaded.
+    """
+    if model is not None:
+        encoding = _encoding_of_model(model)
+    if isinstance(encoding, str):
+        return _named(encoding)
+    import tiktoken
+
+    if isinstance(encoding, tiktoken.Encoding):
+        return _of_tiktoken(encoding)
+    name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
+    label = name if isinstance(name, str) else type(encoding).__qualname__
+    encode = getattr(encoding, "encode", None)
+    if callable(encode):
+        keywords = {"add_special_tokens": False} if _takes_special_tokens(encode) else {}
+        return Counter(label, lambda text: len(encode(text, **keywords)))
+    if callable(encoding):
+        return Counter(label, encoding)
+    raise ConfigError(
+        "encoding",
+        encoding,
+        "allowed are a tiktoken encoding's name, an object with an encode method, "
+        "or a callable from str to int",
+    )
+
+
+def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
+    """Whether ``encode`` is a Hugging Face tokenizer's, which adds [CLS] and [SEP] unless told."""
+    try:
+        return "add_special_tokens" in inspect.signature(encode).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _encoding_of_model(model: str) -> str:
+    from tiktoken.model import MODEL_TO_ENCODING, encoding_name_for_model
+
+    try:
+        return encoding_name_for_model(model)
+    except KeyError:
+        known = ", ".join(sorted(MODEL_TO_ENCODING)[:8])
+        raise ConfigError(
+            "model", model, f"tiktoken knows no such model; it knows {known} and others"
+        ) from None
+
+
+@lru_cache(maxsize=16)
+def _named(name: str) -> Counter:
+    import tiktoken
+
+    known = tiktoken.list_encoding_names()
+    if name not in known:
+        raise ConfigError("encoding", name, f"allowed are {', '.join(known)}")
+    try:
+        with _bundled_vocabulary(name):
+            encoding = tiktoken.get_encoding(name)
+    except Exception as error:
+        raise ConfigError(
+            "encoding",
+            name,
+            f"its vocabulary could not be loaded ({type(error).__name__}: {error}); it is not "
+            "bundled with chunkast, so put tiktoken's file for it in the directory that "
+            f"TIKTOKEN_CACHE_DIR names, or use one of {', '.join(BUNDLED)}",
+        ) from error
+    return _of_tiktoken(encoding)
+
+
+@contextmanager
+def _bundled_vocabulary(name: str) -> Iterator[None]:
+    """Let tiktoken's loader find the bundled file, unless the user's own cache has it."""
+    file = BUNDLED.get(name)
+    cache = os.environ.get("TIKTOKEN_CACHE_DIR")
+    if file is None or (cache and Path(cache, file).is_file()):
+        yield
+        return
+    with _environment:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
+        try:
+            yield
+        finally:
+            if cache is None:
+                del os.environ["TIKTOKEN_CACHE_DIR"]
+            else:
+                os.environ["TIKTOKEN_CACHE_DIR"] = cache
+
+
+# tiktoken's regular expression engine overflows its stack on white space runs of some
+# hundred thousand characters, where the pattern has no possessive quantifier.
+_LONG_TEXT = 32_768
+_LONG_SPACE = regex.compile(r"\s{16384,}+")
+
+
+def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
+    encode = encoding.encode_ordinary
+
+    proven = encoding.name in _PROVEN_PATTERNS
+
+    def count(text: str) -> int:
+        if len(text) > _LONG_TEXT and _LONG_SPACE.search(text):
+            return _count_long_space(encoding, text, proven)
+        return len(encode(text))
+
+    return Counter(encoding.name, count, proven)
+
+
+def _count_long_space(encoding: tiktoken.Encoding, text: str, line_ends: bool) -> int:
+    """Count as ``encode_ordinary`` does, white space runs too long for its engine apart.
+
+    With ``line_ends`` (the cl100k and o200k patterns) a run is one piece up to its last
+    line end, but for the line ends directly behind punctuation, which belong to the
+    punctuation's piece. What follows is one piece, less its last character, which goes
+    with the text behind it. A single piece is encoded without the regular expression.
+    """
+    total = 0
+    start = 0
+    for run in _LONG_SPACE.finditer(text):
+        first, last = run.span()
+        if line_ends and first and not text[first - 1].isalnum():
+            while first < last and text[first] in "\r\n":
+                first += 1
+        total += len(encoding.encode_ordinary(text[start:first]))
+        start = first
+        if last == len(text):
+            return total + _one_piece(encoding, text[start:last])
+        if line_ends:
+            line_end = max(text.rfind("\n", first, last), text.rfind("\r", first, last)) + 1
+            if line_end > first:
+                total += _one_piece(encoding, text[first:line_end])
+                start = line_end
+        if last - start > 1:
+            total += _one_piece(encoding, text[start : last - 1])
+            start = last - 1
+    return total + len(encoding.encode_ordinary(text[start:]))
+
+
+def _one_piece(encoding: tiktoken.Encoding, piece: str) -> int:
+    return len(encoding._encode_single_piece(piece))  # noqa: SLF001 - there is no public way

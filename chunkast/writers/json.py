@@ -1,0 +1,38 @@
+r"""JSON: an object per line, or one array with an object per line.
+
+The bytes are UTF-8 and nothing is escaped that need not be, but for lone surrogates,
+which UTF-8 cannot hold: they become ``\uXXXX`` escapes, which every JSON reader takes and
+Python reads back. (Only a high surrogate right before a low one, as two characters of a
+``str``, is read back as the one character that the pair stands for: JSON cannot tell.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from chunkast.model import Chunk
+
+__all__ = ("write_json", "write_jsonl")
+
+
+def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO) -> None:
+    """Write one compact object per line."""
+    out.writelines(_encode(chunk) + b"\n" for chunk in chunks)
+
+
+def write_json(chunks: Iterable[Chunk], out: BinaryIO) -> None:
+    """Write one array, an object per line."""
+    before = b"[\n"
+    for chunk in chunks:
+        out.write(before + _encode(chunk))
+        before = b",\n"
+    out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
+
+
+def _encode(chunk: Chunk) -> bytes:
+    text = json.dumps(chunk.to_dict(), ensure_ascii=False, separators=(",", ":"))
+    # What cannot be encoded is a lone surrogate inside a string, and "backslashreplace"
+    # writes it as JSON's own escape.
+    return text.encode("utf-8", "backslashreplace")

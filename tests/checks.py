@@ -1,0 +1,125 @@
+"""The promises, checked on one document; used by the property tests and on real documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import regex
+import tiktoken
+
+from chunkast import Analysis, Chunk, ChunkConfig, Chunker
+from chunkast.split.prose import Prose
+from chunkast.text.source_map import encode
+
+__all__ = ("check_promises", "sentence_spans")
+
+_CLUSTER = regex.compile(r"\X")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def counter_of(config: ChunkConfig) -> Callable[[str], int]:
+    """An independent count: tiktoken itself, asked anew for every text."""
+    if callable(config.encoding):
+        return config.encoding  # type: ignore[no-any-return]
+    Chunker(config)  # has the bundled vocabularies found
+    encoding = tiktoken.get_encoding(config.encoding)
+    return lambda text: len(encoding.encode_ordinary(text))
+
+
+def sentence_spans(
+    analysis: Analysis, config: ChunkConfig, boundaries: set[int]
+) -> Iterator[tuple[int, int]]:
+    """The sentences of every paragraph and heading, white space at their end left out.
+
+    A sentence that the splitter begins inside a grapheme cluster does not count as one:
+    ``boundaries`` are the positions between clusters.
+    """
+    text = analysis.text
+    for leaf in analysis.blocks.leaves():
+        if leaf.kind not in ("paragraph", "heading"):
+            continue
+        prose = Prose(text, leaf)
+        spans = prose.spans(analysis.references, config.extensions)
+        inner = [start for start in prose.sentences(spans) if start in boundaries]
+        edges = [leaf.start, *inner, leaf.end]
+        for start, end in pairwise(edges):
+            yield start, start + len(text[start:end].rstrip())
+
+
+def check_promises(text: str, config: ChunkConfig) -> list[Chunk]:
+    """Chunk ``text`` and assert every promise that one run can show; returns the chunks."""
+    chunker = Chunker(config)
+    analysis = chunker.analyze(text)
+    chunks = chunker.chunk(text, "doc.md")
+    count = counter_of(config)
+    budget = config.max_tokens
+
+    # The leaves tile the source.
+    at = 0
+    for leaf in analysis.blocks.leaves():
+        assert leaf.start == at, "a leaf does not begin where the one before ended"
+        at = leaf.end
+    assert at == len(text)
+
+    own_end = 0
+    for number, chunk in enumerate(chunks):
+        # 1. Verbatim, with consistent coordinates.
+        assert chunk.text == text[chunk.start_index : chunk.end_index]
+        assert chunk.text, "an empty chunk"
+        assert chunk.index == number
+        assert chunk.start_byte == len(encode(text[: chunk.start_index]))
+        assert chunk.end_byte == len(encode(text[: chunk.end_index]))
+        assert chunk.start_line == _line(text, chunk.start_index)
+        assert chunk.end_line == _line(text, chunk.end_index - 1)
+        # 2. Nothing lost, nothing twice.
+        own = chunk.start_index + chunk.overlap
+        assert own >= own_end, "own texts overlap"
+        between = text[own_end:own]
+        assert not between.strip() or (between.strip() == "\ufeff" and own_end == 0), between
+        if not config.trim:
+            assert own == own_end
+        if chunk.overlap:
+            assert chunk.start_index > chunks[number - 1].start_index
+            assert chunk.start_index < chunks[number - 1].end_index
+        own_end = chunk.end_index
+        # 3. Exact budget.
+        assert chunk.token_count == count(chunk.text)
+        assert chunk.embed_token_count == count(chunk.embed_text)
+        assert chunk.text in chunk.embed_text
+        if chunk.oversize:
+            single = len(_CLUSTER.findall(chunk.text)) == 1
+            assert single or config.oversize == "keep", "oversize without a reason"
+            assert chunk.token_count > budget
+        else:
+            assert chunk.token_count <= budget
+            assert chunk.embed_token_count <= budget
+    rest = text[own_end:]
+    assert not rest.strip() or rest.strip() == "\ufeff", rest
+    if not config.trim:
+        assert own_end == len(text)
+
+    # 4. Whole blocks. A cut is every beginning and every end of a chunk's text.
+    cuts = {chunk.start_index for chunk in chunks} | {chunk.end_index for chunk in chunks}
+    cuts |= {chunk.start_index + chunk.overlap for chunk in chunks}
+    cuts -= {0, len(text)}
+    for region in analysis.regions:
+        if count(text[region.start : region.end]) <= budget:
+            inside = [cut for cut in cuts if region.start < cut < region.end]
+            # White space at a region's end may be trimmed off with the chunk.
+            inside = [cut for cut in inside if text[cut : region.end].strip()]
+            inside = [cut for cut in inside if text[region.start : cut].strip("\ufeff")]
+            assert not inside, f"cut inside {region}"
+    boundaries = {0, *(match.end() for match in _CLUSTER.finditer(text))}
+    assert cuts <= boundaries, "cut inside a grapheme cluster"
+    for start, end in sentence_spans(analysis, config, boundaries):
+        if count(text[start:end]) <= budget:
+            inside = [cut for cut in cuts if start < cut < end and text[start:cut].strip("\ufeff")]
+            inside = [cut for cut in inside if text[start:cut].strip()]
+            assert not inside, f"cut inside the sentence {text[start:end]!r}"
+    return chunks
+
+
+def _line(text: str, index: int) -> int:
+    return 1 + sum(match.end() <= index for match in _LINE_END.finditer(text))

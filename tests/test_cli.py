@@ -1,0 +1,992 @@
+"""The command, run as a process on documents of its own.
+
+What it prints is compared with what the library gives for the same text and options, and
+every behaviour at the edges (bad input, broken pipes, signals) is provoked for real.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chunkast
+from chunkast.cli.main import main
+from chunkast.cli.stats import _histogram, _spread
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+
+HEAVY = ("tiktoken", "markdown_it", "mdit_py_plugins", "rich", "sentencex", "regex")
+
+GUIDE = """# Guide
+
+What this is about, in a sentence or two. It is short, but not too short.
+
+## Set-up
+
+Install it, then run it. Nothing else is needed on any of the usual systems.
+
+- first, the one thing
+- then, the other thing
+- at last, the third thing
+
+## Use
+
+Call it with a path. It prints what it finds, line by line, and ends.
+
+```python
+def use(path):
+    return path
+```
+"""
+
+
+def paragraphs(count: int, start: int = 0) -> str:
+    """A document with a heading and paragraphs that are all different."""
+    body = (
+        f"Paragraph {n} says that {n} is less than {n + 1}. It ends here, at {n}.\n"
+        for n in range(start, start + count)
+    )
+    return f"# Document {start}\n\n" + "\n".join(body)
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    root = str(Path(chunkast.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": root, **(extra or {})}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "chunkast", *map(str, arguments)]
+
+
+def run(
+    *arguments: object,
+    cwd: Path,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        command(*arguments),
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=environment(env),
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def started(*arguments: object, cwd: Path, **settings: Any) -> Iterator[subprocess.Popen[bytes]]:
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
+    with subprocess.Popen(command(*arguments), cwd=cwd, env=environment(), **settings) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def records(stdout: bytes) -> list[dict[str, Any]]:
+    """The objects of JSON lines, each line with its end."""
+    assert not stdout or stdout.endswith(b"\n")
+    return [json.loads(line) for line in stdout.split(b"\n")[:-1]]
+
+
+def sources(stdout: bytes) -> list[str | None]:
+    """The sources of JSON lines, in order, each once."""
+    return list(dict.fromkeys(record["source"] for record in records(stdout)))
+
+
+def expected(documents: Sequence[tuple[str | None, str]], **options: Any) -> list[dict[str, Any]]:
+    chunker = chunkast.Chunker(**options)
+    return [chunk.to_dict() for chunk in chunker.iter_chunks(documents)]
+
+
+def errors(stderr: bytes) -> list[str]:
+    """The error lines; nothing that looks like a traceback may be among the rest."""
+    text = stderr.decode()
+    assert "Traceback" not in text
+    assert "Exception ignored" not in text
+    return [line for line in text.splitlines() if line.startswith("chunkast: error: ")]
+
+
+# Help, version, usage
+
+
+def test_no_command_prints_help_on_stderr(tmp_path: Path) -> None:
+    done = run(cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.startswith(b"usage: chunkast")
+    assert b"stats" in done.stderr
+
+
+def test_help_and_version(tmp_path: Path) -> None:
+    for arguments in (["--help"], ["chunk", "--help"], ["stats", "--help"]):
+        done = run(*arguments, cwd=tmp_path)
+        assert done.returncode == 0
+        assert done.stdout.startswith(b"usage: chunkast")
+        assert done.stderr == b""
+    version = run("--version", cwd=tmp_path)
+    assert (version.returncode, version.stdout) == (
+        0,
+        f"chunkast {chunkast.__version__}\n".encode(),
+    )
+
+
+def imported(stderr: bytes) -> set[str]:
+    """The top-level packages that ``-X importtime`` lists."""
+    lines = (line for line in stderr.decode().splitlines() if line.startswith("import time:"))
+    return {line.rsplit("|", 1)[1].strip().partition(".")[0] for line in lines}
+
+
+def imports_of(*arguments: str, cwd: Path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "chunkast", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+    return imported(done.stderr)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["chunk", "--help"], ["stats", "--help"], ["chunk", "--bad"]],
+)
+def test_arguments_are_parsed_before_heavy_imports(tmp_path: Path, arguments: list[str]) -> None:
+    modules = imports_of(*arguments, cwd=tmp_path)
+    assert "chunkast" in modules
+    assert modules.isdisjoint(HEAVY)
+
+
+def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "a\n", "b.md": "b\n"})
+    modules = imports_of("chunk", ".", cwd=tmp_path)
+    assert {"tiktoken", "markdown_it"} <= modules
+    assert "rich" not in modules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--max-tokens", "0"], "max_tokens=0: "),
+        (["--max-tokens", "many"], "--max-tokens: invalid int value: 'many'"),
+        (["--overlap", "1.0"], "overlap=1.0: "),
+        (["--overlap", "900"], "overlap=900: "),
+        (["--overlap", "-1"], "overlap=-1: "),
+        (["--overlap", "nan"], "overlap=nan: "),
+        (["--overlap", "half"], "'half' is not a number"),
+        (["--encoding", "klingon"], "encoding='klingon': allowed are gpt2, "),
+        (["--model", "klingon-4"], "model='klingon-4': "),
+        (["--packing", "loose"], "--packing: invalid choice: 'loose'"),
+        (["--context", "all"], "--context: invalid choice: 'all'"),
+        (["--oversize", "drop"], "--oversize: invalid choice: 'drop'"),
+        (["--decay", "2"], "decay=2.0: "),
+        (["--window", "-5"], "window=-5: "),
+        (["--extensions", "tabels"], "did you mean 'tables'?"),
+        (["--set", "max_token=5"], "did you mean 'max_tokens'?"),
+        (["--set", 'scores={"h9": 1}'], "scores='h9': allowed are h1, "),
+        (["--set", "trim=yes"], "trim='yes': "),
+        (["--set", "decay"], "--set decay: expected FIELD=VALUE"),
+        (["--decay", "0.5", "--set", "decay=0.5"], "decay is given twice"),
+        (["--max-tokens", "5", "--set", "chunk_size=5"], "given twice"),
+        (["--format", "yaml"], "--format: invalid choice: 'yaml'"),
+        (["--jobs", "0"], "--jobs: '0' is not a whole number of at least 1"),
+        (["--max", "5"], "unknown argument --max"),
+        (["-o", "nowhere/out.jsonl"], "--output nowhere/out.jsonl: No such file or directory"),
+        (["-o", "."], "--output .: "),
+    ],
+)
+def test_usage_errors_are_one_line_before_anything_is_read(
+    tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    done = run("chunk", "missing.md", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert len(done.stderr.splitlines()) == 1
+    [line] = errors(done.stderr)
+    assert says in line
+    assert "missing.md" not in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_needs_paths_and_a_known_name(tmp_path: Path) -> None:
+    for arguments, says in ((["chunk"], "PATHS"), (["chnk", "a.md"], "'chnk'")):
+        done = run(*arguments, cwd=tmp_path)
+        assert done.returncode == 2
+        [line] = errors(done.stderr)
+        assert says in line
+
+
+def test_main_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert main(["chunk"]) == 2
+    assert main([]) == 2
+    assert capsys.readouterr().out == f"chunkast {chunkast.__version__}\n"
+
+
+# Which files
+
+
+def test_a_file_is_named_as_it_was_given(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/guide.md": GUIDE, "docs/notes": "Notes.\n"})
+    done = run("chunk", "./docs//guide.md", "docs/notes", cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)) == (0, [])
+    assert records(done.stdout) == expected([("docs/guide.md", GUIDE), ("docs/notes", "Notes.\n")])
+
+
+def test_a_folder_is_searched_for_markdown(tmp_path: Path) -> None:
+    found = ["B.MD", "a.md", "deep/er/f.txt", "x.markdown", "x.mdx", "x.qmd", "x.rmd", "z.md/in.md"]
+    left_out = [
+        "image.png",
+        "code.py",
+        "md",
+        ".hidden.md",
+        ".git/a.md",
+        "node_modules/p/README.md",
+        "deep/venv/a.md",
+        "deep/site-packages/a.txt",
+        "deep/__pycache__/a.md",
+        "dist/a.md",
+        "build/a.md",
+        "vendor/a.md",
+    ]
+    write(tmp_path / "docs", {name: f"Text of {name}.\n" for name in [*found, *left_out]})
+    done = run("chunk", "docs", cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)) == (0, [])
+    assert sources(done.stdout) == sorted(found)
+    assert [record["text"] for record in records(done.stdout)] == [
+        f"Text of {name}." for name in sorted(found)
+    ]
+    note = next(line for line in done.stderr.decode().splitlines() if "note" in line)
+    assert "docs/node_modules" in note
+    assert "docs/deep/venv" in note
+
+
+def test_a_folder_that_would_be_left_out_is_taken_when_named(tmp_path: Path) -> None:
+    write(tmp_path, {"build/a.md": "a\n", ".notes/b.md": "b\n"})
+    done = run("chunk", "build", ".notes", cwd=tmp_path)
+    assert done.returncode == 0
+    assert sources(done.stdout) == ["a.md", "b.md"]
+
+
+def test_the_order_of_arguments_does_not_matter(tmp_path: Path) -> None:
+    write(tmp_path, {"b.md": "b\n", "a.md": "a\n", "docs/c.md": "c\n", "docs/0.md": "0\n"})
+    one = run("chunk", "b.md", "docs", "a.md", cwd=tmp_path)
+    other = run("chunk", "a.md", "docs", "b.md", cwd=tmp_path)
+    assert one.stdout == other.stdout
+    assert sources(one.stdout) == ["0.md", "a.md", "b.md", "c.md"]
+
+
+def test_a_file_found_twice_is_taken_once(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "a\n"})
+    done = run("chunk", "docs/a.md", "docs", "docs/../docs/a.md", "docs/*.md", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [record["source"] for record in records(done.stdout)] == ["docs/a.md"]
+    other = run("chunk", "docs", "docs/a.md", tmp_path / "docs/a.md", cwd=tmp_path)
+    assert [record["source"] for record in records(other.stdout)] == ["a.md"]
+
+
+@posix
+def test_links(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    write(tmp_path, {"docs/b.md": "b\n", "docs/sub/c.md": "c\n", "else/d.md": "d\n"})
+    (docs / "a.md").symlink_to("b.md")
+    (docs / "other.md").symlink_to("../else/d.md")
+    (docs / "sub" / "up").symlink_to("..", target_is_directory=True)
+    (docs / "else").symlink_to("../else", target_is_directory=True)
+    (docs / "self").symlink_to("self")
+    for argument in ("docs", "docs/**/*.md", "docs/**"):
+        done = run("chunk", argument, cwd=tmp_path)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        prefix = "" if argument == "docs" else "docs/"
+        names = {str(source).removeprefix(prefix) for source in sources(done.stdout)}
+        # A link and its file are one file; a linked folder is not entered.
+        assert len(names & {"a.md", "b.md"}) == 1
+        assert names - {"a.md", "b.md"} == {"other.md", "sub/c.md"}
+    (docs / "gone.md").symlink_to("nothing")
+    done = run("chunk", "docs", cwd=tmp_path)
+    assert done.returncode == 1
+    [line] = errors(done.stderr)
+    assert "docs/gone.md: No such file" in line
+
+
+@posix
+def test_pipes_in_folders_are_left_alone(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "a\n"})
+    os.mkfifo(tmp_path / "docs" / "pipe.md")
+    done = run("chunk", "docs", "docs/*.md", cwd=tmp_path)
+    assert (done.returncode, sources(done.stdout)) == (0, ["a.md"])
+
+
+@posix
+def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "a\n"})
+    os.mkfifo(tmp_path / "pipe")
+    with started("chunk", "pipe", "a.md", "--jobs", "2", cwd=tmp_path) as process:
+        (tmp_path / "pipe").write_text("From the pipe.\n")
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, errors(err)) == (0, [])
+    assert [(r["source"], r["text"]) for r in records(out)] == [
+        ("a.md", "a"),
+        ("pipe", "From the pipe."),
+    ]
+
+
+TREE: dict[str, str | bytes] = {
+    "docs/a.md": "a\n",
+    "docs/b.rst": "b\n",
+    "docs/c.png": b"\x89PNG",
+    "docs/.h.md": "hidden\n",
+    "docs/sub/d.md": "d\n",
+    "docs/sub/e.txt": "e\n",
+    "docs/sub/deep/f.MD": "f\n",
+    "docs/node_modules/g.md": "g\n",
+    "docs/.hid/h.md": "h\n",
+    "docs/img/i.png": b"\x89PNG",
+    "docs/[x].md": "x\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("docs/*.md", ["docs/[x].md", "docs/a.md"]),
+        ("docs/*.rst", ["docs/b.rst"]),
+        ("docs/?.md", ["docs/a.md"]),
+        ("docs/[ab].*", ["docs/a.md"]),
+        ("docs/[x].md", ["docs/[x].md"]),
+        ("docs/**/*.md", ["docs/[x].md", "docs/a.md", "docs/sub/d.md"]),
+        ("**/d.md", ["docs/sub/d.md"]),
+        ("docs/**/deep/**/*.MD", ["docs/sub/deep/f.MD"]),
+        (
+            "docs/**",
+            ["docs/[x].md", "docs/a.md", "docs/sub/d.md", "docs/sub/deep/f.MD", "docs/sub/e.txt"],
+        ),
+        # A folder that matches is a root, as when the shell expands the pattern.
+        ("docs/s*", ["d.md", "deep/f.MD", "e.txt"]),
+        ("docs/*/deep", ["f.MD"]),
+        ("docs/.h*", [".h.md", "h.md"]),
+        ("docs/*/g.md", []),
+        ("docs/node_modules/*.md", ["docs/node_modules/g.md"]),
+        ("docs/.hid/*.md", ["docs/.hid/h.md"]),
+        ("docs/*.nothing", []),
+        ("docs/img/*", []),
+        ("nowhere/*.md", []),
+        ("docs/a.md/*", []),
+    ],
+)
+@posix
+def test_globs_that_no_shell_expanded(tmp_path: Path, pattern: str, names: list[str]) -> None:
+    write(tmp_path, TREE)
+    done = run("chunk", pattern, cwd=tmp_path)
+    if names == [".h.md", "h.md"]:
+        names = ["docs/.h.md", "h.md"]
+    assert sources(done.stdout) == names
+    assert done.returncode == (0 if names else 1)
+    assert len(errors(done.stderr)) == (0 if names else 1)
+    if not names:
+        assert f"{pattern}: no file matches" in errors(done.stderr)[0]
+
+
+def test_an_absolute_glob(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "a\n"})
+    done = run("chunk", tmp_path / "d*" / "*.md", cwd=tmp_path)
+    assert sources(done.stdout) == [(tmp_path / "docs" / "a.md").as_posix()]
+
+
+def test_paths_and_options_in_any_order(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "a\n", "b.md": "b\n", "-c.md": "c\n"})
+    done = run("chunk", "a.md", "--max-tokens", "50", "b.md", "-q", "--", "-c.md", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert sources(done.stdout) == ["-c.md", "a.md", "b.md"]
+
+
+def test_one_source_in_two_folders(tmp_path: Path) -> None:
+    write(tmp_path, {"one/README.md": GUIDE, "two/README.md": GUIDE})
+    done = run("chunk", "two", "one", cwd=tmp_path)
+    assert records(done.stdout) == expected([("README.md", GUIDE), ("README.md", GUIDE)])
+    ids = [record["id"] for record in records(done.stdout)]
+    assert len(set(ids)) == len(ids)
+    assert b"note: 1 files have the same relative path" in done.stderr
+
+
+# Reading
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "a\n"})
+    done = run("chunk", "-", cwd=tmp_path, stdin=GUIDE.encode())
+    assert (done.returncode, errors(done.stderr)) == (0, [])
+    assert records(done.stdout) == expected([(None, GUIDE)])
+    both = run("chunk", "a.md", "-", "-", cwd=tmp_path, stdin=b"From stdin.\n")
+    assert [(r["source"], r["text"]) for r in records(both.stdout)] == [
+        (None, "From stdin."),
+        ("a.md", "a"),
+    ]
+    bad = run("chunk", "-", cwd=tmp_path, stdin=b"ab\xff")
+    assert bad.returncode == 1
+    assert "<stdin> at byte 2: " in errors(bad.stderr)[0]
+
+
+def test_nothing_is_normalised(tmp_path: Path) -> None:
+    text = (
+        "\ufeff# Title\r\n\r\nA\tline\rand\u2028another.\r\n\r\n\x00 — Ünïcode 🙂 e\u0301\x85 end"
+    )
+    write(tmp_path, {"a.md": text})
+    done = run("chunk", "a.md", "--no-trim", "--overlap", "0", cwd=tmp_path)
+    assert "".join(record["text"] for record in records(done.stdout)) == text
+
+
+def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
+    text = "# Ünïcode\n\nBlåbærgrød 🙂 漢字\n"
+    write(tmp_path, {"ä.md": text})
+    plain = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for form in ("jsonl", "json", "text"):
+        done = run("chunk", ".", "--format", form, cwd=tmp_path, env=plain)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        for part in ("Blåbærgrød 🙂 漢字", "Ünïcode"):
+            assert part.encode() in done.stdout
+
+
+@linux
+def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
+    # A file name that is not UTF-8 becomes a str with a lone surrogate.
+    name = b"caf\xe9.md"
+    with open(os.path.join(os.fsencode(tmp_path), name), "wb") as stream:
+        stream.write(b"Text.\n")
+    for form in ("jsonl", "json", "text"):
+        done = run("chunk", ".", "--format", form, cwd=tmp_path)
+        assert done.returncode == 0
+        assert rb"caf\udce9.md" in done.stdout
+        done.stdout.decode("utf-8")
+        if form == "jsonl":
+            assert os.fsencode(str(sources(done.stdout)[0])) == name
+    with open(os.path.join(os.fsencode(tmp_path), name), "wb") as stream:
+        stream.write(b"\xff")
+    failed = run("chunk", ".", cwd=tmp_path)
+    assert r"caf\udce9.md at byte 0" in errors(failed.stderr)[0]
+
+
+def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "docs/good.md": GUIDE,
+            "docs/bad.md": b"# Good start\n\nthen \xe9 in Latin-1\n",
+            "docs/cut.md": "€".encode()[:2],
+            "docs/wide.md": "wide".encode("utf-16"),
+            "images/a.png": b"\x89PNG",
+        },
+    )
+    (tmp_path / "empty").mkdir()
+    done = run("chunk", "docs", "missing.md", "empty", "images", "*.nope", cwd=tmp_path)
+    assert done.returncode == 1
+    assert records(done.stdout) == expected([("good.md", GUIDE)])
+    told = errors(done.stderr)
+    assert len(told) == 7
+    for start in (
+        "missing.md: no such file or folder",
+        "empty: no Markdown file in this folder",
+        "images: no Markdown file in this folder",
+        "*.nope: no file matches",
+        "docs/bad.md at byte 19: 0xe9 is not valid UTF-8",
+        "docs/cut.md at byte 0: ",
+        "docs/wide.md at byte 0: this is UTF-16; convert",
+    ):
+        assert any(line.startswith(f"chunkast: error: {start}") for line in told), start
+    assert done.stderr.splitlines()[-1].endswith(b", 7 failed")
+    # Errors are told even when nothing else is.
+    quiet = run("chunk", "docs", "missing.md", "empty", "images", "*.nope", "-q", cwd=tmp_path)
+    assert quiet.stdout == done.stdout
+    assert quiet.stderr.decode().splitlines() == told
+
+
+@posix
+def test_files_without_permission(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "a\n", "docs/b.md": "b\n", "docs/closed/c.md": "c\n"})
+    (tmp_path / "docs" / "b.md").chmod(0)
+    if os.access(tmp_path / "docs" / "b.md", os.R_OK):
+        pytest.skip("whoever runs this may read everything")
+    (tmp_path / "docs" / "closed").chmod(0)
+    done = run("chunk", "docs", cwd=tmp_path)
+    (tmp_path / "docs" / "closed").chmod(0o700)
+    assert (done.returncode, sources(done.stdout)) == (1, ["a.md"])
+    assert sorted(errors(done.stderr)) == [
+        "chunkast: error: docs/b.md: Permission denied",
+        "chunkast: error: docs/closed: Permission denied",
+    ]
+
+
+@posix
+def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
+    done = run("chunk", "a\nchunkast: error: b\x1b]0;.md", cwd=tmp_path)
+    assert errors(done.stderr) == [
+        r"chunkast: error: a\nchunkast: error: b\x1b]0;.md: no such file or folder"
+    ]
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["--max-tokens", "60"], {"max_tokens": 60}),
+        (["--max-tokens", "60", "--overlap", "0.5"], {"max_tokens": 60, "overlap": 0.5}),
+        (["--max-tokens", "60", "--overlap", "30"], {"max_tokens": 60, "overlap": 30}),
+        (["--max-tokens", "60", "--overlap", "1"], {"max_tokens": 60, "overlap": 1}),
+        (["--max-tokens", "60", "--overlap", "0"], {"max_tokens": 60, "overlap": 0}),
+        (["--encoding", "o200k_base"], {"encoding": "o200k_base"}),
+        (["--model", "gpt-4o"], {"model": "gpt-4o"}),
+        (["--max-tokens", "60", "--packing", "fill"], {"max_tokens": 60, "packing": "fill"}),
+        (["--max-tokens", "60", "--context", "none"], {"max_tokens": 60, "context": "none"}),
+        (["--min-tokens", "0"], {"min_tokens": 0}),
+        (["--max-tokens", "60", "--window", "0"], {"max_tokens": 60, "window": 0}),
+        (["--max-tokens", "20", "--oversize", "keep"], {"max_tokens": 20, "oversize": "keep"}),
+        (["--no-trim"], {"trim": False}),
+        (["--extensions", ""], {"extensions": ()}),
+        (
+            ["--extensions", "tables, deflists"],
+            {"extensions": ("tables", "deflists")},
+        ),
+        (["--set", "max_tokens=60"], {"max_tokens": 60}),
+        (["--set", "chunk_size=60"], {"max_tokens": 60}),
+        (["--set", "extensions=tables,deflists"], {"extensions": ("tables", "deflists")}),
+        (["--set", 'extensions=["deflists"]'], {"extensions": ("deflists",)}),
+        (["--set", "encoding=o200k_base"], {"encoding": "o200k_base"}),
+        (["--set", "trim=false"], {"trim": False}),
+        (
+            ["--set", "max_tokens=60", "--set", 'scores={"sentence": 200, "paragraph": 1}'],
+            {"max_tokens": 60, "scores": {"sentence": 200, "paragraph": 1}},
+        ),
+    ],
+)
+def test_options_reach_the_configuration(
+    tmp_path: Path, arguments: list[str], options: dict[str, Any]
+) -> None:
+    text = (
+        f"---\ntitle: T\n---\n\n{GUIDE}\n## Table\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+        f"Word\n: what it means\n\n## Blåbær\n\n{'Rød grød med fløde. ' * 20}\n\n" + paragraphs(8)
+    )
+    write(tmp_path, {"a.md": text})
+    done = run("chunk", "a.md", *arguments, cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)) == (0, [])
+    assert records(done.stdout) == expected([("a.md", text)], **options)
+
+
+def test_decay_reaches_the_configuration(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": paragraphs(30)})
+    arguments = ["--max-tokens", 200, "--packing", "fill", "--window", 200, "--decay"]
+    options = {"max_tokens": 200, "packing": "fill", "window": 200}
+    for decay in (0, 1):
+        done = run("chunk", "a.md", *arguments, decay, cwd=tmp_path)
+        assert records(done.stdout) == expected([("a.md", paragraphs(30))], decay=decay, **options)
+
+
+# Output
+
+
+def test_formats(tmp_path: Path) -> None:
+    files = {"a.md": GUIDE, "b.md": "Plain.\n", "c.md": ""}
+    write(tmp_path, files)
+    wanted = expected(list(files.items()), max_tokens=60)
+    lines = run("chunk", ".", "--max-tokens", "60", cwd=tmp_path).stdout
+    assert records(lines) == wanted
+    assert b'": ' not in lines.replace(b"Guide", b"").split(b'"text"')[0]
+    array = run("chunk", ".", "--max-tokens", "60", "--format", "json", cwd=tmp_path).stdout
+    assert json.loads(array) == wanted
+    assert array.count(b"\n") == len(wanted) + 2
+    text = run("chunk", ".", "--max-tokens", "60", "--format", "text", cwd=tmp_path).stdout
+    rest = text.decode()
+    for chunk in wanted:
+        tokens = chunk["token_count"]
+        place = f"{chunk['source']}:{chunk['start_line']}-{chunk['end_line']}"
+        head = f"{place}  {tokens} tokens"
+        if chunk["headings"]:
+            head += f"  {' > '.join(chunk['headings'])}"
+        page = f"{head}\n\n{chunk['text']}\n" + "─" * 72 + "\n"
+        assert rest.startswith(page)
+        rest = rest.removeprefix(page)
+    assert rest == ""
+
+
+def test_no_chunks_at_all(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": " \n\n"})
+    for form, out in (("jsonl", b""), ("json", b"[]\n"), ("text", b"")):
+        done = run("chunk", "a.md", "--format", form, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, out)
+
+
+def test_summary(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE, "b.md": "Plain.\n"})
+    done = run("chunk", ".", "--max-tokens", "60", cwd=tmp_path)
+    chunks = records(done.stdout)
+    tokens = sum(chunk["token_count"] for chunk in chunks)
+    assert re.fullmatch(
+        rf"2 files, {len(chunks)} chunks, {tokens} tokens, \d+\.\d\d s\n", done.stderr.decode()
+    )
+    quiet = run("chunk", ".", "--max-tokens", "60", "--quiet", cwd=tmp_path)
+    assert (quiet.stdout, quiet.stderr) == (done.stdout, b"")
+
+
+def test_each_document_is_written_before_the_next_is_read(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "First.\n", "b.md": b"\xff", "c.md": "Third.\n"})
+    with started("chunk", ".", cwd=tmp_path, stderr=subprocess.STDOUT) as process:
+        out, _ = process.communicate(timeout=60)
+    assert [line.split(b'"text":')[-1][:15] for line in out.splitlines()[:3]] == [
+        b'"First.","start',
+        b"chunkast: error",
+        b'"Third.","start',
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_memory_is_not_filled_with_what_nobody_takes(tmp_path: Path, jobs: int) -> None:
+    # While the pipe is full no further files are read, so one can still be taken away.
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(150, n) for n in range(250)})
+    with started("chunk", "docs", "--jobs", jobs, cwd=tmp_path, bufsize=0) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        (tmp_path / "docs" / "249.md").unlink()
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert errors(err) == ["chunkast: error: docs/249.md: No such file or directory"]
+    assert len(sources(first + out)) == 249
+
+
+@pytest.mark.parametrize("arguments", [["--jobs", "1"], ["--jobs", "2"], ["--format", "json"]])
+def test_a_reader_that_leaves(tmp_path: Path, arguments: list[str]) -> None:
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(100, n) for n in range(100)})
+    with started("chunk", "docs", *arguments, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        err = process.stderr.read()
+        assert process.wait(timeout=60) == 0
+    assert err == b""
+
+
+@linux
+def test_a_full_disk(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    with open("/dev/full", "wb") as full:
+        for arguments in (
+            ["chunk", "a.md"],
+            ["chunk", "a.md", "-o", "/dev/full"],
+            ["stats", "a.md"],
+        ):
+            with started(*arguments, cwd=tmp_path, stdout=full) as process:
+                _, err = process.communicate(timeout=60)
+            assert process.returncode == 1
+            assert errors(err) == ["chunkast: error: No space left on device"]
+
+
+@posix
+def test_standard_output_is_closed(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command("chunk", "a.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert errors(done.stderr) == ["chunkast: error: standard output is closed"]
+
+
+# Output files
+
+
+def test_output_file(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE, "out/old.jsonl": "old\n"})
+    plain = run("chunk", "a.md", cwd=tmp_path)
+    for name in ("old.jsonl", "new.jsonl"):
+        done = run("chunk", "a.md", "-o", f"out/{name}", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert (tmp_path / "out" / name).read_bytes() == plain.stdout
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["new.jsonl", "old.jsonl"]
+    dash = run("chunk", "a.md", "-o", "-", cwd=tmp_path)
+    assert dash.stdout == plain.stdout
+
+
+@posix
+def test_output_file_keeps_its_rights_and_its_link(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE, "b.md": "b\n", "real.jsonl": "old\n"})
+    (tmp_path / "real.jsonl").chmod(0o640)
+    (tmp_path / "link.jsonl").symlink_to("real.jsonl")
+    assert run("chunk", "a.md", "-o", "link.jsonl", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert sources((tmp_path / "real.jsonl").read_bytes()) == ["a.md"]
+    assert (tmp_path / "real.jsonl").stat().st_mode & 0o777 == 0o640
+    # A new file has the rights that any new file has.
+    (tmp_path / "plain").touch()
+    assert run("chunk", "a.md", "-o", "new.jsonl", cwd=tmp_path).returncode == 0
+    modes = [(tmp_path / name).stat().st_mode for name in ("plain", "new.jsonl")]
+    assert modes[0] == modes[1]
+
+
+def test_output_file_stays_when_nothing_was_chunked(tmp_path: Path) -> None:
+    write(tmp_path, {"out.jsonl": "old\n", "bad.md": b"\xff", "good.md": "good\n"})
+    done = run("chunk", "bad.md", "missing.md", "-o", "out.jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert (tmp_path / "out.jsonl").read_text() == "old\n"
+    # Some of it is worth keeping, and the exit code tells that it is not all.
+    done = run("chunk", "bad.md", "good.md", "-o", "out.jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert sources((tmp_path / "out.jsonl").read_bytes()) == ["good.md"]
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["bad.md", "good.md", "out.jsonl"]
+
+
+def test_output_file_is_no_input(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE, "out.txt": "old\n"})
+    for _ in range(2):
+        done = run("chunk", ".", "-o", "out.txt", "--format", "text", cwd=tmp_path)
+        assert done.returncode == 0
+        assert b"1 file," in done.stderr
+    refused = run("chunk", "a.md", "-o", "./a.md", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "--output ./a.md: that is one of the inputs" in errors(refused.stderr)[0]
+    assert (tmp_path / "a.md").read_text() == GUIDE
+
+
+def process_group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@posix
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
+)
+def test_signals_leave_nothing_behind(
+    tmp_path: Path, number: signal.Signals, code: int, jobs: int
+) -> None:
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
+    write(tmp_path, {"out/out.jsonl": "old\n"})
+    arguments = ("chunk", "docs", "-o", "out/out.jsonl", "--jobs", jobs)
+    with started(*arguments, cwd=tmp_path, start_new_session=True) as process:
+        deadline = time.monotonic() + 60
+        # Once data arrives in the temporary file, the work is well under way.
+        while not any(path.stat().st_size for path in (tmp_path / "out").glob(".*")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        # As a terminal does it: to the workers as well.
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (code, b"", b"")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["out.jsonl"]
+    assert (tmp_path / "out" / "out.jsonl").read_text() == "old\n"
+    while process_group_lives(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+# Processes
+
+
+def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {f"one/{n:03}.md": paragraphs(20, n) for n in range(90)}
+    # Unlike sizes, sources that come twice, and files that fail.
+    files |= {f"two/{n:03}.md": paragraphs(5, n) for n in range(20, 90, 3)}
+    files |= {f"one/{n:03}.md": paragraphs(1500, n) for n in (3, 40)}
+    files |= {"one/033.md": b"\xff", "two/089.md": b"\xff", "one/0.md": b"\xff"}
+    write(tmp_path, files)
+    arguments = ["chunk", "one", "-", "two", "missing", "--max-tokens", "120"]
+    alone = run(*arguments, cwd=tmp_path, stdin=GUIDE.encode())
+    assert alone.returncode == 1
+    assert len(errors(alone.stderr)) == 4
+    ids = [(record["source"], record["id"]) for record in records(alone.stdout)]
+    assert len(set(ids)) == len(ids) > 400
+    for jobs in (2, 5):
+        together = run(*arguments, "--jobs", jobs, cwd=tmp_path, stdin=GUIDE.encode())
+        assert together.returncode == 1
+        assert together.stdout == alone.stdout
+        assert errors(together.stderr) == errors(alone.stderr)
+    stats = ["stats", "one", "two", "--format", "json"]
+    assert (
+        run(*stats, cwd=tmp_path).stdout == run(*stats, "--jobs", "2", cwd=tmp_path).stdout != b""
+    )
+
+
+@linux
+def test_a_worker_that_dies(tmp_path: Path) -> None:
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
+    with started("chunk", "docs", "-o", "out.jsonl", "--jobs", 2, cwd=tmp_path) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        deadline = time.monotonic() + 60
+        workers: list[int] = []
+        while not workers:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+            workers = [
+                int(child)
+                for child in children.read_text().split()
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+            ]
+        os.kill(workers[0], signal.SIGKILL)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    [line] = errors(err)
+    assert "a worker process ended unexpectedly" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["docs"]
+
+
+# Progress
+
+
+@posix
+@pytest.mark.parametrize(
+    ("arguments", "bar"),
+    [(["docs"], True), (["docs", "-q"], False), (["docs/1.md"], False)],
+)
+def test_progress_on_a_terminal(tmp_path: Path, arguments: list[str], bar: bool) -> None:
+    import pty
+
+    write(tmp_path, {f"docs/{n}.md": paragraphs(10, n) for n in range(4)})
+    write(tmp_path, {"docs/bad.md": b"\xff"})
+    ours, theirs = pty.openpty()
+    with started("chunk", *arguments, cwd=tmp_path, stderr=theirs) as process:
+        os.close(theirs)
+        out, _ = process.communicate(timeout=60)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:
+        pass  # Linux's way to say that the other end was closed.
+    os.close(ours)
+    assert (b"\x1b[" in shown and b"5/5" in shown) == bar
+    assert b"\x1b[" not in out
+    assert records(out)
+    assert (b"docs/bad.md at byte 0" in shown) == (arguments != ["docs/1.md"])
+
+
+# Statistics
+
+
+def test_stats_json(tmp_path: Path) -> None:
+    files = {"a.md": GUIDE, "b.md": paragraphs(60), "c.md": "", "d.md": "One line.\n"}
+    write(tmp_path, files)
+    done = run("stats", ".", "--max-tokens", "100", "--format", "json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    report = json.loads(done.stdout)
+    chunks = expected(list(files.items()), max_tokens=100)
+    tokens = sorted(chunk["token_count"] for chunk in chunks)
+    assert report["documents"] == 4
+    assert report["documents_of_one_chunk"] == 1
+    assert report["chunks"] == len(chunks)
+    assert report["oversize"] == 0
+    assert report["tokens"]["total"] == sum(tokens)
+    assert (report["tokens"]["min"], report["tokens"]["max"]) == (tokens[0], tokens[-1])
+    assert report["embed_tokens"]["total"] == sum(chunk["embed_token_count"] for chunk in chunks)
+    assert report["fill"] == round(sum(tokens) / len(tokens) / 100, 4)
+    characters = sum(len(chunk["text"]) for chunk in chunks)
+    overlap = sum(chunk["overlap"] for chunk in chunks)
+    assert report["overlap"] == round(overlap / characters, 4) > 0
+    assert sum(row["chunks"] for row in report["histogram"]) == len(chunks)
+    assert sum(report["begins"].values()) == len(chunks)
+    assert report["begins"]["document start"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("# A\n\n" + "a word " * 30 + "\n\n## B\n\n" + "a word " * 30, {"h2": 1}),
+        ("One sentence more. " * 40, {"inside paragraph": 2}),
+        ("```\n" + "line = 1\n" * 60 + "```\n", {"inside fence": 3}),
+        ("- " + "a word " * 30 + "\n- " + "a word " * 30, {"list-item-0": 1}),
+        ("# A\n\n" + "a word " * 60 + ".", {"inside paragraph": 1}),
+    ],
+)
+def test_stats_tell_where_chunks_begin(tmp_path: Path, text: str, begins: dict[str, int]) -> None:
+    write(tmp_path, {"a.md": text})
+    done = run("stats", "a.md", "--max-tokens", "100", "--format", "json", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert report["begins"].pop("document start") == 1
+    assert set(report["begins"]) == set(begins)
+    assert sum(report["begins"].values()) == report["chunks"] - 1 >= 1
+
+
+def test_stats_count_what_is_above_the_budget(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "```\n" + "line = 1\n" * 60 + "```\n\nText.\n"})
+    arguments = ["stats", "a.md", "--max-tokens", "50", "--oversize", "keep"]
+    report = json.loads(run(*arguments, "--format", "json", cwd=tmp_path).stdout)
+    assert report["oversize"] == 1
+    assert report["histogram"][-1] == {"from": 51, "to": report["tokens"]["max"], "chunks": 1}
+
+
+def test_stats_text(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE, "b.md": paragraphs(60), "bad.md": b"\xff"})
+    done = run("stats", ".", "missing.md", "--max-tokens", "100", cwd=tmp_path)
+    assert done.returncode == 1
+    assert len(errors(done.stderr)) == 2
+    report = json.loads(
+        run("stats", ".", "--max-tokens", "100", "--format", "json", cwd=tmp_path).stdout
+    )
+    page = done.stdout.decode()
+    assert re.search(rf"^chunks +{report['chunks']} ", page, re.MULTILINE)
+    assert re.search(rf"^fill +{report['fill']:.1%} ", page, re.MULTILINE)
+    for row in report["histogram"]:
+        name = f"{row['from']}-{row['to']}"
+        line = re.search(rf"^  {name} +{row['chunks']} +[\d.]+%(  █+)?$", page, re.MULTILINE)
+        assert line
+        assert bool(line[1]) == bool(row["chunks"])
+    longest = max(report["begins"], key=lambda kind: report["begins"][kind])
+    assert re.search(rf"^  {longest} .* █{{40}}$", page, re.MULTILINE)
+
+
+def test_stats_of_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "\n"})
+    for form in ("text", "json"):
+        done = run("stats", "a.md", "--format", form, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout
+    assert run("stats", "missing", cwd=tmp_path).returncode == 1
+    assert run("stats", "a.md", "--max-tokens", "0", cwd=tmp_path).returncode == 2
+
+
+def test_figures() -> None:
+    assert _spread([1, 2, 3, 10]) == {
+        "total": 16,
+        "min": 1,
+        "mean": 4.0,
+        "median": 2.5,
+        "p95": 10,
+        "max": 10,
+    }
+    assert _spread(list(range(1, 101)))["p95"] == 95
+    assert _spread([7])["p95"] == 7
+    rows = _histogram([1, 10, 11, 100], 100)
+    assert [row["chunks"] for row in rows] == [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]
+    assert [(row["from"], row["to"]) for row in _histogram([], 3)] == [(1, 1), (2, 2), (3, 3)]

@@ -1,0 +1,111 @@
+"""Imports point one way: a module knows nothing of the modules above it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import chunkast
+
+ROOT = Path(chunkast.__file__).parent
+# From the lowest room to the highest; a module belongs to the first that fits its name.
+ORDER = (
+    "errors",
+    "model",
+    "scores",
+    "config",
+    "text",
+    "tokens",
+    "markdown",
+    "boundaries",
+    "split",
+    "pack",
+    "identity",
+    "context",
+    "batch",
+    "chunker",
+    "api",
+    "writers",
+    "cli",
+    "__main__",
+)
+# The package itself may name what it offers.
+ANYTHING = "__init__"
+
+
+def room(module: str) -> str:
+    """The room of ``chunkast.<room>[.<module>]``."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ANYTHING
+
+
+def imports(path: Path) -> list[str]:
+    """Every chunkast module that a file imports, inside functions and for typing as well."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.append(node.module)
+        elif isinstance(node, ast.ImportFrom):
+            found.append("chunkast.relative-import-not-allowed")
+        elif isinstance(node, ast.Import):
+            found.extend(alias.name for alias in node.names)
+    return [name for name in found if name.split(".")[0] == "chunkast"]
+
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_imports_point_down(path: Path) -> None:
+    own = path.relative_to(ROOT).with_suffix("").parts[0]
+    if own == ANYTHING:
+        return
+    assert own in ORDER, f"{own} has no place in the order yet"
+    for module in imports(path):
+        target = room(module)
+        if target == ANYTHING:
+            # "from chunkast import __version__" and the like: the façade's own facts.
+            assert own in ("cli", "writers", "__main__"), f"{path} imports the package itself"
+            continue
+        assert ORDER.index(target) <= ORDER.index(own), f"{own} imports {module}"
+
+
+def test_only_the_markdown_room_knows_the_parser() -> None:
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        inside = path.relative_to(ROOT).parts[0] == "markdown"
+        assert inside or "import markdown_it" not in text and "from markdown_it" not in text, path
+
+
+def loaded_after(code: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after running ``code``."""
+    listing = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(listing.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import chunkast",
+        "from chunkast import ChunkConfig, ConfigError",
+        "import chunkast.cli.main",
+    ],
+)
+def test_importing_loads_no_heavy_module(code: str) -> None:
+    heavy = {"tiktoken", "markdown_it", "mdit_py_plugins", "sentencex", "regex", "rich", "requests"}
+    assert not heavy & loaded_after(code)
+
+
+def test_chunking_a_short_text_loads_neither_sentences_nor_rich() -> None:
+    loaded = loaded_after("import chunkast; chunkast.chunk('# A\\n\\nshort', overlap=0)")
+    assert "tiktoken" in loaded
+    assert not {"sentencex", "rich", "sqlite3"} & loaded

@@ -1,0 +1,82 @@
+"""The promises as properties, over generated Markdown and over random strings."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import ChunkConfig, Chunker
+from tests.checks import check_promises
+from tests.strategies import documents, markdown, nasty_text
+
+
+def words(text: str) -> int:
+    """A user's own counter, not additive: white-space separated words."""
+    return len(text.split())
+
+
+def configurations() -> st.SearchStrategy[ChunkConfig]:
+    """Budgets from absurd to ordinary, with every switch either way."""
+    return st.builds(
+        ChunkConfig,
+        max_tokens=st.sampled_from([1, 2, 3, 7, 16, 40, 64, 100, 200, 400]),
+        overlap=st.sampled_from([0, 0.0, 0.15, 0.3, 0.9]),
+        min_tokens=st.sampled_from([None, 0, 30]),
+        encoding=st.sampled_from(["cl100k_base", "o200k_base"]),
+        packing=st.sampled_from(["sections", "fill"]),
+        window=st.sampled_from([None, 0, 10]),
+        context=st.sampled_from(["none", "title", "headings"]),
+        trim=st.booleans(),
+        oversize=st.sampled_from(["split", "split", "keep"]),
+        extensions=st.sampled_from([ChunkConfig().extensions, ()]),
+    )
+
+
+@given(markdown(), configurations())
+def test_promises_on_markdown(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(nasty_text(), configurations())
+def test_promises_on_any_string(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(st.text(), configurations())
+def test_promises_on_plain_random_text(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(documents(), configurations())
+def test_promises_on_spliced_documents(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(documents(), st.sampled_from([3, 20, 90]), st.sampled_from([len, words]), st.booleans())
+def test_promises_with_the_users_own_counter(
+    text: str, budget: int, counter: object, trim: bool
+) -> None:
+    check_promises(text, ChunkConfig(max_tokens=budget, encoding=counter, trim=trim))
+
+
+@given(documents(), configurations())
+def test_the_same_input_gives_the_same_chunks(text: str, config: ChunkConfig) -> None:
+    chunker = Chunker(config)
+    once = chunker.chunk(text, "doc.md")
+    assert Chunker(config).chunk(text, "doc.md") == once
+    assert chunker.chunk(chunker.analyze(text), "doc.md") == once
+
+
+@given(documents(), configurations())
+def test_ids_are_unique(text: str, config: ChunkConfig) -> None:
+    """Part numbers never depend on overlap: ids are unique and count up per location."""
+    chunks = Chunker(config).chunk(text, "doc.md")
+    assert len({chunk.id for chunk in chunks}) == len(chunks)
+
+
+@pytest.mark.parametrize("budget", [1, 5, 60])
+def test_one_character_of_every_kind(budget: int) -> None:
+    text = "".join(map(chr, [*range(0x250), 0xFEFF, 0xD800, 0xDFFF, 0x2028, 0x1F468, 0x200D]))
+    check_promises(text, ChunkConfig(max_tokens=budget))
+    check_promises(text, ChunkConfig(max_tokens=budget, trim=False))

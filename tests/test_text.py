@@ -1,0 +1,181 @@
+"""Lines, bytes, grapheme clusters, sentences and inline spans, against independent oracles."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.parser_inline import RuleFuncInlineType
+from markdown_it.rules_inline import StateInline
+
+from chunkast.text.graphemes import joined_spans
+from chunkast.text.inline import inline_spans
+from chunkast.text.sentences import SENTENCE_WINDOW, sentence_starts
+from chunkast.text.source_map import SourceMap, encode, line_starts
+from tests.strategies import documents, nasty_text
+
+JOINERS = st.text(
+    alphabet="a \r\n\u0301\u200d👨👩🏽🇩🇪\u1112\u1161\u11ab각क्षि\u0600न1\ufe0f\u20e3\x00\ud800",
+    max_size=40,
+)
+
+
+@given(st.one_of(JOINERS, nasty_text()))
+def test_joined_clusters_are_those_of_the_regex_package(text: str) -> None:
+    spans = [match.span() for match in regex.finditer(r"\X", text)]
+    assert joined_spans(text, 0, len(text)) == [span for span in spans if span[1] - span[0] > 1]
+
+
+@given(documents())
+def test_lines_and_bytes_by_their_definition(text: str) -> None:
+    ends = [match.end() for match in re.finditer(r"\r\n|\r|\n", text)]
+    starts = line_starts(text)
+    assert starts == sorted({0, *ends, len(text)})
+    source_map = SourceMap(text)
+    for index in range(0, len(text), 7):
+        assert source_map.byte(index) == len(encode(text[:index]))
+        assert source_map.line(index) == 1 + sum(end <= index for end in ends)
+    assert source_map.byte(len(text)) == len(encode(text))
+
+
+def test_lone_surrogates_count_three_bytes() -> None:
+    assert SourceMap("a\ud800b").byte(2) == 4
+
+
+def test_sentences_of_a_long_paragraph_come_in_windows() -> None:
+    text = "A short sentence stands here. " * (3 * SENTENCE_WINDOW // 30)
+    starts = sentence_starts(text)
+    assert starts == list(range(30, len(text), 30))
+
+
+def test_a_closing_mark_stays_with_its_sentence() -> None:
+    text = "It is **done.** Then `a. B` (e.g. this one) follows. See No. 5."
+    assert [text[start:][:7] for start in sentence_starts(text, inline_spans(text))] == ["See No."]
+
+
+def markdown_it_spans(text: str) -> list[tuple[int, int, str]]:
+    """What markdown-it-py's own inline rules take as code, link, image, autolink and HTML.
+
+    Each rule is wrapped so that it reports from where to where it matched.
+    """
+    md = MarkdownIt("commonmark")
+    found: list[tuple[int, int, str]] = []
+    root: list[StateInline] = []
+
+    def wrapped(name: str, rule: RuleFuncInlineType) -> RuleFuncInlineType:
+        def run(state: StateInline, silent: bool) -> bool:
+            if not root:
+                root.append(state)
+            start = state.pos
+            matched = rule(state, silent)
+            if matched and not silent and state is root[0]:
+                found.append((start, state.pos, name))
+            return matched
+
+        return run
+
+    kinds = {
+        "backticks": "code",
+        "link": "link",
+        "image": "image",
+        "autolink": "autolink",
+        "html_inline": "html",
+    }
+    for rule in md.inline.ruler.__rules__:
+        if rule.name in kinds:
+            rule.fn = wrapped(kinds[rule.name], rule.fn)
+    md.parseInline(text, {"references": {"REF": {"href": "/u", "title": ""}}})
+    outer: list[tuple[int, int, str]] = []
+    for span in sorted(found, key=lambda span: (span[0], -span[1])):
+        # A run of backticks that opens nothing is "matched" as text.
+        if span[2] == "code" and not text[span[0] : span[1]].strip("`"):
+            continue
+        if not outer or span[0] >= outer[-1][1]:
+            outer.append(span)
+    return outer
+
+
+INLINE = st.lists(
+    st.sampled_from(
+        [
+            "a",
+            "b c",
+            ".",
+            " ",
+            "\n",
+            "`",
+            "``",
+            "[",
+            "]",
+            "(",
+            ")",
+            "![",
+            "](",
+            "](/u)",
+            "[ref]",
+            "[ref][]",
+            "[x][ref]",
+            "<b>",
+            "</b>",
+            "<a href='x'>",
+            "<http://x.y>",
+            "<a@b.c>",
+            "<!-- c -->",
+            "<!--",
+            "-->",
+            "\\",
+            "\\[",
+            "\\]",
+            "\\`",
+            "*",
+            "_",
+            "**",
+            '"t"',
+            '](/u "t")',
+            "](<a b>)",
+            "](a(b)c)",
+            "<",
+            ">",
+            "!",
+            "&amp;",
+            "<?p?>",
+            "<![CDATA[x]]>",
+            "<!X y>",
+            "$",
+        ]
+    ),
+    max_size=14,
+).map("".join)
+
+
+@given(INLINE)
+def test_inline_spans_are_those_of_markdown_it(text: str) -> None:
+    ours = [
+        (span.start, span.end, span.kind)
+        for span in inline_spans(text, references={"ref"})
+        if span.kind != "escape"
+    ]
+    assert ours == markdown_it_spans(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It costs $5 and $10 today.", []),
+        ("Let $x + y$ and $$z$$ be.", ["$x + y$", "$$z$$"]),
+        (r"Not \$x$ here.", [r"\$"]),
+        ("See https://a.b/c?d=e, and www.x.org.", ["https://a.b/c?d=e", "www.x.org"]),
+        (
+            "A note[^1] and [[Page|label]] and ![[image.png]].",
+            ["[^1]", "[[Page|label]]", "![[image.png]]"],
+        ),
+    ],
+)
+def test_extensions_inside_prose(text: str, expected: list[str]) -> None:
+    extensions = ("math", "footnotes", "autolinks", "wikilinks")
+    spans = inline_spans(text, extensions=extensions)
+    assert [text[span.start : span.end] for span in spans] == expected
