@@ -45,7 +45,12 @@ _SKIPPED: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", "
 
 @dataclass(frozen=True, slots=True)
 class _Tag:
-    """A tag on lines of its own: lines ``[first, last)`` of the leaf with number ``leaf``."""
+    """A tag on lines of its own: lines ``[first, last)`` of the leaf with number ``leaf``.
+
+    Tags with the same ``key`` can be a pair: the name, and where the quote or other
+    container around them begins. Lists do not count: a tag's line behind an item
+    continues it lazily.
+    """
 
     leaf: int
     first: int
@@ -62,12 +67,12 @@ def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
     """
     if "</" not in text:
         return tree, []
-    leaves = [leaf for leaf in tree.leaves() if leaf.kind in ("paragraph", "html")]
+    candidates = list(_candidates(text, tree, -1))
+    leaves = [leaf for leaf, _ in candidates]
     tags = [
         tag
-        for number, leaf in enumerate(leaves)
-        if text.find("<", leaf.start, leaf.end) >= 0
-        for tag in _scan(text, leaf, number)
+        for number, (leaf, container) in enumerate(candidates)
+        for tag in _scan(text, leaf, number, container)
     ]
     pairs = _pairs(tags)
     if not pairs:
@@ -94,7 +99,18 @@ def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
     return _rebuilt(tree, pieces), sorted(spans)
 
 
-def _scan(text: str, leaf: Block, number: int) -> Iterator[_Tag]:
+def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
+    """The leaves that may hold tags, and where the container around each begins."""
+    if block.kind not in ("document", "list", "item"):
+        container = block.start
+    for child in block.children:
+        if child.children:
+            yield from _candidates(text, child, container)
+        elif child.kind in ("paragraph", "html") and text.find("<", child.start, child.end) >= 0:
+            yield child, container
+
+
+def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
     """The tags that stand on lines of their own in one leaf."""
     starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
     line = 0
@@ -120,8 +136,7 @@ def _scan(text: str, leaf: Block, number: int) -> Iterator[_Tag]:
         while line + 1 < len(starts) and starts[line] < end:
             line += 1
         if skipped is None:
-            quotes = text.count(">", start, at)
-            yield _Tag(number, first, line, (match["name"], quotes), closing)
+            yield _Tag(number, first, line, (match["name"], container), closing)
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:

@@ -48,6 +48,7 @@ __all__ = ("TokenIndex",)
 
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
 _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za-z])(?=[0-9])")
+_NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Anchors inside long blocks, so that no count has to walk far.
 _ANCHOR_DISTANCE = 1_024
@@ -58,8 +59,7 @@ _NEAR = 64
 class TokenIndex:
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
-    ``positions`` are starts of lines that are not blank, sorted: where chunks are likely
-    to begin. Counting a span between two of them costs two bisections.
+    ``positions`` are starts of lines, sorted: where chunks are likely to begin. Counting a span between two of them costs two bisections.
     """
 
     __slots__ = ("_anchors", "_counter", "_lengths", "_prefix", "_proven", "_slash", "text")
@@ -85,7 +85,7 @@ class TokenIndex:
         text = self.text
         anchors = [0]
         for position in [*positions, len(text)]:
-            if position <= anchors[-1] or (self._slash and text.startswith("/", position)):
+            if position <= anchors[-1] or not self._begins_safely(position):
                 continue
             while position - anchors[-1] > _ANCHOR_GAP:
                 inner = self._inner_anchor(anchors[-1] + _ANCHOR_DISTANCE, position)
@@ -96,6 +96,12 @@ class TokenIndex:
         if anchors[-1] != len(text):
             anchors.append(len(text))
         return anchors
+
+    def _begins_safely(self, position: int) -> bool:
+        """Rule 1: whether the line that begins at ``position`` is not blank."""
+        if self._slash and self.text.startswith("/", position):
+            return False
+        return position == len(self.text) or _NOT_BLANK.match(self.text, position) is not None
 
     def _inner_anchor(self, start: int, end: int) -> int:
         if not self._proven:

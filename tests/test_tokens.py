@@ -1,0 +1,145 @@
+"""Token counts: the index against tiktoken, the counters, the bundled vocabularies."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import Chunker, ConfigError, count_tokens
+from chunkast.text.source_map import line_starts
+from chunkast.tokens import TokenIndex, resolve_counter
+from chunkast.tokens.counter import BUNDLED, VOCABULARY
+from tests.strategies import documents, nasty_text
+
+ENCODINGS = st.sampled_from(["cl100k_base", "o200k_base"])
+HOSTILE = st.text(
+    alphabet="aB1é中。,.'/_-` \t\n\r\x0b\x0c\x1c\x85\xa0\u2028\u0301\u200d👍½²ªǅ\u0902", max_size=60
+)
+
+
+def encode(name: str, text: str) -> int:
+    resolve_counter(name)
+    return len(tiktoken.get_encoding(name).encode_ordinary(text))
+
+
+@given(st.one_of(HOSTILE, documents(), nasty_text()), ENCODINGS, st.data())
+def test_the_index_counts_as_tiktoken_does(text: str, name: str, data: st.DataObject) -> None:
+    index = TokenIndex(text, resolve_counter(name), line_starts(text)[1:-1])
+    place = st.integers(0, len(text))
+    for _ in range(8):
+        start, end = sorted((data.draw(place), data.draw(place)))
+        assert index.count(start, end) == encode(name, text[start:end])
+    estimates = [index.estimate(position) for position in range(len(text) + 1)]
+    assert estimates == sorted(estimates)
+
+
+@given(HOSTILE.map(lambda text: text * 90), ENCODINGS, st.data())
+def test_the_index_counts_in_blocks_with_inner_anchors(
+    text: str, name: str, data: st.DataObject
+) -> None:
+    index = TokenIndex(text, resolve_counter(name), [])
+    place = st.integers(0, len(text))
+    for _ in range(3):
+        start, end = sorted((data.draw(place), data.draw(place)))
+        assert index.count(start, end) == encode(name, text[start:end])
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + " " * 20_000 + "b",
+        ".\n\n" + " " * 20_000 + "\n" + "\t" * 18_000 + "x",
+        "a\n\n" + " \n" * 10_000 + "  c" + " " * 20_000,
+        "!" + "\r\n" * 9_000 + "\xa0" * 20_000,
+        "x" + "\n" * 20_000 + "/y" + " " * 17_000 + "a" + "\t" * 17_000,
+    ],
+)
+def test_long_white_space_counts_as_tiktoken_counts_it(name: str, text: str) -> None:
+    """Where tiktoken still manages these; from a few hundred thousand on its engine overflows."""
+    assert count_tokens(text, name) == encode(name, text)
+
+
+def test_white_space_that_tiktoken_cannot_take() -> None:
+    assert count_tokens("x" + " " * 1_000_000 + "x", "o200k_base") > 7_000
+
+
+def test_special_tokens_are_ordinary_text() -> None:
+    assert count_tokens("<|endoftext|>") == 7
+    assert [chunk.text for chunk in Chunker().chunk("a <|endoftext|> b")] == ["a <|endoftext|> b"]
+
+
+def test_any_tokenizer_or_callable_counts() -> None:
+    class Characters:
+        def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
+            return [0] * (len(text) + 2 * add_special_tokens)
+
+    assert count_tokens("four", Characters()) == 4
+    assert count_tokens("four", len) == 4
+    assert count_tokens("four", tiktoken.get_encoding("cl100k_base")) == 1
+    assert Chunker(model="gpt-4o").counter.name == "o200k_base"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoding": "cl100k"}, "encoding='cl100k': allowed are"),
+        ({"encoding": 7}, "encoding=7: allowed are a tiktoken encoding's name"),
+        ({"model": "gpt-99"}, "model='gpt-99': tiktoken knows no such model"),
+    ],
+)
+def test_an_unknown_encoding_is_a_configuration_error(
+    options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
+        Chunker(**options)
+
+
+def fresh(code: str, **environment: str) -> str:
+    """What ``code`` prints in a fresh interpreter without any proxy or network."""
+    dead = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
+    kept = {k: v for k, v in os.environ.items() if k not in ("TIKTOKEN_CACHE_DIR", "NO_PROXY")}
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**kept, **dead, **environment},
+    )
+    return run.stdout.strip()
+
+
+@pytest.mark.parametrize("name", sorted(BUNDLED))
+def test_bundled_encodings_need_no_network_and_no_cache(name: str, tmp_path: Path) -> None:
+    code = f"import chunkast; print(chunkast.count_tokens('hello world', {name!r}))"
+    assert fresh(code, TMPDIR=str(tmp_path)) == "2"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_users_own_cache_is_used_and_left_alone(tmp_path: Path) -> None:
+    name = BUNDLED["cl100k_base"]
+    (tmp_path / name).write_bytes((VOCABULARY / name).read_bytes())
+    code = (
+        "import os, chunkast; chunkast.count_tokens('x'); chunkast.count_tokens('x', 'o200k_base');"
+        "print(os.environ['TIKTOKEN_CACHE_DIR'])"
+    )
+    assert fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path)) == str(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_encoding_that_cannot_be_loaded_says_what_to_do(tmp_path: Path) -> None:
+    code = (
+        "import chunkast\n"
+        "try: chunkast.Chunker(encoding='p50k_base')\n"
+        "except chunkast.ConfigError as error: print(error)"
+    )
+    message = fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path))
+    assert message.startswith("encoding='p50k_base': its vocabulary could not be loaded")
+    assert "TIKTOKEN_CACHE_DIR" in message
