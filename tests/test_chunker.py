@@ -1,0 +1,281 @@
+"""What the chunker does with whole documents: sections, cuts, context, overlap, batches."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import chunkast
+from chunkast import BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
+from tests.checks import check_promises
+
+DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
+SENTENCE = "The ferry leaves at nine and comes back before the tide turns. "
+
+
+def read(name: str) -> str:
+    return (DOCUMENTS / name).read_bytes().decode()
+
+
+def texts(text: str, **options: object) -> list[str]:
+    return Chunker(**{"overlap": 0, "context": "none", **options}).split_text(text)
+
+
+# Configuration
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_tokens": 0}, "max_tokens=0: allowed is a whole number of at least 1"),
+        ({"max_tokens": True}, "max_tokens=True"),
+        ({"max_tokens": 12.5}, "max_tokens=12.5"),
+        ({"overlap": 1.0}, "overlap=1.0: allowed is a fraction of max_tokens"),
+        ({"overlap": -0.1}, "overlap=-0.1"),
+        ({"overlap": 900}, "overlap=900"),
+        ({"overlap": float("nan")}, "overlap=nan"),
+        ({"min_tokens": -1}, "min_tokens=-1"),
+        ({"window": -1}, "window=-1"),
+        ({"decay": 1.5}, "decay=1.5"),
+        ({"packing": "section"}, "packing='section': allowed are 'sections', 'fill'"),
+        ({"context": None}, "context=None"),
+        ({"trim": 1}, "trim=1"),
+        ({"oversize": "drop"}, "oversize='drop'"),
+        ({"scores": {"sentense": 3}}, "scores='sentense': did you mean 'sentence'?"),
+        ({"scores": {"h1": "high"}}, "scores['h1']='high'"),
+        ({"extensions": ("table",)}, "extensions='table': did you mean 'tables'?"),
+        ({"extensions": "tables"}, "extensions='tables'"),
+        ({"max_token": 5}, "max_token=5: no such field; did you mean 'max_tokens'?"),
+        ({"chunk_size": 5, "max_tokens": 6}, "max_tokens=6: max_tokens is given twice"),
+    ],
+)
+def test_a_bad_configuration_says_field_value_and_what_is_allowed(
+    options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match="^" + re.escape(message)) as caught:
+        Chunker(**options)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_aliases_and_config_objects() -> None:
+    assert Chunker(chunk_size=100, chunk_overlap=10).config == ChunkConfig(
+        max_tokens=100, overlap=10
+    )
+    assert Chunker(ChunkConfig(max_tokens=100)).config.max_tokens == 100
+    with pytest.raises(ConfigError, match="not both"):
+        Chunker(ChunkConfig(), max_tokens=3)
+    assert ChunkConfig(max_tokens=450).window_tokens == 100
+    assert ChunkConfig(max_tokens=200, overlap=0.15).overlap_tokens == 30
+    assert ChunkConfig(scores={"h1": 1}).score_table["h1"] == 1
+
+
+# Sections
+
+
+def test_a_section_that_fits_stays_whole_and_small_neighbours_are_merged() -> None:
+    long = "# A\n\n" + SENTENCE * 7
+    text = f"{long}\n\n# B\n\nShort.\n\n# C\n\nShort too.\n"
+    budget = count_tokens(long) + 2
+    assert [chunk[:3] for chunk in texts(text, max_tokens=budget)] == ["# A", "# B"]
+    # "# B" and "# C" are each below 20 tokens, and never merged with 0.
+    assert len(texts(text, max_tokens=budget, min_tokens=20)) == 2
+    assert len(texts(text, max_tokens=budget, min_tokens=0)) == 3
+
+
+def test_a_heading_without_text_goes_with_the_section_below_it() -> None:
+    text = f"# A\n\n## B\n\n{SENTENCE * 9}\n\n## C\n\n{SENTENCE * 9}\n"
+    chunks = texts(text, max_tokens=140)
+    assert [chunk.splitlines()[0] for chunk in chunks] == ["# A", "## C"]
+
+
+def test_a_heading_takes_sentences_of_a_paragraph_that_does_not_fit_beside_it() -> None:
+    paragraph = SENTENCE * 8
+    budget = count_tokens(paragraph.strip()) + 2
+    first, second = texts(f"# A heading of several words\n\n{paragraph}", max_tokens=budget)
+    assert first.startswith("# A heading of several words\n\nThe ferry")
+    assert second.startswith("The ferry")
+
+
+def test_a_lead_in_stays_with_its_list() -> None:
+    items = "".join(f"- Item {number} of the list that is led in\n" for number in range(12))
+    text = f"{SENTENCE * 4}\n\nDo the following:\n\n{items}"
+    for chunk in texts(text, max_tokens=80):
+        assert not chunk.endswith("following:")
+
+
+def test_headings_inside_containers_and_tags_open_no_section() -> None:
+    text = "# A\n\n> # Quoted\n\n- # Listed\n\n<note>\n\n# Tagged\n\n</note>\n\n## B\n\ntext\n"
+    analysis = Chunker().analyze(text)
+    assert [heading.path for heading in analysis.headings] == [("A",), ("A", "B")]
+    scores = {point.kind: point.score for point in analysis.break_points}
+    assert scores["h2"] == 90
+
+
+def test_titles_are_plain_text() -> None:
+    text = "# The `run` *command*, [linked](/u) &amp; **bold**\n\ntext\n\nSet\next\n---\n\nmore\n"
+    paths = [heading.path for heading in Chunker().analyze(text).headings]
+    assert paths[0] == ("The run command, linked & bold",)
+    assert paths[1][-1] == "Set ext"
+
+
+# Blocks larger than the budget
+
+
+def test_an_oversized_table_divides_at_rows_and_repeats_its_header() -> None:
+    rows = "".join(f"| vessel {number} | {number * 7} |\n" for number in range(40))
+    text = f"| name | length |\n| --- | ---: |\n{rows}"
+    chunks = Chunker(max_tokens=100, overlap=0).chunk(text)
+    assert len(chunks) > 2
+    for chunk in chunks[1:]:
+        assert chunk.text.startswith("| vessel")
+        assert chunk.embed_text.startswith("| name | length |\n| --- | ---: |\n| vessel")
+        assert chunk.text in chunk.embed_text
+
+
+def test_an_oversized_fence_divides_at_blank_lines_and_is_opened_again() -> None:
+    functions = "\n".join(f"def f{n}(x):\n    y = x + {n}\n\n    return y\n" for n in range(20))
+    text = f"```python\n{functions}```\n"
+    chunks = Chunker(max_tokens=90, overlap=0).chunk(text)
+    for chunk in chunks[1:]:
+        assert chunk.text.startswith("def f")
+        assert chunk.embed_text.startswith("```python\ndef f")
+    for chunk in chunks[:-1]:
+        assert chunk.embed_text.endswith("\n```")
+    assert all(chunk.embed_token_count <= 90 for chunk in chunks)
+
+
+def test_keep_leaves_a_large_block_whole_and_flags_it() -> None:
+    code = "line of code\n" * 60
+    text = f"before\n\n```\n{code}```\n\nafter\n"
+    chunks = Chunker(max_tokens=50, oversize="keep").chunk(text)
+    flagged = [chunk for chunk in chunks if chunk.oversize]
+    assert [chunk.text for chunk in flagged] == [f"```\n{code}```"]
+
+
+def test_inline_constructs_that_fit_are_not_cut() -> None:
+    words = "word " * 30
+    text = f"{words}`inline code with several words in it` {words}[a link, with text](/and/a/url) {words}"
+    for budget in (14, 20, 33):
+        for chunk in texts(text, max_tokens=budget):
+            assert chunk.count("`") != 1
+            assert chunk.count("[") == chunk.count("](/and/a/url)")
+
+
+def test_quote_prefixes_and_crlf_are_kept() -> None:
+    text = "> " + "\r\n> ".join([SENTENCE.strip()] * 12) + "\r\n"
+    for chunk in check_promises(text, ChunkConfig(max_tokens=40)):
+        assert chunk.text.startswith("> The ferry")
+
+
+# Context and overlap
+
+
+def test_context_before_the_embedded_text() -> None:
+    text = f"---\ntitle: Guide\n---\n\n# One\n\n## Two\n\n{SENTENCE * 30}"
+    second = Chunker(max_tokens=120, overlap=0).chunk(text)[2]
+    assert second.headings == ("One", "Two")
+    assert second.embed_text == f"One > Two\n\n{second.text}"
+    titled = Chunker(max_tokens=120, overlap=0, context="title").chunk(text)[2]
+    assert titled.embed_text.startswith("Guide\n\n")
+    bare = Chunker(max_tokens=120, overlap=0, context="none").chunk(text)[2]
+    assert bare.embed_text == bare.text
+    assert second.metadata["front_matter"] == "---\ntitle: Guide\n---\n"
+
+
+def test_a_heading_the_chunk_begins_with_is_not_shown_twice() -> None:
+    text = f"# One\n\n{SENTENCE * 9}\n\n## Two\n\n{SENTENCE * 9}"
+    chunks = Chunker(max_tokens=140, overlap=0).chunk(text)
+    assert [chunk.embed_text.split("\n")[0] for chunk in chunks] == ["# One", "One"]
+
+
+def test_long_context_is_shortened_from_the_outermost_heading() -> None:
+    text = f"# {'outermost ' * 30}\n\n## Inner\n\n{SENTENCE * 30}"
+    last = Chunker(max_tokens=50, overlap=0).chunk(text)[-1]
+    assert last.embed_text.startswith("Inner\n\nThe ferry")
+
+
+def test_overlap_repeats_whole_sentences_inside_a_section_only() -> None:
+    text = f"# A\n\n{SENTENCE * 20}\n\n# B\n\n{SENTENCE * 3}"
+    chunks = Chunker(max_tokens=100, overlap=30).chunk(text)
+    assert chunks[0].overlap == 0
+    assert all(chunk.text.startswith(SENTENCE * 2) for chunk in chunks[1:-1])
+    assert [chunk.overlap for chunk in chunks[1:-1]] == [len(SENTENCE) * 2] * (len(chunks) - 2)
+    assert chunks[-1].text.startswith("# B")
+    assert chunks[-1].overlap == 0
+
+
+# The rest of the interface
+
+
+def test_analysis_is_shared_between_budgets_and_scores_can_be_overridden() -> None:
+    text = read("tutorial.md")
+    analysis = Chunker().analyze(text)
+    for budget in (100, 300):
+        chunker = Chunker(max_tokens=budget)
+        assert chunker.chunk(analysis) == chunker.chunk(text)
+    points = Chunker(scores={"fence": 1, "lead-in": 20}).analyze(text).break_points
+    assert {point.score for point in points if point.kind == "fence"} <= {1.0}
+
+
+def test_ids_count_parts_under_a_heading_path_and_go_on_in_a_batch() -> None:
+    text = "# A\n\none\n\n# A\n\ntwo\n"
+    chunker = Chunker(max_tokens=4, min_tokens=0)
+    first, second = chunker.chunk(text, source="x")
+    assert (first.headings, second.headings) == (("A",), ("A",))
+    assert first.id == chunkast.chunk_id("x", ("A",), 0)
+    assert second.id == chunkast.chunk_id("x", ("A",), 1)
+    batch = chunker.chunk_batch([text, "# B\n\nb\n", text], sources=["x", "y", "x"])
+    assert batch[2][0].id == chunkast.chunk_id("x", ("A",), 2)
+    assert [len(chunks) for chunks in chunker.chunk_batch([text, "", text])] == [2, 0, 2]
+
+
+def test_workers_change_nothing() -> None:
+    names = sorted(path.name for path in DOCUMENTS.iterdir())
+    documents = [read(name) for name in names] * 3
+    chunker = Chunker(max_tokens=200)
+    alone = chunker.chunk_batch(documents, sources=names * 3)
+    assert chunker.chunk_batch(documents, sources=names * 3, workers=2) == alone
+    lazily = chunker.iter_chunks(zip(names * 3, documents, strict=True))
+    assert list(lazily) == [chunk for chunks in alone for chunk in chunks]
+
+
+def test_batch_arguments_are_checked() -> None:
+    with pytest.raises(ConfigError, match="sources=1: allowed is one per text"):
+        Chunker().chunk_batch(["a", "b"], sources=["x"])
+    with pytest.raises(ConfigError, match="workers=0"):
+        Chunker().chunk_batch(["a"], workers=0)
+
+
+def test_chunks_survive_json() -> None:
+    for chunk in chunkast.chunk(read("emoji.md"), max_tokens=100, source="emoji.md"):
+        assert Chunk.from_dict(json.loads(json.dumps(chunk.to_dict()))) == chunk
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\ufeff", "\ufeff\n", "\t\r\n"])
+def test_nothing_to_chunk(text: str) -> None:
+    assert Chunker().chunk(text) == []
+    assert "".join(texts(text, trim=False)) == text
+
+
+def test_trim_off_tiles_the_source() -> None:
+    for path in sorted(DOCUMENTS.iterdir()):
+        text = path.read_bytes().decode()
+        assert "".join(texts(text, max_tokens=64, trim=False)) == text
+
+
+def test_a_users_counter_may_raise() -> None:
+    def broken(text: str) -> int:
+        raise RuntimeError(text[:4])
+
+    with pytest.raises(RuntimeError, match="some"):
+        Chunker(encoding=broken).chunk("some text")
+
+
+def test_public_functions_without_a_document() -> None:
+    points = [BreakPoint(10, 20, "paragraph"), BreakPoint(40, 90, "h2")]
+    assert chunkast.best_cut(points, 50, window=0) == 50
+    assert chunkast.best_cut(points, 50, window=45) == 40
+    assert chunkast.merge_break_points(points, [BreakPoint(10, 30, "x")])[0].kind == "x"
