@@ -39,7 +39,7 @@ __all__ = (
     "normalize_text",
 )
 
-__version__: Final = "0.1.0"
+__version__ = "0.1.0"
 
 _HOME: Final = {
     "chunkast.api": ("chunk", "count_tokens"),
