@@ -11,7 +11,7 @@ from chunkast.boundaries import find_regions, scan_break_points
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
 from chunkast.errors import ConfigError
-from chunkast.identity import chunk_id, content_hash
+from chunkast.identity import Location, content_hash
 from chunkast.markdown import CONSTRUCTS, parse_document
 from chunkast.markdown.titles import plain_title
 from chunkast.model import Analysis, Block, BreakPoint, Chunk, Heading
@@ -23,8 +23,8 @@ from chunkast.tokens import TokenIndex, resolve_counter
 
 __all__ = ("Chunker", "analyze")
 
-# How many chunks each location (a source and a heading path, as ids write them) has.
-_Parts = defaultdict[tuple[str, str], int]
+# How many chunks each location has, by its key.
+_Parts = defaultdict[bytes, int]
 
 
 def analyze(text: str, config: ChunkConfig) -> Analysis:
@@ -138,6 +138,7 @@ class _Run:
         self.analysis = analysis
         self.text = text = analysis.text
         self.source = source
+        self.location = Location.of(source or "")
         self.parts = parts
         leaves = [pair for pair in _leaves(analysis.blocks, ()) if pair[0].kind != "blank"]
         self.leaves = [leaf for leaf, _ in leaves]
@@ -157,7 +158,7 @@ class _Run:
         self.closed = SpanSet(
             (region.start, region.end)
             for region in analysis.regions
-            if self.index.count(region.start, region.end) <= self.config.max_tokens
+            if self.size(region.start, region.end) <= self.config.max_tokens
         )
         points = [p for p in analysis.break_points if self.closed.end(p.pos) == p.pos]
         if self.leaves and self.leaves[0].start:
@@ -272,13 +273,13 @@ class _Run:
         cut = layout.pos[piece.last]
         embed_text, embed_tokens = self.context.embed(text, tokens, start, own, cut)
         headings = self.context.path(own)
-        location = (self.source or "", " > ".join(headings))
-        part = self.parts[location]
-        self.parts[location] += 1
+        location = self.location.at(headings)
+        part = self.parts[location.key]
+        self.parts[location.key] += 1
         text_hash = content_hash(text)
         front_matter = self.analysis.front_matter
         return Chunk(
-            id=chunk_id(self.source or "", headings, part),
+            id=location.id(part),
             index=number,
             source=self.source,
             text=text,

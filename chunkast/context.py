@@ -13,7 +13,7 @@ from chunkast.split import Frame
 __all__ = ("Context",)
 
 _SEPARATOR = " > "
-_FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=](.*)$", re.MULTILINE)
 
 
 class Context:
@@ -85,6 +85,8 @@ class Context:
         path = self._shown_path(own)
         for first in range(len(path) + 1):
             titles = path[first:]
+            if sum(map(self._tokens, titles)) > self._half:
+                continue
             before = (_SEPARATOR.join(titles) + "\n\n" if titles else "") + frame
             if self._tokens(before) <= self._half:
                 yield before
@@ -136,5 +138,5 @@ def _document_title(front_matter: str, headings: Sequence[Heading]) -> str:
     """The front matter's title, or else the first heading of the first level."""
     match = _FRONT_MATTER_TITLE.search(front_matter)
     if match:
-        return match.group(1).strip("\"'")
+        return match.group(1).strip().strip("\"'")
     return next((heading.title for heading in headings if heading.level == 1), "")

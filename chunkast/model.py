@@ -29,7 +29,8 @@ class Block:
     depth of a list and its items (0 for the outermost). ``content`` is what the
     parser read inside a heading or a nested paragraph once the container's prefixes
     were removed (empty where the source itself says the same). ``info`` is a fence's
-    info string, or the type of a container or alert.
+    info string, or the type of a container or alert. ``closed`` is false for a fence
+    without a closing line.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Block:
     level: int = 0
     content: str = ""
     info: str = ""
+    closed: bool = True
 
     def leaves(self) -> Iterator[Block]:
         """The leaves below this block (itself, if it is one), in document order."""

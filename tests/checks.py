@@ -105,7 +105,8 @@ def check_promises(text: str, config: ChunkConfig) -> list[Chunk]:
     cuts |= {chunk.start_index + chunk.overlap for chunk in chunks}
     cuts -= {0, len(text)}
     for region in analysis.regions:
-        if count(text[region.start : region.end]) <= budget:
+        whole = text[region.start : region.end]
+        if count(whole.rstrip() if config.trim else whole) <= budget:
             inside = [cut for cut in cuts if region.start < cut < region.end]
             # White space at a region's end may be trimmed off with the chunk.
             inside = [cut for cut in inside if text[cut : region.end].strip()]

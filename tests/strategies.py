@@ -6,8 +6,6 @@ Markdown with noise spliced in. A block is a list of lines without line ends; th
 value in every pool is the simplest, as that is where Hypothesis shrinks to.
 """
 
-# ruff: noqa: RUF001
-
 from __future__ import annotations
 
 from functools import cache

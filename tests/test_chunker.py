@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def read(name: str) -> str:
     return (DOCUMENTS / name).read_bytes().decode()
 
 
-def texts(text: str, **options: object) -> list[str]:
+def texts(text: str, **options: Any) -> list[str]:
     return Chunker(**{"overlap": 0, "context": "none", **options}).split_text(text)
 
 
@@ -53,7 +54,7 @@ def texts(text: str, **options: object) -> list[str]:
     ],
 )
 def test_a_bad_configuration_says_field_value_and_what_is_allowed(
-    options: dict[str, object], message: str
+    options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match="^" + re.escape(message)) as caught:
         Chunker(**options)

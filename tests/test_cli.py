@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ import pytest
 import chunkast
 from chunkast.cli.main import main
 from chunkast.cli.stats import _histogram, _spread
+
+if os.name == "posix":
+    import pty
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
@@ -62,8 +65,8 @@ def paragraphs(count: int, start: int = 0) -> str:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    root = str(Path(chunkast.__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": root, **(extra or {})}
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return {**given, "PYTHONPATH": str(Path(chunkast.__file__).parents[1]), **(extra or {})}
 
 
 def command(*arguments: object) -> list[str]:
@@ -89,8 +92,8 @@ def run(
 
 @contextmanager
 def started(*arguments: object, cwd: Path, **settings: Any) -> Iterator[subprocess.Popen[bytes]]:
-    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
-    with subprocess.Popen(command(*arguments), cwd=cwd, env=environment(), **settings) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment()}
+    with subprocess.Popen(command(*arguments), cwd=cwd, **{**pipes, **settings}) as process:
         try:
             yield process
         finally:
@@ -341,17 +344,21 @@ def test_pipes_in_folders_are_left_alone(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "a\n"})
-    os.mkfifo(tmp_path / "pipe")
-    with started("chunk", "pipe", "a.md", "--jobs", "2", cwd=tmp_path) as process:
-        (tmp_path / "pipe").write_text("From the pipe.\n")
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, errors(err)) == (0, [])
-    assert [(r["source"], r["text"]) for r in records(out)] == [
-        ("a.md", "a"),
-        ("pipe", "From the pipe."),
-    ]
+def test_a_pipe_is_read_once_and_here(tmp_path: Path) -> None:
+    # As the shell's <(command) gives it: no worker process can open it.
+    write(tmp_path, {f"docs/{n}.md": "a\n" for n in range(50)})
+    for jobs in (1, 2):
+        reads, writes = os.pipe()
+        os.write(writes, b"From the pipe.\n")
+        os.close(writes)
+        arguments = ("chunk", f"/dev/fd/{reads}", "docs", "--jobs", jobs)
+        with started(*arguments, cwd=tmp_path, pass_fds=[reads]) as process:
+            out, err = process.communicate(timeout=60)
+        os.close(reads)
+        assert (process.returncode, errors(err)) == (0, [])
+        assert len(sources(out)) == 51
+        first = records(out)[0]
+        assert (first["source"], first["text"]) == (f"/dev/fd/{reads}", "From the pipe.")
 
 
 TREE: dict[str, str | bytes] = {
@@ -429,7 +436,7 @@ def test_one_source_in_two_folders(tmp_path: Path) -> None:
     assert records(done.stdout) == expected([("README.md", GUIDE), ("README.md", GUIDE)])
     ids = [record["id"] for record in records(done.stdout)]
     assert len(set(ids)) == len(ids)
-    assert b"note: 1 files have the same relative path" in done.stderr
+    assert b"note: files whose relative path is that of a file in another folder: 1;" in done.stderr
 
 
 # Reading
@@ -474,8 +481,7 @@ def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
 def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
     # A file name that is not UTF-8 becomes a str with a lone surrogate.
     name = b"caf\xe9.md"
-    with open(os.path.join(os.fsencode(tmp_path), name), "wb") as stream:
-        stream.write(b"Text.\n")
+    (tmp_path / os.fsdecode(name)).write_bytes(b"Text.\n")
     for form in ("jsonl", "json", "text"):
         done = run("chunk", ".", "--format", form, cwd=tmp_path)
         assert done.returncode == 0
@@ -483,8 +489,7 @@ def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
         done.stdout.decode("utf-8")
         if form == "jsonl":
             assert os.fsencode(str(sources(done.stdout)[0])) == name
-    with open(os.path.join(os.fsencode(tmp_path), name), "wb") as stream:
-        stream.write(b"\xff")
+    (tmp_path / os.fsdecode(name)).write_bytes(b"\xff")
     failed = run("chunk", ".", cwd=tmp_path)
     assert r"caf\udce9.md at byte 0" in errors(failed.stderr)[0]
 
@@ -501,13 +506,16 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
         },
     )
     (tmp_path / "empty").mkdir()
-    done = run("chunk", "docs", "missing.md", "empty", "images", "*.nope", cwd=tmp_path)
+    long = "long" * 100
+    inputs = ("docs", "missing.md", "empty", "images", "*.nope", long)
+    done = run("chunk", *inputs, cwd=tmp_path)
     assert done.returncode == 1
     assert records(done.stdout) == expected([("good.md", GUIDE)])
     told = errors(done.stderr)
-    assert len(told) == 7
+    assert len(told) == 8
     for start in (
         "missing.md: no such file or folder",
+        f"{long}: no such file or folder",
         "empty: no Markdown file in this folder",
         "images: no Markdown file in this folder",
         "*.nope: no file matches",
@@ -516,9 +524,9 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
         "docs/wide.md at byte 0: this is UTF-16; convert",
     ):
         assert any(line.startswith(f"chunkast: error: {start}") for line in told), start
-    assert done.stderr.splitlines()[-1].endswith(b", 7 failed")
+    assert done.stderr.splitlines()[-1].endswith(b", 8 failed")
     # Errors are told even when nothing else is.
-    quiet = run("chunk", "docs", "missing.md", "empty", "images", "*.nope", "-q", cwd=tmp_path)
+    quiet = run("chunk", *inputs, "-q", cwd=tmp_path)
     assert quiet.stdout == done.stdout
     assert quiet.stderr.decode().splitlines() == told
 
@@ -676,10 +684,12 @@ def test_memory_is_not_filled_with_what_nobody_takes(tmp_path: Path, jobs: int) 
     assert len(sources(first + out)) == 249
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [["--jobs", "1"], ["--jobs", "2"], ["--format", "json"]])
-def test_a_reader_that_leaves(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_reader_that_leaves(tmp_path: Path, arguments: list[str], unbuffered: str) -> None:
+    env = environment({"PYTHONUNBUFFERED": unbuffered})
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(100, n) for n in range(100)})
-    with started("chunk", "docs", *arguments, cwd=tmp_path) as process:
+    with started("chunk", "docs", *arguments, cwd=tmp_path, env=env) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
@@ -689,10 +699,39 @@ def test_a_reader_that_leaves(tmp_path: Path, arguments: list[str]) -> None:
     assert err == b""
 
 
+def test_a_slow_document_does_not_let_the_others_pile_up(tmp_path: Path) -> None:
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(1, n) for n in range(1, 600)})
+    write(tmp_path, {"docs/000.md": paragraphs(30_000)})
+    with started("chunk", "docs", "--jobs", 2, cwd=tmp_path, bufsize=0) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        (tmp_path / "docs" / "599.md").unlink()
+        out, err = process.communicate(timeout=120)
+    assert errors(err) == ["chunkast: error: docs/599.md: No such file or directory"]
+    assert len(sources(first + out)) == 599
+
+
+@linux
+def test_unbuffered_output_is_complete(tmp_path: Path) -> None:
+    # A line that is larger than the pipe, and a write that is stopped half-way.
+    write(tmp_path, {"a.md": paragraphs(5000)})
+    arguments = ("chunk", "a.md", "--max-tokens", 1_000_000)
+    env = environment({"PYTHONUNBUFFERED": "1"})
+    with started(*arguments, cwd=tmp_path, env=env, bufsize=0) as process:
+        assert process.stdout is not None
+        first = process.stdout.read(1)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGCONT)
+        out, _ = process.communicate(timeout=60)
+    assert records(first + out) == expected([("a.md", paragraphs(5000))], max_tokens=1_000_000)
+
+
 @linux
 def test_a_full_disk(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": GUIDE})
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         for arguments in (
             ["chunk", "a.md"],
             ["chunk", "a.md", "-o", "/dev/full"],
@@ -708,7 +747,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_standard_output_is_closed(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": GUIDE})
     done = subprocess.run(
-        ["sh", "-c", '"$@" >&-', "sh", *command("chunk", "a.md")],
+        ["/bin/sh", "-c", '"$@" >&-', "sh", *command("chunk", "a.md")],
         cwd=tmp_path,
         capture_output=True,
         env=environment(),
@@ -775,6 +814,25 @@ def test_output_file_is_no_input(tmp_path: Path) -> None:
     assert (tmp_path / "a.md").read_text() == GUIDE
 
 
+def wait_for_data(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until data arrives in the temporary file: the work is well under way then."""
+    deadline = time.monotonic() + 60
+    while not any(path.stat().st_size for path in folder.glob(".*")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
+    """The worker processes of a process, as Linux lists them."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [
+        int(child)
+        for child in children
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
 def process_group_lives(group: int) -> bool:
     try:
         os.killpg(group, 0)
@@ -795,21 +853,32 @@ def test_signals_leave_nothing_behind(
     write(tmp_path, {"out/out.jsonl": "old\n"})
     arguments = ("chunk", "docs", "-o", "out/out.jsonl", "--jobs", jobs)
     with started(*arguments, cwd=tmp_path, start_new_session=True) as process:
-        deadline = time.monotonic() + 60
-        # Once data arrives in the temporary file, the work is well under way.
-        while not any(path.stat().st_size for path in (tmp_path / "out").glob(".*")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_for_data(process, tmp_path / "out")
         # As a terminal does it: to the workers as well.
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["out.jsonl"]
     assert (tmp_path / "out" / "out.jsonl").read_text() == "old\n"
+    deadline = time.monotonic() + 60
     while process_group_lives(process.pid):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@linux
+def test_workers_leave_interrupts_to_the_command(tmp_path: Path) -> None:
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(20, n) for n in range(100)})
+    with started("chunk", "docs", "-q", "--jobs", 2, cwd=tmp_path) as process:
+        deadline = time.monotonic() + 60
+        while not (workers := workers_of(process)):
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        # It has only just begun, and has no handler of its own yet.
+        os.kill(workers[0], signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out == run("chunk", "docs", cwd=tmp_path).stdout
 
 
 # Processes
@@ -842,27 +911,30 @@ def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
 @linux
 def test_a_worker_that_dies(tmp_path: Path) -> None:
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
-    with started("chunk", "docs", "-o", "out.jsonl", "--jobs", 2, cwd=tmp_path) as process:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        deadline = time.monotonic() + 60
-        workers: list[int] = []
-        while not workers:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-            workers = [
-                int(child)
-                for child in children.read_text().split()
-                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
-            ]
-        os.kill(workers[0], signal.SIGKILL)
+    arguments = ("chunk", "docs", "-o", "out/out.jsonl", "--jobs", 2)
+    (tmp_path / "out").mkdir()
+    with started(*arguments, cwd=tmp_path) as process:
+        wait_for_data(process, tmp_path / "out")
+        os.kill(workers_of(process)[0], signal.SIGKILL)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     [line] = errors(err)
-    assert "a worker process ended unexpectedly" in line
-    assert [path.name for path in tmp_path.iterdir()] == ["docs"]
+    assert "a worker process was lost" in line
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 # Progress
+
+
+def read_terminal(ours: int) -> bytes:
+    """All that was written to the other end of a pseudo-terminal."""
+    shown = b""
+    # Linux says with an error that the other end was closed.
+    with suppress(OSError):
+        while part := os.read(ours, 4096):
+            shown += part
+    os.close(ours)
+    return shown
 
 
 @posix
@@ -871,25 +943,34 @@ def test_a_worker_that_dies(tmp_path: Path) -> None:
     [(["docs"], True), (["docs", "-q"], False), (["docs/1.md"], False)],
 )
 def test_progress_on_a_terminal(tmp_path: Path, arguments: list[str], bar: bool) -> None:
-    import pty
-
     write(tmp_path, {f"docs/{n}.md": paragraphs(10, n) for n in range(4)})
     write(tmp_path, {"docs/bad.md": b"\xff"})
     ours, theirs = pty.openpty()
     with started("chunk", *arguments, cwd=tmp_path, stderr=theirs) as process:
         os.close(theirs)
         out, _ = process.communicate(timeout=60)
-    shown = b""
-    try:
-        while part := os.read(ours, 4096):
-            shown += part
-    except OSError:
-        pass  # Linux's way to say that the other end was closed.
-    os.close(ours)
+    shown = read_terminal(ours)
     assert (b"\x1b[" in shown and b"5/5" in shown) == bar
     assert b"\x1b[" not in out
     assert records(out)
     assert (b"docs/bad.md at byte 0" in shown) == (arguments != ["docs/1.md"])
+
+
+@posix
+def test_no_progress_among_chunks_on_one_terminal(tmp_path: Path) -> None:
+    write(tmp_path, {f"docs/{n}.md": paragraphs(10, n) for n in range(4)})
+    shown = []
+    for output in ([], ["-o", "out.jsonl"]):
+        ours, theirs = pty.openpty()
+        with started(
+            "chunk", "docs", *output, cwd=tmp_path, stdout=theirs, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            shown.append(read_terminal(ours))
+            assert process.wait(timeout=60) == 0
+    assert b"\x1b[" not in shown[0]
+    assert b'"source":"3.md"' in shown[0]
+    assert b"\x1b[" in shown[1]
 
 
 # Statistics
@@ -924,6 +1005,8 @@ def test_stats_json(tmp_path: Path) -> None:
     [
         ("# A\n\n" + "a word " * 30 + "\n\n## B\n\n" + "a word " * 30, {"h2": 1}),
         ("One sentence more. " * 40, {"inside paragraph": 2}),
+        # The chunk's text begins with a sentence of overlap, its own text with the fence.
+        ("One sentence more. " * 18 + "\n\n```\n" + "line = 1\n" * 12 + "```\n", {"fence": 1}),
         ("```\n" + "line = 1\n" * 60 + "```\n", {"inside fence": 3}),
         ("- " + "a word " * 30 + "\n- " + "a word " * 30, {"list-item-0": 1}),
         ("# A\n\n" + "a word " * 60 + ".", {"inside paragraph": 1}),

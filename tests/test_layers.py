@@ -78,7 +78,7 @@ def test_only_the_markdown_room_knows_the_parser() -> None:
     for path in MODULES:
         text = path.read_text(encoding="utf-8")
         inside = path.relative_to(ROOT).parts[0] == "markdown"
-        assert inside or "import markdown_it" not in text and "from markdown_it" not in text, path
+        assert inside or ("import markdown_it" not in text and "from markdown_it" not in text), path
 
 
 def loaded_after(code: str) -> set[str]:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiktoken
@@ -96,7 +97,7 @@ def test_any_tokenizer_or_callable_counts() -> None:
     ],
 )
 def test_an_unknown_encoding_is_a_configuration_error(
-    options: dict[str, object], message: str
+    options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
         Chunker(**options)

@@ -7,25 +7,17 @@ from collections.abc import Iterable
 
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, ProtectedRegion
-from chunkast.text.source_map import line_starts
 
-__all__ = ("fence_lines", "find_regions")
+__all__ = ("find_regions", "opening_line")
 
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 
 
-def fence_lines(text: str, fence: Block) -> tuple[str, bool]:
-    """A fence's opening line without its indentation or container prefix; whether it closes."""
-    lines = line_starts(text[fence.start : fence.end])
-    first = text[fence.start : fence.start + lines[1]]
+def opening_line(text: str, fence: Block) -> str:
+    """A fence's opening line without its indentation or container prefix."""
+    first = text[fence.start : fence.end].splitlines()[0]
     opening = _FENCE_RUN.search(first)
-    if opening is None:
-        return "", True
-    last = text[fence.start + lines[-2] : fence.end].rstrip()
-    run = opening.group()
-    body = last.rstrip(run[0])
-    closed = len(lines) > 2 and len(last) - len(body) >= len(run) and not body.strip(" \t>")
-    return first[opening.start() :].rstrip(), closed
+    return first[opening.start() :].rstrip() if opening else ""
 
 
 def find_regions(
@@ -48,10 +40,8 @@ def find_regions(
 
 
 def _region_end(text: str, block: Block) -> int:
-    at_end = block.kind == "fence" and block.end == len(text)
-    if at_end and not fence_lines(text, block)[1]:
-        return block.end
-    return _line_end(text, block.end)
+    unclosed = not block.closed and block.end == len(text)
+    return block.end if unclosed else _line_end(text, block.end)
 
 
 def _line_end(text: str, end: int) -> int:

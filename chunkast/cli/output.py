@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -35,8 +36,9 @@ def open_output(path: str | None) -> Iterator[Output]:
     there before stays. Raises ``UsageError`` when no file can be written there.
     """
     if path is None:
-        yield Output(stdout())
-        stdout().flush()
+        stream = stdout()
+        yield Output(stream)
+        stream.flush()
         return
     # A device or a pipe cannot be replaced.
     in_place = is_there(path) and not is_file(path)
@@ -44,8 +46,8 @@ def open_output(path: str | None) -> Iterator[Output]:
     target = Path(path if in_place else os.path.realpath(path))
     file = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with _open(file, "wb" if in_place else "xb", path) as stream:
-            output = Output(stream)
+        with _open(file, "wb" if in_place else "xb", path) as written:
+            output = Output(written)
             yield output
         if output.complete and not in_place:
             if is_there(target):
@@ -67,7 +69,11 @@ def stdout() -> BinaryIO:
     """Standard output as bytes, so that neither locale nor platform changes the data."""
     if sys.stdout is None:
         raise ChunkastError("standard output is closed")
-    return sys.stdout.buffer
+    buffer = sys.stdout.buffer
+    if isinstance(buffer, io.RawIOBase):
+        # PYTHONUNBUFFERED; such a stream may write less than it is given.
+        return os.fdopen(buffer.fileno(), "wb", closefd=False)
+    return buffer
 
 
 def abandon_stdout() -> None:

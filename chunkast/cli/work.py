@@ -70,8 +70,8 @@ def results(
         say_note(f"left out {', '.join(sorted(selection.vendored))}")
     if selection.ambiguous and not options.quiet:
         say_note(
-            f"{selection.ambiguous} files have the same relative path as one in another "
-            "folder; give the folder above both to tell them apart"
+            f"files whose relative path is that of a file in another folder: "
+            f"{selection.ambiguous}; give the folder above both to tell them apart"
         )
     files = selection.files
     wanted = progress and not options.quiet
@@ -205,6 +205,10 @@ def _interrupts_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker
+
+    # It unblocks interrupts when it starts, which it would do with the first process.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -18,8 +18,9 @@ from markdown_it.rules_block import StateBlock
 __all__ = ("math_plugin",)
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
-_END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}[ \t]*$")
-_DOLLARS = re.compile(r"\$\$[ \t]*(?:\([^()$]{0,200}\))?[ \t]*$")
+_END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
+# On a line without white space at its end; an equation may carry a label.
+_DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}\([^()$]{0,200}\))?$")
 _KEY = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear; no formula has as many lines.
 _MAX_LINES = 1_000
@@ -49,8 +50,8 @@ def _closers(state: StateBlock) -> _Closers:
         return known
     closers = state.env[_KEY] = _Closers()
     for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True)):
-        text = state.src[start:end]
-        if not text.strip():
+        text = state.src[start:end].rstrip()
+        if not text:
             closers.blank.append(line)
         elif "$$" in text and _DOLLARS.search(text):
             closers.lines.setdefault("$$", []).append(line)
@@ -63,7 +64,7 @@ def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool)
     start = state.bMarks[start_line] + state.tShift[start_line]
     if state.src[start : start + 1] not in ("$", "\\") or state.is_code_block(start_line):
         return False
-    line = state.src[start : state.eMarks[start_line]]
+    line = state.src[start : state.eMarks[start_line]].rstrip()
     if line.startswith("$$"):
         name, inside = "$$", line[2:]
         closes_here = bool(_DOLLARS.search(inside))

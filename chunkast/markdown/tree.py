@@ -175,7 +175,10 @@ def _details(kind: str, tokens: Sequence[Token], index: int) -> dict[str, Any]:
     if kind == "heading":
         return {"level": int(token.tag[1]), "content": tokens[index + 1].content}
     if kind == "fence":
-        return {"info": token.info.strip()}
+        first, last = token.map or (0, 0)
+        lines = len(token.content.split("\n")) - token.content.endswith("\n")
+        lines -= not token.content
+        return {"info": token.info.strip(), "closed": last - first > lines + 1}
     if kind == "paragraph" and token.level:
         return {"content": tokens[index + 1].content}
     return {}

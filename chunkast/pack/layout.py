@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from chunkast.config import ChunkConfig
 from chunkast.model import BreakPoint
@@ -60,18 +61,32 @@ class Layout:
         self.score = [0.0, *(point.score for point in inner), 0.0]
         self.kind = ["", *(point.kind for point in inner), ""]
         self.units = len(self.pos) - 1
-        estimate = index.estimate
-        self.before = [estimate(pos) for pos in self.pos]
+        self.before = self._tokens_before()
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
         self._context: dict[int, int] = {}
         self._ends = self._trimmed_ends() if config.trim else self.pos
 
+    def _tokens_before(self) -> list[int]:
+        """How many tokens lie before each position; never less than before the one earlier.
+
+        Exact at the starts of blocks; inside a divided block the sum of its pieces, which
+        may be off by a token or two where words join.
+        """
+        index = self.index
+        before = [0]
+        for start, end in pairwise(self.pos):
+            exact = index.is_anchor(end)
+            before.append(index.estimate(end) if exact else before[-1] + index.count(start, end))
+        for number in range(len(before) - 1, 0, -1):
+            before[number - 1] = min(before[number - 1], before[number])
+        return before
+
     def _trimmed_ends(self) -> list[int]:
         """Behind the last character that is not white space before each position."""
         text = self.text
         ends = [0]
-        for start, end in zip(self.pos, self.pos[1:], strict=False):
+        for start, end in pairwise(self.pos):
             content = len(text[start:end].rstrip())
             ends.append(start + content if content else ends[-1])
         return ends
@@ -103,8 +118,9 @@ class Layout:
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
         room = self.config.max_tokens - self.context(i) - reserve
-        # The estimate is exact at the start of a block; a little slack for the others.
-        if self.before[j] - self.before[i] > 2 * room + 64 and self.index.additive:
+        # The estimate is exact at the start of a block, near elsewhere, and not far off for
+        # a user's own counter: no need to count what is far too large.
+        if self.before[j] - self.before[i] > 4 * room + 64:
             return False
         return self.within(i, j, room)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from chunkast.boundaries import fence_lines
+from chunkast.boundaries import opening_line
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block, BreakPoint
 from chunkast.split.prose import Prose
@@ -98,7 +98,7 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
     kind = piece.leaf.kind
     opening = kind in ("fence", "math", "front-matter")
-    closing = opening and (kind != "fence" or fence_lines(piece.text, piece.leaf)[1])
+    closing = opening and piece.leaf.closed
     for number, (pos, after_blank) in enumerate(rows):
         if pos <= start or piece.blocked.end(pos) != pos:
             continue
@@ -297,9 +297,9 @@ def _frame(text: str, leaf: Block) -> Frame | None:
     """What a piece of a divided fence or table needs to stand alone."""
     starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
     if leaf.kind == "fence" and len(starts) > 2:
-        opening, closed = fence_lines(text, leaf)
+        opening = opening_line(text, leaf)
         run = opening[: len(opening) - len(opening.lstrip(opening[:1]))]
-        last = starts[-2] if closed else leaf.end
+        last = starts[-2] if leaf.closed else leaf.end
         return Frame(leaf.start, last, opening + "\n", "\n" + run)
     if leaf.kind == "table" and len(starts) > 3:
         header = text[leaf.start : starts[2]]

@@ -20,13 +20,26 @@ _JOINING = (
     r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=Regional_Indicator}\r]"
 )
 # A joining character reaches one character further on either side.
+# Many flags, followed by another: the end is between clusters.
+_FLAGS = regex.compile(r"(?:\p{RI}{2}){64}(?=\p{RI})")
 _RUN = regex.compile(rf"(?:.?{_JOINING}++)++.?", regex.DOTALL)
 
 
 def clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the grapheme clusters of ``text[start:end]``, in order."""
-    for match in _CLUSTER.finditer(text, start, end):
-        yield match.span()
+    r"""The spans of the grapheme clusters of ``text[start:end]``, in order.
+
+    The characters are copied: given a start, ``\X`` would still look back beyond it.
+    """
+    for match in _CLUSTER.finditer(text[start:end]):
+        yield start + match.start(), start + match.end()
+
+
+def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    r"""A run cut between pairs of regional indicators: ``\X`` counts them all at each pair."""
+    for flags in _FLAGS.finditer(text, start, end):
+        yield start, flags.end()
+        start = flags.end()
+    yield start, end
 
 
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -34,6 +47,7 @@ def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [
         (first, last)
         for run in _RUN.finditer(text, start, end)
-        for first, last in clusters(text, run.start(), run.end())
+        for segment in _segments(text, run.start(), run.end())
+        for first, last in clusters(text, *segment)
         if last - first > 1
     ]

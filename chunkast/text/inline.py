@@ -302,7 +302,7 @@ class _Scanner:
             end = _inline_link_end(text, after)
             if end >= 0:
                 return end
-        label = text[label_start:pos]
+        label = text[label_start : min(pos, label_start + _MAX_LABEL + 1)]
         following = _LABEL.match(text, after) if text.startswith("[", after) else None
         if following:
             after = following.end()

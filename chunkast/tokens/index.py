@@ -122,6 +122,11 @@ class TokenIndex:
         tokens = self._prefix[slot + 1] - self._prefix[slot]
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
+    def is_anchor(self, position: int) -> bool:
+        """Whether :meth:`estimate` is exact at ``position`` without counting."""
+        slot = bisect_left(self._anchors, position)
+        return slot < len(self._anchors) and self._anchors[slot] == position
+
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:
