@@ -70,16 +70,21 @@ class Layout:
     def _tokens_before(self) -> list[int]:
         """How many tokens lie before each position; never less than before the one earlier.
 
-        Exact at the starts of blocks; inside a divided block the sum of its pieces, which
-        may be off by a token or two where words join.
+        Exact at the starts of blocks. Inside a divided block the pieces are counted one
+        by one and their sum, which differs where words join, is scaled to the block's.
         """
         index = self.index
         before = [0]
+        sums = [0]
         for start, end in pairwise(self.pos):
-            exact = index.is_anchor(end)
-            before.append(index.estimate(end) if exact else before[-1] + index.count(start, end))
-        for number in range(len(before) - 1, 0, -1):
-            before[number - 1] = min(before[number - 1], before[number])
+            sums.append(sums[-1] + index.count(start, end))
+            if not index.is_anchor(end) and end != self.pos[-1]:
+                continue
+            base = before[-1]
+            exact = index.estimate(end) - base
+            total = max(sums[-1], 1)
+            before.extend(base + exact * part // total for part in sums[1:])
+            sums = [0]
         return before
 
     def _trimmed_ends(self) -> list[int]:

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="the fixtures only, one round")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="default: 5")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: 3")
     parser.add_argument("--budget", type=int, default=512, metavar="TOKENS", help="default: 512")
     parser.add_argument("--encoding", default="cl100k_base", help="default: cl100k_base")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")

@@ -41,10 +41,8 @@ def _of_folder(folder: Path, suffixes: frozenset[str] | None) -> Iterator[str]:
 def _readmes() -> Iterator[str]:
     """The READMEs that installed Python packages carry as their description."""
     for distribution in distributions():
-        metadata = distribution.metadata
-        kind = metadata.get("Description-Content-Type") or ""
-        body = metadata.get_payload()  # type: ignore[attr-defined]
-        if kind.startswith("text/markdown") and isinstance(body, str):
-            text = metadata.get("Description") or body
-            if len(text.encode(errors="replace")) < MAX_BYTES:
-                yield text
+        metadata = distribution.metadata.json
+        text = metadata.get("description")
+        kind = str(metadata.get("description_content_type", ""))
+        if kind.startswith("text/markdown") and isinstance(text, str) and len(text) < MAX_BYTES:
+            yield text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from time import process_time
 
 from chunkast import ChunkConfig, Chunker
@@ -31,9 +32,7 @@ def measure_stages(texts: Sequence[str], budget: int, encoding: str) -> list[flo
         times.append(process_time())
         chunker.chunk(analysis)
         times.append(process_time())
-        parse, analyze, index, chunk = (
-            after - before for before, after in zip(times, times[1:], strict=False)
-        )
+        parse, analyze, index, chunk = (after - before for before, after in pairwise(times))
         for stage, spent in enumerate((parse, analyze - parse, index, chunk - index)):
             seconds[stage] += spent
     return seconds
