@@ -179,3 +179,9 @@ def test_extensions_inside_prose(text: str, expected: list[str]) -> None:
     extensions = ("math", "footnotes", "autolinks", "wikilinks")
     spans = inline_spans(text, extensions=extensions)
     assert [text[span.start : span.end] for span in spans] == expected
+
+
+def test_no_sentence_begins_with_the_white_space_where_a_window_ends() -> None:
+    text = "One word" + " " * (3 * SENTENCE_WINDOW) + "and the next. Then another."
+    assert [text[start : start + 4] for start in sentence_starts(text)] == ["and ", "Then"]
+    assert sentence_starts("One word" + " " * (3 * SENTENCE_WINDOW)) == []

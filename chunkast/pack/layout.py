@@ -122,12 +122,7 @@ class Layout:
 
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
-        room = self.config.max_tokens - self.context(i) - reserve
-        # The estimate is exact at the start of a block, near elsewhere, and not far off for
-        # a user's own counter: no need to count what is far too large.
-        if self.before[j] - self.before[i] > 4 * room + 64:
-            return False
-        return self.within(i, j, room)
+        return self.within(i, j, self.config.max_tokens - self.context(i) - reserve)
 
     def furthest(self, i: int, j: int, room: int) -> int:
         """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes at most ``room`` tokens."""
@@ -157,5 +152,12 @@ class Layout:
         return low
 
     def within(self, i: int, j: int, room: int) -> bool:
-        """Whether ``(i, j)``, with what has to be put behind it, takes at most ``room`` tokens."""
+        """Whether ``(i, j)``, with what has to be put behind it, takes at most ``room`` tokens.
+
+        What the estimate calls far too large is not counted: it is exact at the starts of
+        blocks, near elsewhere, and not far off for a user's own counter. (White space that
+        is trimmed may make it much too high; a chunk that ends earlier is none the worse.)
+        """
+        if self.before[j] - self.before[i] > 4 * room + 64:
+            return False
         return i == j or self.count(i, j) + self._suffix_tokens(self.pos[j]) <= room

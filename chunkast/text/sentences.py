@@ -17,6 +17,7 @@ from chunkast.text.source_map import without_surrogates
 __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 
 SENTENCE_WINDOW = 8_000
+_NOT_SPACE = re.compile(r"\S")
 _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
 # What may follow a terminator directly and still belong to the sentence it ends.
 _CLOSERS = frozenset("*_~`)]}\"'”’»）】》」』")
@@ -36,6 +37,13 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
         window = without_surrogates(text[first:last])  # sentencex takes valid Unicode only
         for boundary in get_sentence_boundaries("en", window):
             at = first + boundary["start_index"]
+            if starts and at <= starts[-1]:
+                continue  # inside the white space before that start
+            if text[at].isspace():  # a window's edge
+                match = _NOT_SPACE.search(text, at)
+                if match is None:
+                    return starts
+                at = match.start()
             if at == 0 or (text[at] in _CLOSERS and not text[at - 1].isspace()):
                 continue
             slot = bisect_right(edges, at) - 1
