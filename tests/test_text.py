@@ -149,7 +149,8 @@ INLINE = st.lists(
         ]
     ),
     max_size=14,
-).map("".join)
+    # With "(" at its very end markdown-it-py forgets that "[ref](" begins with a reference.
+).map(lambda parts: "".join([*parts, "."]))
 
 
 @given(INLINE)
