@@ -149,8 +149,9 @@ INLINE = st.lists(
         ]
     ),
     max_size=14,
-    # With "(" at its very end markdown-it-py forgets that "[ref](" begins with a reference.
-).map(lambda parts: "".join([*parts, "."]))
+    # Two quirks of markdown-it-py are left out: with "(" at the very end it forgets that
+    # "[ref](" begins with a reference, and "--->" does not end a comment for it.
+).map(lambda parts: "".join([*parts, "."]).replace("--->", "-- ->"))
 
 
 @given(INLINE)

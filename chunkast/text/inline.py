@@ -101,6 +101,9 @@ def _code_spans(text: str) -> dict[int, int]:
         length = end - start
         if length in closers:
             ends[start] = closers[length]
+        if text[start - 1 : start] == "\\" and length - 1 in closers:
+            # Where the first backtick is escaped, the rest of the run opens.
+            ends[start + 1] = closers[length - 1]
         closers[length] = end
     return ends
 
