@@ -14,8 +14,18 @@ if TYPE_CHECKING:
     from chunkast.boundaries import best_cut, merge_break_points
     from chunkast.chunker import Chunker
     from chunkast.config import ChunkConfig
-    from chunkast.errors import ChunkastError, ConfigError, SourceError
-    from chunkast.identity import chunk_id, content_hash, normalize_text
+    from chunkast.errors import ChunkastError, ConfigError, SourceError, StoreError
+    from chunkast.identity import (
+        Citation,
+        WritePlan,
+        chunk_id,
+        content_hash,
+        digest,
+        locate_quote,
+        normalize_text,
+        plan_writes,
+        validate_quote,
+    )
     from chunkast.model import Analysis, Block, BreakPoint, Chunk, Heading, ProtectedRegion
 
 __all__ = (
@@ -26,17 +36,24 @@ __all__ = (
     "ChunkConfig",
     "ChunkastError",
     "Chunker",
+    "Citation",
     "ConfigError",
     "Heading",
     "ProtectedRegion",
     "SourceError",
+    "StoreError",
+    "WritePlan",
     "best_cut",
     "chunk",
     "chunk_id",
     "content_hash",
     "count_tokens",
+    "digest",
+    "locate_quote",
     "merge_break_points",
     "normalize_text",
+    "plan_writes",
+    "validate_quote",
 )
 
 __version__ = "0.1.0"
@@ -46,8 +63,18 @@ _HOME: Final = {
     "chunkast.boundaries": ("best_cut", "merge_break_points"),
     "chunkast.chunker": ("Chunker",),
     "chunkast.config": ("ChunkConfig",),
-    "chunkast.errors": ("ChunkastError", "ConfigError", "SourceError"),
-    "chunkast.identity": ("chunk_id", "content_hash", "normalize_text"),
+    "chunkast.errors": ("ChunkastError", "ConfigError", "SourceError", "StoreError"),
+    "chunkast.identity": (
+        "Citation",
+        "WritePlan",
+        "chunk_id",
+        "content_hash",
+        "digest",
+        "locate_quote",
+        "normalize_text",
+        "plan_writes",
+        "validate_quote",
+    ),
     "chunkast.model": (
         "Analysis",
         "Block",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ("ChunkastError", "ConfigError", "SourceError")
+__all__ = ("ChunkastError", "ConfigError", "SourceError", "StoreError")
 
 
 class ChunkastError(Exception):
@@ -45,3 +45,15 @@ class SourceError(ChunkastError):
 
     def __reduce__(self) -> tuple[type[SourceError], tuple[str, str, int | None]]:
         return SourceError, (self.path, self.reason, self.position)
+
+
+class StoreError(ChunkastError):
+    """A database that cannot be used: which, and why. ``path`` is its name as it was given."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str]]:
+        return StoreError, (self.path, self.reason)

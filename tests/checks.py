@@ -13,7 +13,7 @@ from chunkast import Analysis, Chunk, ChunkConfig, Chunker
 from chunkast.split.prose import Prose
 from chunkast.text.source_map import encode
 
-__all__ = ("check_promises", "sentence_spans")
+__all__ = ("check_promises", "counter_of", "sentence_spans")
 
 _CLUSTER = regex.compile(r"\X")
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final
@@ -21,13 +22,18 @@ import pytest
 from chunkast import (
     Analysis,
     BreakPoint,
+    Chunk,
     Chunker,
     ProtectedRegion,
     best_cut,
     chunk_id,
     content_hash,
+    digest,
+    locate_quote,
     merge_break_points,
     normalize_text,
+    plan_writes,
+    validate_quote,
 )
 from chunkast.boundaries import cut_value
 from chunkast.scores import SCORES
@@ -39,11 +45,13 @@ FOLDER: Final = Path(__file__).parents[1] / "fixtures" / "cases"
 COUNTS: Final = {
     "best_cutoff_decay": 22,
     "break_points_base": 27,
-    "chunk_identity": 23,
+    "chunk_identity": 37,
     "code_fences": 24,
     "list_break_points": 29,
     "merge_break_points": 15,
     "protected_regions": 15,
+    "validate_quote": 21,
+    "write_plan": 15,
 }
 # Where CommonMark legitimately reads a text otherwise, by the row of the table of
 # differences (A12) in the description of the reference systems.
@@ -138,10 +146,26 @@ def test_protected_regions(case: Case) -> None:
     assert any(r.contains(case["input"]["pos"]) for r in regions) is case["expect"]
 
 
-FUNCTIONS: Final[dict[str, Callable[[Any], str]]] = {
+@dataclass(frozen=True)
+class Stored:
+    """What plans and digests look at."""
+
+    id: str
+    content_hash: str
+    embed_hash: str = ""
+
+
+def built(pages: Sequence[tuple[str, str]]) -> list[Chunk]:
+    """A chunk for each section with text of its own, as the original's pages are built."""
+    return list(Chunker(min_tokens=0).iter_chunks(pages))
+
+
+FUNCTIONS: Final[dict[str, Callable[[Any], object]]] = {
     "normalize_text": normalize_text,
     "content_hash": content_hash,
     "chunk_id": lambda given: chunk_id(**given),
+    "digest": lambda given: digest(Stored(*row) for row in given),
+    "build": lambda given: [[chunk.id, list(chunk.headings)] for chunk in built(given)],
 }
 
 
@@ -149,6 +173,26 @@ FUNCTIONS: Final[dict[str, Callable[[Any], str]]] = {
 def test_identity(case: Case) -> None:
     """To the hexadecimal digit."""
     assert FUNCTIONS[case["function"]](case["input"]) == case["expect"]
+
+
+@cases_of("write_plan")
+def test_plan_writes(case: Case) -> None:
+    """To the letter, on pairs of id and hash and on whole pages."""
+    given = case["input"]
+    if "current" in given:
+        states = [[Stored(*row) for row in given[name]] for name in ("current", "prior")]
+        plan = plan_writes(*states)
+    else:
+        plan = plan_writes(built(given["current_pages"]), built(given["prior_pages"]))
+    assert {name: list(getattr(plan, name)) for name in case["expect"]} == case["expect"]
+
+
+@cases_of("validate_quote")
+def test_validate_quote(case: Case) -> None:
+    """To the letter; what is valid is also found, unless white space alone makes it long."""
+    quote, text = (text_of(case["input"][name]) for name in ("quote", "text"))
+    assert validate_quote(quote, text) is case["expect"]
+    assert bool(locate_quote(quote, text)) is validate_quote(quote, text, len(quote))
 
 
 @cases_of("code_fences")

@@ -11,23 +11,24 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.inputs import select
-from chunkast.cli.messages import say
+from chunkast.cli.messages import UsageError, counted, say
 from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Tally, results
 from chunkast.model import Chunk
-from chunkast.writers import WRITERS
+from chunkast.writers import WRITERS, format_of
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = ("DESCRIPTION", "HELP", "add_arguments", "run")
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print the chunks of Markdown documents"
 DESCRIPTION: Final = (
     "Print the chunks of Markdown documents, sorted by the documents' paths relative to the "
     "folders given. A summary follows on stderr."
 )
+OPERANDS: Final = "paths"
 
 
 @dataclass(slots=True)
@@ -42,8 +43,8 @@ class _Totals(Tally):
     def summary(self, seconds: float) -> str:
         failed = f", {self.failures:,} failed" if self.failures else ""
         return (
-            f"{_number(self.documents, 'file')}, {_number(self.chunks, 'chunk')}, "
-            f"{_number(self.tokens, 'token')}, {seconds:.2f} s{failed}"
+            f"{counted(self.documents, 'file')}, {counted(self.chunks, 'chunk')}, "
+            f"{counted(self.tokens, 'token')}, {seconds:.2f} s{failed}"
         )
 
 
@@ -53,8 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=tuple(WRITERS),
-        default=next(iter(WRITERS)),
-        help="form of the output (default %(default)s)",
+        help=f"form of the output (default: what FILE's ending says, or {next(iter(WRITERS))})",
     )
     parser.add_argument(
         "-o",
@@ -74,6 +74,9 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     totals = _Totals()
     path = None if options.output == "-" else options.output
+    form = WRITERS[options.format or format_of(path)]
+    if form.binary and path is None and sys.stdout.isatty():
+        raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
         selection = select(options.paths, path)
         # Chunks and a progress bar would run into one another on one terminal.
@@ -81,7 +84,7 @@ def run(options: Namespace) -> int:
         documents = results(options, selection, chunker, _chunk, totals, progress=progress)
         with closing(documents):
             chunks = _chunks(documents, totals, output.stream.flush)
-            WRITERS[options.format](chunks, output.stream)
+            form.write(chunks, output.stream, chunker)
         output.complete = totals.documents > 0
     if not options.quiet:
         say(totals.summary(perf_counter() - started))
@@ -101,7 +104,3 @@ def _chunks(
             yield chunk
         # Whoever reads the output has a document's chunks while the next is worked on.
         flush()
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

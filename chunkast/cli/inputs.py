@@ -30,7 +30,7 @@ from chunkast.cli.files import is_file, is_folder, is_there
 from chunkast.cli.messages import UsageError
 from chunkast.errors import SourceError
 
-__all__ = ("ENDINGS", "VENDORED", "InputFile", "Selection", "read", "select")
+__all__ = ("ENDINGS", "VENDORED", "InputFile", "Selection", "read", "read_bytes", "select")
 
 ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt")
 # Folders of other people's files and of generated ones.
@@ -107,7 +107,7 @@ def read(file: InputFile) -> str:
 
     Raises ``SourceError`` when the file cannot be read or is not UTF-8.
     """
-    data = _read_bytes(file.path) if file.data is None else file.data
+    data = read_bytes(file.path) if file.data is None else file.data
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -118,7 +118,8 @@ def read(file: InputFile) -> str:
         raise SourceError(file.path, f"{reason}; convert the file to UTF-8", error.start) from None
 
 
-def _read_bytes(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
+    """What a file holds; raises ``SourceError`` when it cannot be read."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -134,7 +135,7 @@ def _data_read_once(path: str, source: str | None) -> bytes | None:
             return sys.stdin.buffer.read()
         except OSError as error:
             raise SourceError(path, error.strerror or str(error)) from None
-    return None if is_file(path) or not is_there(path) else _read_bytes(path)
+    return None if is_file(path) or not is_there(path) else read_bytes(path)
 
 
 class _Finder:

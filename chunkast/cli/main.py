@@ -12,15 +12,18 @@ from types import FrameType, MappingProxyType, ModuleType
 from typing import Final, NoReturn
 
 import chunkast
-from chunkast.cli import chunk, stats
+from chunkast.cli import chunk, index, quote, search, stats
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
 from chunkast.errors import ChunkastError, ConfigError
 
 __all__ = ("main",)
 
-# Each module has HELP, DESCRIPTION, add_arguments(parser) and run(options).
-COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType({"chunk": chunk, "stats": stats})
+# Each module has HELP, DESCRIPTION, OPERANDS (the name of what it takes besides options),
+# add_arguments(parser) and run(options).
+COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
+    {"chunk": chunk, "stats": stats, "index": index, "search": search, "quote": quote}
+)
 
 _FAILED: Final = 1
 _USAGE: Final = 2
@@ -82,15 +85,17 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse paths wherever they stand; argparse takes them only where they stand together."""
+    """Parse operands wherever they stand; argparse takes them only where they stand together."""
     end = argv.index("--") if "--" in argv else len(argv)
-    options, paths = parser.parse_known_args(argv[:end])
+    options, more = parser.parse_known_args(argv[:end])
     if options.command is None:
         return options
-    unknown = next((path for path in paths if path.startswith("-") and path != "-"), None)
-    options.paths = [*options.paths, *paths, *argv[end + 1 :]]
-    if unknown is not None or not options.paths:
-        what = "PATHS are missing" if unknown is None else f"unknown argument {unknown}"
+    unknown = next((word for word in more if word.startswith("-") and word != "-"), None)
+    name: str = COMMANDS[options.command].OPERANDS
+    operands = [*getattr(options, name), *more, *argv[end + 1 :]]
+    setattr(options, name, operands)
+    if unknown is not None or not operands:
+        what = f"{name.upper()} missing" if unknown is None else f"unknown argument {unknown}"
         raise UsageError(f"{what} (see chunkast {options.command} --help)")
     return options
 

@@ -6,11 +6,16 @@ import sys
 
 from chunkast.errors import ChunkastError
 
-__all__ = ("UsageError", "say", "say_error", "say_note")
+__all__ = ("UsageError", "counted", "say", "say_error", "say_note")
 
 
 class UsageError(ChunkastError):
     """Arguments that cannot be carried out, found before anything is read."""
+
+
+def counted(count: int, noun: str) -> str:
+    """The number and the noun, in the plural unless it is one."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def say(message: str) -> None:

@@ -15,24 +15,25 @@ from chunkast.cli.inputs import ENDINGS, VENDORED
 from chunkast.cli.messages import UsageError
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
 
-__all__ = ("add_config", "add_selection", "config_of")
+__all__ = ("add_config", "add_database", "add_selection", "config_of", "whole_number")
 
 _FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
 
 
-def add_selection(parser: argparse.ArgumentParser) -> None:
+_PATHS: Final = (
+    f"files, folders (searched for {' '.join(ENDINGS)}, but for hidden files and folders and for "
+    f"{' '.join(sorted(VENDORED))}), globs, or - for standard input"
+)
+
+
+def add_selection(
+    parser: argparse.ArgumentParser, metavar: str = "PATHS", text: str = _PATHS
+) -> None:
     """Add the arguments that say what is chunked."""
-    parser.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATHS",
-        help="files, folders (searched for "
-        f"{' '.join(ENDINGS)}, but for hidden files and folders and for "
-        f"{' '.join(sorted(VENDORED))}), globs, or - for standard input",
-    )
+    parser.add_argument("paths", nargs="*", metavar=metavar, help=text)
     parser.add_argument(
         "--jobs",
-        type=_jobs,
+        type=whole_number,
         default=1,
         metavar="N",
         help="processes to spread the work over (default 1)",
@@ -40,6 +41,11 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="errors only: no summary, no progress"
     )
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names the database."""
+    parser.add_argument("--db", metavar="FILE", required=True, help="the SQLite database")
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -157,7 +163,8 @@ def _overlap(text: str) -> float | int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a number")
 
 
-def _jobs(text: str) -> int:
+def whole_number(text: str) -> int:
+    """A positive number, as argparse wants it told."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)

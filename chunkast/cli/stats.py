@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.model import Analysis
 
-__all__ = ("DESCRIPTION", "HELP", "add_arguments", "run")
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
 DESCRIPTION: Final = (
@@ -36,6 +36,8 @@ DESCRIPTION: Final = (
     "score table; 'inside X' is a cut within a block of kind X, 'orphan-heading' one right "
     "behind a heading, 'lead-in' one between a line that ends with a colon and what follows."
 )
+
+OPERANDS: Final = "paths"
 
 _START: Final = "document start"
 _BINS: Final = 10

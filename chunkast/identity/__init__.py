@@ -1,5 +1,22 @@
 """Names for chunks that stay the same when the text around them changes."""
 
+from chunkast.identity.fingerprint import config_values, fingerprint
 from chunkast.identity.ids import Location, chunk_id, content_hash, normalize_text
+from chunkast.identity.plans import Identified, WritePlan, digest, plan_writes
+from chunkast.identity.quotes import Citation, locate_quote, validate_quote
 
-__all__ = ("Location", "chunk_id", "content_hash", "normalize_text")
+__all__ = (
+    "Citation",
+    "Identified",
+    "Location",
+    "WritePlan",
+    "chunk_id",
+    "config_values",
+    "content_hash",
+    "digest",
+    "fingerprint",
+    "locate_quote",
+    "normalize_text",
+    "plan_writes",
+    "validate_quote",
+)

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from chunkast.text.source_map import encode
 
-__all__ = ("Location", "chunk_id", "content_hash", "normalize_text")
+__all__ = ("SPACE", "Location", "chunk_id", "content_hash", "normalize_text")
 
 # JavaScript's white space, in which hashes were defined first. Python's own differs:
 # it also takes U+001C to U+001F and U+0085, and does not take U+FEFF.
-_SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_SPACES: Final = re.compile(f"[{_SPACE}]+")
+SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACES: Final = re.compile(f"[{SPACE}]+")
 _DIFFERENT: Final = re.compile("[\x1c-\x1f\x85\ufeff]")
 
 

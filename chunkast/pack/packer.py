@@ -67,9 +67,10 @@ class _Packer:
         """
         layout = self.layout
         last = layout.unit_at(section.end)
-        if layout.fits(first, last):
-            return [Piece(first, last, True)]
         children = section.children
+        alone = self.config.min_tokens == 0 and children
+        if not alone and layout.fits(first, last):
+            return [Piece(first, last, True)]
         body_end = layout.unit_at(children[0].start) if children else last
         pieces: list[Piece] = []
         waiting = first

@@ -1,28 +1,63 @@
 """Output formats: one table, from which the command's ``--format`` takes its choices.
 
-A writer takes chunks as they come and a binary stream, and writes each chunk before it
-asks for the next one. A new format is a module and a row.
+A writer takes chunks as they come, a binary stream, and the chunker that they come from
+(for the formats that say how they were made). A new format is a module and a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
 from chunkast.writers.json import write_json, write_jsonl
+from chunkast.writers.parquet import write_parquet
+from chunkast.writers.sqlite import write_sqlite
 from chunkast.writers.text import write_text
 
-__all__ = ("WRITERS", "Writer", "write_json", "write_jsonl", "write_text")
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
 
-Writer = Callable[[Iterable[Chunk], BinaryIO], None]
+__all__ = (
+    "WRITERS",
+    "Format",
+    "format_of",
+    "write_json",
+    "write_jsonl",
+    "write_parquet",
+    "write_sqlite",
+    "write_text",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A form of output: how it is written, and the endings of files that have it.
+
+    ``binary`` output is not for a terminal.
+    """
+
+    write: Callable[[Iterable[Chunk], BinaryIO, Chunker], None]
+    endings: tuple[str, ...]
+    binary: bool = False
+
 
 # The first one is the default.
-WRITERS: Final[Mapping[str, Writer]] = MappingProxyType(
+WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
     {
-        "jsonl": write_jsonl,
-        "json": write_json,
-        "text": write_text,
+        "jsonl": Format(write_jsonl, (".jsonl", ".ndjson")),
+        "json": Format(write_json, (".json",)),
+        "text": Format(write_text, (".txt",)),
+        "parquet": Format(write_parquet, (".parquet",), binary=True),
+        "sqlite": Format(write_sqlite, (".db", ".sqlite", ".sqlite3"), binary=True),
     }
 )
+
+
+def format_of(path: str | None) -> str:
+    """The format that a file's ending asks for; the default if it asks for none."""
+    name = (path or "").lower()
+    known = (key for key, row in WRITERS.items() if name.endswith(row.endings))
+    return next(known, next(iter(WRITERS)))

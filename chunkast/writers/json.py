@@ -17,12 +17,12 @@ from chunkast.model import Chunk
 __all__ = ("write_json", "write_jsonl")
 
 
-def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO) -> None:
+def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write one compact object per line."""
     out.writelines(_encode(chunk) + b"\n" for chunk in chunks)
 
 
-def write_json(chunks: Iterable[Chunk], out: BinaryIO) -> None:
+def write_json(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write one array, an object per line."""
     before = b"[\n"
     for chunk in chunks:

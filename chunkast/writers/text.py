@@ -7,29 +7,34 @@ The chunk follows verbatim (lone surrogates excepted, which are escaped), then a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO, Final
 
 from chunkast.model import Chunk
 
-__all__ = ("write_text",)
+__all__ = ("page", "write_text")
 
 _RULE: Final = "─" * 72
 
 
-def write_text(chunks: Iterable[Chunk], out: BinaryIO) -> None:
+def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write each chunk with a header line before it and a rule behind it."""
     for chunk in chunks:
-        end = "" if chunk.text.endswith("\n") else "\n"
-        page = f"{_header(chunk)}\n\n{chunk.text}{end}{_RULE}\n"
-        out.write(page.encode("utf-8", "backslashreplace"))
+        source = "-" if chunk.source is None else chunk.source
+        place = f"{source}:{chunk.start_line}-{chunk.end_line}"
+        written = page(
+            place, chunk.token_count, chunk.headings, chunk.text, oversize=chunk.oversize
+        )
+        out.write(written.encode("utf-8", "backslashreplace"))
 
 
-def _header(chunk: Chunk) -> str:
-    source = "-" if chunk.source is None else chunk.source
-    tokens = f"{chunk.token_count} token{'' if chunk.token_count == 1 else 's'}"
-    if chunk.oversize:
+def page(
+    place: str, token_count: int, headings: Sequence[str], text: str, *, oversize: bool = False
+) -> str:
+    """A text below a line that says what it is, above a rule."""
+    tokens = f"{token_count} token{'' if token_count == 1 else 's'}"
+    if oversize:
         tokens += " (oversize)"
-    place = f"{source}:{chunk.start_line}-{chunk.end_line}"
-    path = " > ".join(chunk.headings)
-    return "  ".join(filter(None, (place, tokens, path)))
+    header = "  ".join(filter(None, (place, tokens, " > ".join(headings))))
+    end = "" if text.endswith("\n") else "\n"
+    return f"{header}\n\n{text}{end}{_RULE}\n"

@@ -1,0 +1,187 @@
+"""``chunkast index``: keep a database of a folder's chunks up to date."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path, PurePath
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.cli.files import is_folder, is_there
+from chunkast.cli.inputs import InputFile, Selection, read_bytes, select
+from chunkast.cli.messages import UsageError, counted, say, say_note
+from chunkast.cli.options import add_config, add_database, add_selection, config_of
+from chunkast.cli.output import open_output
+from chunkast.cli.work import Tally, results
+from chunkast.errors import SourceError, StoreError
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.index import IndexedDocument, IndexReport, Store
+    from chunkast.index.store import Writing
+
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "keep a database of a folder's chunks up to date"
+DESCRIPTION: Final = (
+    "Chunk the Markdown documents in a folder into an SQLite database. Documents that have not "
+    "changed are skipped, those that are gone removed. All of it happens at once at the end; "
+    "a run that is stopped leaves the database as it was. Prints what changed, how many chunks "
+    "have to be embedded again, and the state's digest."
+)
+OPERANDS: Final = "paths"
+# The setting that says which folder an index was made from.
+_ROOT: Final = "root"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_selection(parser, metavar="DIR", text="the folder to index")
+    add_database(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would change, and change nothing"
+    )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="let DIR take the place of another folder that the database was made from",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="form of the output; json lists the ids (default %(default)s)",
+    )
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Bring the database up to date; 1 if some of the input failed."""
+    from chunkast.chunker import Chunker
+    from chunkast.index import Store
+
+    started = perf_counter()
+    root = _folder(options.paths)
+    chunker = Chunker(config_of(options))
+    tally = Tally()
+    # A trial run leaves nothing behind, an empty database neither.
+    path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
+    with Store(path, create=True) as store:
+        report = _update(store, options, root, chunker, tally)
+    with open_output(None) as output:
+        output.stream.write(_page(report, options.format).encode())
+    if not options.quiet:
+        seconds = perf_counter() - started
+        failed = f", {tally.failures:,} failed" if tally.failures else ""
+        say(
+            f"{counted(report.documents, 'file')}, {report.written:,} new or changed, "
+            f"{seconds:.2f} s{failed}{' (nothing was kept)' if options.dry_run else ''}"
+        )
+    return 1 if tally.failures else 0
+
+
+def _folder(paths: Sequence[str]) -> Path:
+    if len(paths) != 1 or not is_folder(paths[0]):
+        raise UsageError(f"index takes one folder, not {' '.join(paths)}")
+    return Path(paths[0])
+
+
+def _update(
+    store: Store, options: Namespace, root: Path, chunker: Chunker, tally: Tally
+) -> IndexReport:
+    def wait() -> None:
+        say_note(f"{options.db}: waiting for another run that writes to it")
+
+    with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
+        selection = select([str(root)])
+        _leave_out_unnameable(selection)
+        new = _new_files(run, selection)
+        gone = _gone(run, selection, root)
+        _check_root(run, root, gone, options)
+        for source in gone:
+            run.remove(source)
+        documents = results(options, replace(selection, files=new), chunker, _index, tally)
+        with closing(documents):
+            for document in documents:
+                run.put(document)
+    return run.report
+
+
+def _leave_out_unnameable(selection: Selection) -> None:
+    """A name that is not valid UTF-8 could not be told from others in the database."""
+    for file in list(selection.files):
+        try:
+            (file.source or "").encode()
+        except UnicodeEncodeError:
+            selection.files.remove(file)
+            selection.problems.append(SourceError(file.path, "its name is not valid UTF-8"))
+
+
+def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
+    """The files that have to be chunked; the others are kept."""
+    from chunkast.index import text_hash
+
+    new: list[InputFile] = []
+    for file in selection.files:
+        try:
+            known = run.knows(file.source or "", text_hash(read_bytes(file.path)))
+        except SourceError:
+            known = False  # it is read, and reported, once more
+        if known:
+            run.keep(file.source or "")
+        else:
+            new.append(file)
+    return new
+
+
+def _gone(run: Writing, selection: Selection, root: Path) -> list[str]:
+    """The stored documents whose files are no more; where nobody could look, they are kept."""
+    present = {file.source for file in selection.files}
+    unseen = tuple(_unseen(selection.problems, root))
+    return [
+        source for source in run.absent() if source not in present and not source.startswith(unseen)
+    ]
+
+
+def _unseen(problems: Sequence[SourceError], root: Path) -> Iterator[str]:
+    for problem in problems:
+        folder = PurePath(problem.path).relative_to(root).as_posix()
+        yield "" if folder == "." else f"{folder}/"
+
+
+def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespace) -> None:
+    """Raise ``StoreError`` rather than remove what was made from another folder."""
+    before = run.settings.get(_ROOT)
+    here = run.settings[_ROOT] = os.fsdecode(os.path.realpath(root))
+    if before not in (None, here) and gone and not options.replace:
+        raise StoreError(
+            options.db,
+            f"made from {before}; {counted(len(gone), 'document')} of it would be removed, for "
+            f"{'it is' if len(gone) == 1 else 'they are'} not in {here}; give another --db, or "
+            "--replace to go on",
+        )
+
+
+def _index(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> list[IndexedDocument]:
+    from chunkast.index import index_document
+
+    return [index_document(chunker, source or "", text) for source, text in documents]
+
+
+def _page(report: IndexReport, form: str) -> str:
+    if form == "text":
+        return f"{report}\nembed {len(report.embed):,}\ndigest {report.digest}\n"
+    values: dict[str, Any] = {
+        "added": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "embed": report.embed,
+        "digest": report.digest,
+    }
+    return json.dumps(values, indent=1) + "\n"

@@ -1,0 +1,71 @@
+"""``chunkast search``: the best chunks of a database for a query, within a token budget."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.messages import say
+from chunkast.cli.options import add_database, whole_number
+from chunkast.cli.output import open_output
+from chunkast.writers.text import page
+
+if TYPE_CHECKING:
+    from chunkast.index import Hit
+
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "find the best chunks for a query in a database"
+DESCRIPTION: Final = (
+    "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
+    "Any of the query's words may match. Each chunk stands below a line with its path, its "
+    "lines, its tokens and its heading path."
+)
+OPERANDS: Final = "query"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="words, or a question")
+    add_database(parser)
+    parser.add_argument(
+        "--budget",
+        type=whole_number,
+        default=2_000,
+        metavar="N",
+        help="tokens that the texts take together at most (default %(default)s)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="form of the output (default %(default)s)",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print what is found; finding nothing is no failure."""
+    from chunkast.index import Store
+
+    query = " ".join(options.query)
+    with Store(options.db, read_only=True) as store:
+        hits = store.search(query, options.budget)
+    with open_output(None) as output:
+        output.stream.write(_page(query, options, hits).encode("utf-8", "backslashreplace"))
+    if not hits:
+        say(f"no chunk of at most {options.budget:,} tokens has any word of the query")
+    return 0
+
+
+def _page(query: str, options: Namespace, hits: list[Hit]) -> str:
+    if options.format == "text":
+        return "".join(page(hit.place, hit.token_count, hit.headings, hit.text) for hit in hits)
+    values = {
+        "query": query,
+        "budget": options.budget,
+        "tokens": sum(hit.token_count for hit in hits),
+        "hits": [asdict(hit) for hit in hits],
+    }
+    return json.dumps(values, ensure_ascii=False, indent=1) + "\n"

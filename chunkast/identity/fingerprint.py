@@ -1,0 +1,59 @@
+"""Everything that decides where a cut falls, as one hash and as plain values."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import fields
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any, Final
+
+from chunkast import __version__
+from chunkast.config import ChunkConfig
+from chunkast.text.source_map import encode
+
+__all__ = ("config_values", "fingerprint")
+
+# Another version of any of these may cut another way: the parser, the tokenizer, the
+# splitter of sentences, the grapheme clusters.
+_DISTRIBUTIONS: Final = (
+    "markdown-it-py",
+    "mdit-py-plugins",
+    "regex",
+    "sentencex",
+    "tiktoken",
+)
+
+
+def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
+    """The configuration's fields as JSON values.
+
+    ``encoding`` is the name of the counter in use, in place of the fields ``encoding``
+    and ``model``.
+    """
+    values = {f.name: getattr(config, f.name) for f in fields(config)}
+    del values["model"]
+    values["encoding"] = encoding
+    values["overlap"] = config.overlap_tokens
+    values["window"] = config.window_tokens
+    values["scores"] = config.score_table
+    values["extensions"] = sorted(config.extensions)
+    return values
+
+
+def fingerprint(config: ChunkConfig, encoding: str) -> str:
+    """The SHA-256 of the configuration and of the versions of what moves a boundary.
+
+    Equal fingerprints: the same text gives the same chunks. A user's own counter is
+    known by its name alone.
+    """
+    given = {**config_values(config, encoding), **_versions()}
+    return sha256(encode(json.dumps(given, sort_keys=True))).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
+    versions = {name: version(name) for name in _DISTRIBUTIONS}
+    return {**versions, "chunkast": __version__, "unicode": unicodedata.unidata_version}

@@ -1,0 +1,21 @@
+"""Chunks in one SQLite file: written where they changed, searched, cited."""
+
+from chunkast.index.search import Hit
+from chunkast.index.store import (
+    IndexedDocument,
+    IndexReport,
+    Store,
+    index_document,
+    own_token_counts,
+    text_hash,
+)
+
+__all__ = (
+    "Hit",
+    "IndexReport",
+    "IndexedDocument",
+    "Store",
+    "index_document",
+    "own_token_counts",
+    "text_hash",
+)

@@ -1,0 +1,133 @@
+"""Which chunks answer a query, within a budget of tokens."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from chunkast.index.terms import match_expression
+from chunkast.model import Chunk
+from chunkast.text.source_map import SourceMap
+
+__all__ = ("Hit", "ranked", "within_budget")
+
+# Hits are looked at in steps of so many, and no further than this.
+_STEP: Final = 50
+_MOST: Final = 1_000
+
+# FTS5's rank is BM25 with the sign turned round.
+_RANKED: Final = """
+    SELECT best.number, -best.rank
+    FROM (SELECT rowid AS number, rank FROM search WHERE search MATCH ? ORDER BY rank LIMIT ?)
+        AS best
+    JOIN chunks ON chunks.number = best.number
+    JOIN documents ON documents.number = chunks.document
+    ORDER BY best.rank, documents.source, chunks.position
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that answers a query; ``score`` is BM25's, higher is better.
+
+    ``text`` lacks the chunk's overlap where the chunk before is a hit as well; places
+    and ``token_count`` are those of ``text``, in the units of :class:`chunkast.Chunk`.
+    """
+
+    id: str
+    source: str
+    text: str
+    start_index: int
+    end_index: int
+    start_line: int
+    end_line: int
+    token_count: int
+    headings: tuple[str, ...]
+    score: float
+
+    @property
+    def place(self) -> str:
+        """``path:first-last``, with the first and the last line."""
+        return f"{self.source}:{self.start_line}-{self.end_line}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    chunk: Chunk
+    own_tokens: int
+    score: float
+
+    @property
+    def place(self) -> tuple[str | None, int]:
+        return self.chunk.source, self.chunk.index
+
+
+def ranked(connection: sqlite3.Connection, query: str) -> list[tuple[int, float]]:
+    """Rows and scores of the chunks with any word of the query, the best first."""
+    expression = match_expression(query)
+    if not expression:
+        return []
+    return list(connection.execute(_RANKED, (expression, _MOST)))
+
+
+def within_budget(
+    rows: Iterable[tuple[int, float]],
+    budget: int,
+    load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
+) -> list[Hit]:
+    """The hits that fit the budget together, a smaller one where the next best does not fit."""
+    taken: dict[tuple[str | None, int], _Candidate] = {}
+    used = 0
+    for candidate in _candidates(iter(rows), load):
+        more = _cost(candidate, taken)
+        if used + more <= budget:
+            taken[candidate.place] = candidate
+            used += more
+    return [_hit(candidate, taken) for candidate in taken.values()]
+
+
+def _candidates(
+    rows: Iterator[tuple[int, float]],
+    load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
+) -> Iterator[_Candidate]:
+    while step := list(islice(rows, _STEP)):
+        loaded = {number: (own, chunk) for number, own, chunk in load([row[0] for row in step])}
+        for number, score in step:
+            own, chunk = loaded[number]
+            yield _Candidate(chunk, own, score)
+
+
+def _cost(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate]) -> int:
+    """What taking the candidate adds, the overlap that its neighbour need not repeat apart."""
+    source, index = candidate.place
+    tokens = _tokens(candidate, alone=(source, index - 1) not in taken)
+    behind = taken.get((source, index + 1))
+    if behind is not None:
+        tokens -= _tokens(behind, alone=True) - _tokens(behind, alone=False)
+    return tokens
+
+
+def _tokens(candidate: _Candidate, *, alone: bool) -> int:
+    return candidate.chunk.token_count if alone else candidate.own_tokens
+
+
+def _hit(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate]) -> Hit:
+    chunk = candidate.chunk
+    source, index = candidate.place
+    alone = (source, index - 1) not in taken
+    left_out = 0 if alone else chunk.overlap
+    return Hit(
+        id=chunk.id,
+        source=chunk.source or "",
+        text=chunk.text[left_out:],
+        start_index=chunk.start_index + left_out,
+        end_index=chunk.end_index,
+        start_line=chunk.start_line + SourceMap(chunk.text).line(left_out) - 1,
+        end_line=chunk.end_line,
+        token_count=_tokens(candidate, alone=alone),
+        headings=chunk.headings,
+        score=candidate.score,
+    )

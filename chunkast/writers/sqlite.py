@@ -1,0 +1,42 @@
+"""SQLite: the same database that ``chunkast index`` makes, ready to be searched."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, BinaryIO
+
+from chunkast.model import Chunk
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+__all__ = ("write_sqlite",)
+
+
+def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> None:
+    """Write a database; chunks of one source have to come behind one another.
+
+    Chunks without a source get the source "-".
+    """
+    from chunkast.index import IndexedDocument, Store, own_token_counts
+
+    with TemporaryDirectory(prefix="chunkast-") as folder:
+        path = Path(folder, "chunks.db")
+        with Store(str(path), create=True) as store, store.writing(chunker) as run:
+            for source, group in groupby(chunks, key=lambda chunk: chunk.source):
+                found = tuple(group)
+                # The text is not at hand, so its hash is none that an index would know.
+                run.put(
+                    IndexedDocument(
+                        "-" if source is None else source,
+                        "",
+                        found,
+                        own_token_counts(found, chunker.counter.count),
+                    )
+                )
+        with path.open("rb") as written:
+            shutil.copyfileobj(written, out)

@@ -1,0 +1,167 @@
+"""Plans and quotes, on generated documents."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chunkast
+from chunkast import (
+    Chunker,
+    WritePlan,
+    content_hash,
+    digest,
+    locate_quote,
+    normalize_text,
+    plan_writes,
+)
+from chunkast.identity import fingerprint
+from chunkast.text.source_map import encode
+from tests.strategies import documents, markdown
+
+GUIDE = """# Guide
+
+Pack light, and read the forecast.
+
+## Water
+
+Springs run dry in July. Carry two litres.
+
+## Food
+
+The hut sells bread and soup.
+"""
+
+
+def test_an_edited_paragraph_changes_one_hash_and_no_id() -> None:
+    chunker = Chunker(max_tokens=60, min_tokens=0)
+    before = chunker.chunk(GUIDE, "guide.md")
+    after = chunker.chunk(GUIDE.replace("two litres", "three litres"), "guide.md")
+    plan = plan_writes(after, before)
+    water = next(chunk.id for chunk in before if chunk.headings[-1] == "Water")
+    assert plan.changed == plan.embed == (water,)
+    assert not plan.added
+    assert not plan.removed
+    assert digest(after) != digest(before)
+
+
+def test_a_plan_tells_what_to_embed_again_although_its_text_stays() -> None:
+    table = "# Prices\n\n| Hut | Bed |\n|---|---|\n" + "".join(
+        f"| Hut number {n} | {n} |\n" for n in range(40)
+    )
+    chunker = Chunker(max_tokens=100, overlap=0)
+    before = chunker.chunk(table, "prices.md")
+    after = chunker.chunk(table.replace("| Bed |", "| Cot |"), "prices.md")
+    plan = plan_writes(after, before)
+    assert plan.changed == (before[0].id,)
+    assert plan.embed == tuple(chunk.id for chunk in after)
+    assert len(plan.unchanged) == len(after) - 1 > 2
+
+
+@given(documents(), st.sampled_from([0, 0.3]))
+def test_part_numbers_do_not_depend_on_overlap(text: str, overlap: float) -> None:
+    """The parts of a location are counted from 0 without a gap, whatever is repeated."""
+    chunks = Chunker(max_tokens=40, overlap=overlap).chunk(text, "doc.md")
+    parts: dict[str, int] = {}
+    for chunk in chunks:
+        place = " > ".join(chunk.headings)
+        part = parts.setdefault(place, 0)
+        assert chunk.id == chunkast.chunk_id("doc.md", chunk.headings, part)
+        parts[place] += 1
+
+
+@given(documents(), documents(), st.sampled_from([20, 100]))
+def test_a_plan_sorts_every_chunk(one: str, two: str, budget: int) -> None:
+    chunker = Chunker(max_tokens=budget)
+    prior, current = chunker.chunk(one, "doc.md"), chunker.chunk(two, "doc.md")
+    plan = plan_writes(current, prior)
+    assert sorted([*plan.added, *plan.changed, *plan.unchanged]) == sorted(c.id for c in current)
+    assert set(plan.removed) == {c.id for c in prior} - {c.id for c in current}
+    nothing = plan_writes(current, current)
+    assert nothing.unchanged == tuple(c.id for c in current)
+    assert nothing == WritePlan(unchanged=nothing.unchanged)
+    assert digest(current) == digest(reversed(current))
+    assert all(chunk.content_hash == content_hash(chunk.text) for chunk in current)
+
+
+def naive_places(quote: str, text: str) -> list[tuple[int, int]]:
+    """An independent search: a regular expression that lets white space differ."""
+    space = r"[\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+"
+    words = [word for word in re.split(space, quote) if word]
+    pattern = space.join(map(re.escape, words))
+    return [match.span() for match in re.finditer(pattern, text)] if words else []
+
+
+@given(markdown(), st.data(), st.sampled_from([0, 0.3]))
+def test_a_quote_is_found_wherever_it_stands(
+    text: str, data: st.DataObject, overlap: float
+) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    quote = text[start : start + data.draw(st.integers(1, 60))]
+    spoken = data.draw(st.sampled_from([quote, re.sub(" ", "\n\t", quote), f"  {quote}\n"]))
+    found = locate_quote(spoken, text)
+    assert [(c.start_index, c.end_index) for c in found] == naive_places(spoken, text)
+    for place in found:
+        whole = text[place.start_index : place.end_index]
+        assert normalize_text(whole) == normalize_text(quote)
+        assert place.start_byte == len(encode(text[: place.start_index]))
+        assert place.end_byte == len(encode(text[: place.end_index]))
+    # Chunks know the same places, their ids and source besides.
+    chunks = Chunker(max_tokens=30, overlap=overlap).chunk(text, "doc.md")
+    in_chunks = locate_quote(spoken, chunks)
+    places = [
+        (c.start_index, c.end_index, c.start_byte, c.end_byte, c.start_line, c.end_line)
+        for c in found
+        # A byte order mark at the very start may be in no chunk.
+        if chunks and c.start_index >= chunks[0].start_index
+    ]
+    assert places == [
+        (c.start_index, c.end_index, c.start_byte, c.end_byte, c.start_line, c.end_line)
+        for c in in_chunks
+    ]
+    for place in in_chunks:
+        assert place.source == "doc.md"
+        assert place.chunk_ids == tuple(
+            chunk.id
+            for chunk in chunks
+            if chunk.start_index <= place.start_index and place.end_index <= chunk.end_index
+        )
+
+
+def test_a_quote_over_a_cut_has_no_chunk_that_holds_it_whole() -> None:
+    chunks = Chunker(max_tokens=12, overlap=0).chunk(GUIDE, "guide.md")
+    (place,) = locate_quote("dry in July. Carry two", chunks)
+    assert GUIDE[place.start_index : place.end_index] == "dry in July. Carry two"
+    assert place.chunk_ids == ()
+    # Of chunks with a gap between them nothing is known of what lies there.
+    assert (
+        locate_quote("dry in July. Carry two", [c for c in chunks if "Carry" not in c.text]) == ()
+    )
+
+
+def test_a_blank_quote_is_nowhere() -> None:
+    assert locate_quote(" \n", GUIDE) == ()
+    assert locate_quote("", []) == ()
+
+
+def test_the_fingerprint_tells_configurations_apart() -> None:
+    def of(**options: Any) -> str:
+        chunker = Chunker(**options)
+        return fingerprint(chunker.config, chunker.counter.name)
+
+    assert of() == of()
+    assert of(overlap=0.15) == of(overlap=135)
+    different = [
+        of(),
+        of(max_tokens=901),
+        of(overlap=0),
+        of(encoding="o200k_base"),
+        of(scores={"hr": 1}),
+        of(context="none"),
+        of(extensions=()),
+        of(trim=False),
+    ]
+    assert len(set(different)) == len(different)

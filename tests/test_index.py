@@ -1,0 +1,604 @@
+"""The index: incremental equals anew, searches and quotes are right, nothing breaks it.
+
+Crashes and concurrency are provoked with real processes on real files.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkast import ChunkConfig, Chunker, ConfigError, StoreError, digest, locate_quote
+from chunkast.index import Store
+from chunkast.index.schema import STEPS, connect, migrate
+from chunkast.index.terms import match_expression
+from chunkast.text.source_map import SourceMap
+from tests.checks import counter_of
+from tests.strategies import documents, markdown
+from tests.test_cli import command, environment, errors, run
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+
+DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
+CORPUS = {
+    path.name: path.read_bytes().decode("utf-8", "replace")
+    for path in sorted(DOCUMENTS.iterdir())
+    if path.is_file()
+}
+ISLANDS = {
+    "ferry.md": "# Ferry\n\nThe ferry to Holm leaves at nine. Bring a ticket.\n",
+    "huts.md": "# Huts\n\nHuts sell soup.\n\n## Beds\n\nA bed costs ten crowns in summer.\n",
+    "tokyo.md": "# \u6771\u4eac\n\n\u6771\u4eac\u30bf\u30ef\u30fc\u3078\u306e\u884c\u304d\u65b9\u3092\u8aac\u660e\u3057\u307e\u3059\u3002\n",
+    "code.md": "# Options\n\nSet `max_tokens` to 512, or caf\u00e9 mode.\n",
+}
+
+
+def filled(corpus: dict[str, str], **options: Any) -> Store:
+    store = Store(":memory:", create=True)
+    store.update(corpus.items(), Chunker(**options))
+    return store
+
+
+def stored_words(store: Store) -> list[tuple[Any, ...]]:
+    """The full-text index itself: each word, in which column and how often, by chunk id."""
+    connection = store._connection
+    connection.execute(
+        "CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', 'search', 'instance')"
+    )
+    rows = connection.execute(
+        "SELECT term, chunks.id, col, offset FROM temp.words "
+        "JOIN chunks ON chunks.number = words.doc ORDER BY 1, 2, 3, 4"
+    ).fetchall()
+    count = connection.execute("SELECT count(*) FROM temp.words").fetchone()[0]
+    connection.execute("DROP TABLE temp.words")
+    assert len(rows) == count, "words of a chunk that is no more"
+    return rows
+
+
+def state(store: Store) -> tuple[Any, ...]:
+    """All that a reader can see of an index."""
+    return list(store.chunks()), store.digest(), stored_words(store)
+
+
+# Writing
+
+
+def test_what_is_stored_is_what_the_chunker_gave() -> None:
+    chunker = Chunker(max_tokens=120)
+    with filled(CORPUS, max_tokens=120) as store:
+        expected = list(chunker.iter_chunks(sorted(CORPUS.items())))
+        assert list(store.chunks()) == expected
+        assert store.digest() == digest(expected)
+        assert list(store.chunks("code-guide.md")) == [
+            chunk for chunk in expected if chunk.source == "code-guide.md"
+        ]
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abcd"), documents(), max_size=4), min_size=2),
+    st.sampled_from([15, 60]),
+)
+@settings(max_examples=50)
+def test_an_updated_index_equals_one_made_anew(
+    states: Sequence[dict[str, str]], budget: int
+) -> None:
+    chunker = Chunker(max_tokens=budget)
+    with Store(":memory:", create=True) as store:
+        for corpus in states:
+            prior = list(store.chunks())
+            report = store.update(corpus.items(), chunker)
+            assert len(report.added) + len(report.changed) + report.unchanged == len(
+                list(store.chunks())
+            )
+            assert len(prior) == len(report.changed) + report.unchanged + len(report.removed)
+            with filled(corpus, max_tokens=budget) as anew:
+                assert state(store) == state(anew)
+                assert report.digest == anew.digest()
+
+
+def test_only_what_changed_is_chunked_again() -> None:
+    with filled(ISLANDS) as store:
+        report = store.update(ISLANDS.items(), Chunker())
+        assert (report.documents, report.written, report.unchanged) == (4, 0, 4)
+        edited = {**ISLANDS, "huts.md": ISLANDS["huts.md"].replace("ten", "nine")}
+        del edited["code.md"]
+        report = store.update(edited.items(), Chunker())
+        assert str(report) == "added 0, changed 1, unchanged 2, removed 1"
+        assert (report.documents, report.written, len(report.embed)) == (3, 1, 1)
+        # Another configuration: all of it anew, though nothing differs in these.
+        report = store.update(edited.items(), Chunker(max_tokens=800))
+        assert str(report) == "added 0, changed 0, unchanged 3, removed 0"
+        assert report.written == 3
+
+
+def test_a_dry_run_keeps_nothing() -> None:
+    with filled(ISLANDS) as store:
+        before = state(store)
+        report = store.update([("new.md", "Something new.")], Chunker(), dry_run=True)
+        assert str(report) == "added 1, changed 0, unchanged 0, removed 4"
+        assert report.digest != before[1]
+        assert state(store) == before
+
+
+def test_a_source_given_twice_is_refused_and_nothing_is_kept() -> None:
+    with filled(ISLANDS) as store:
+        before = state(store)
+        with pytest.raises(ConfigError, match=r"source='a.md': is given twice"):
+            store.update([("a.md", "One."), ("a.md", "Two.")], Chunker())
+        assert state(store) == before
+
+
+def test_any_string_can_be_stored() -> None:
+    corpus = {"a\ud800.md": "# \ud800\0\n\nA \udfff stands\0here.", "b.md": "\0", "c.md": ""}
+    with filled(corpus) as store:
+        texts = [chunk.text for chunk in store.chunks()]
+        assert texts == ["# \ufffd\0\n\nA \ufffd stands\0here.", "\0"]
+        assert store.update(corpus.items(), Chunker()).written == 0
+        assert [hit.source for hit in store.search("stands")] == ["a\ufffd.md"]
+
+
+# The file
+
+
+def test_a_missing_file_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    missing, text, foreign = (tmp_path / name for name in ("no.db", "text.db", "foreign.db"))
+    text.write_text("this is no database, and long enough to be looked at " * 40)
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE something (else_ TEXT)")
+    (tmp_path / "empty.db").touch()
+    for path, reason in (
+        (missing, "no such file"),
+        (text, "not a database"),
+        (foreign, "a database of something else"),
+        (tmp_path / "empty.db", "an empty file"),
+        (tmp_path, "a folder"),
+    ):
+        with pytest.raises(StoreError, match=reason):
+            Store(str(path), read_only=True)
+    for path in (text, foreign, tmp_path / "no" / "where.db"):
+        with pytest.raises(StoreError):
+            Store(str(path), create=True)
+    assert not missing.exists()
+
+
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "new.db")
+    with Store(path, create=True):
+        pass
+    newer = [*STEPS, ["CREATE TABLE more (x)"], ["CREATE TABLE still_more (x)"]]
+    with closing(connect(path)) as connection:
+        migrate(connection, newer)
+    for options in ({}, {"create": True}, {"read_only": True}):
+        with pytest.raises(StoreError, match=f"has version {len(newer)}.* up to {len(STEPS)}"):
+            Store(path, **options)
+
+
+def test_a_migration_takes_the_missing_steps_or_none(tmp_path: Path) -> None:
+    path = str(tmp_path / "old.db")
+    with Store(path, create=True) as store:
+        store.update(ISLANDS.items(), Chunker())
+        before = state(store)
+    with closing(connect(path)) as connection:
+        with pytest.raises(sqlite3.OperationalError):
+            migrate(connection, [*STEPS, ["CREATE TABLE more (x)", "CREATE TABLE more (x)"]])
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
+        assert not connection.execute("SELECT * FROM sqlite_schema WHERE name = 'more'").fetchall()
+        migrate(connection, [*STEPS, ["ALTER TABLE documents ADD COLUMN note TEXT DEFAULT 'x'"]])
+        assert connection.execute("SELECT DISTINCT note FROM documents").fetchall() == [("x",)]
+        connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+    with Store(path) as store:
+        assert state(store) == before
+
+
+@posix
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_can_be_searched(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with Store(str(path), create=True) as store:
+        store.update(ISLANDS.items(), Chunker())
+    tmp_path.chmod(0o500)
+    try:
+        with Store(str(path), read_only=True) as store:
+            assert len(store.search("soup")) == 1
+    finally:
+        tmp_path.chmod(0o700)
+
+
+# Searching
+
+
+@pytest.mark.parametrize(
+    ("query", "source"),
+    [
+        ("soup", "huts.md"),
+        ("BEDS", "huts.md"),  # any case, any number
+        ("when does the ferry leave?", "ferry.md"),
+        ("max_tokens", "code.md"),
+        ("cafe", "code.md"),
+        ("\u884c\u304d\u65b9", "tokyo.md"),
+        ("\u6771\u4eac\u3078\u884c\u304d\u305f\u3044", "tokyo.md"),  # a question, in one piece
+        ('"soup" NEAR(', "huts.md"),
+        ("text:soup", "huts.md"),
+    ],
+)
+def test_search_finds(query: str, source: str) -> None:
+    with filled(ISLANDS) as store:
+        assert store.search(query)[0].source == source
+
+
+def test_search_ranks_the_document_that_is_about_it_first() -> None:
+    with filled(CORPUS, max_tokens=200) as store:
+        for chunk in store.chunks():
+            hits = store.search(" > ".join(chunk.headings) + " " + chunk.text[:400], 10**9)
+            assert chunk.id in [hit.id for hit in hits[:3]]
+
+
+@pytest.mark.parametrize("budget", [1, 50, 300, 2_000, 10**6])
+def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
+    with filled(CORPUS, max_tokens=60, overlap=0.4, context="none") as store:
+        chunks = {chunk.id: chunk for chunk in store.chunks()}
+        assert any(chunk.overlap for chunk in chunks.values())
+        count = counter_of(ChunkConfig())
+        hits = store.search("the ferry leaves the harbour when the tables are full", budget)
+        assert sum(hit.token_count for hit in hits) <= budget
+        assert hits
+        seen: set[tuple[str, int]] = set()
+        for hit in hits:
+            text = CORPUS[hit.source]
+            assert hit.text == text[hit.start_index : hit.end_index]
+            assert hit.token_count == count(hit.text)
+            lines = [SourceMap(text).line(at) for at in (hit.start_index, hit.end_index - 1)]
+            assert hit.place == f"{hit.source}:{lines[0]}-{lines[1]}"
+            assert chunks[hit.id].text.endswith(hit.text)
+            span = {(hit.source, at) for at in range(hit.start_index, hit.end_index)}
+            assert not span & seen
+            seen |= span
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_nothing_to_look_for_finds_nothing() -> None:
+    with filled(ISLANDS) as store:
+        for query in ("", " ", "!?", '"', "*", "\0", "\u200d"):
+            assert store.search(query) == []
+
+
+PARTS = [
+    *('"', "'", "*", "^", "(", ")", "-", "+", ":", "{", "}", ";", "\0", "\\", "%", "_", " "),
+    *("AND", "OR", "NOT", "NEAR", "NEAR(", "soup", "text", "headings", "rowid", "search"),
+    "'; DROP TABLE chunks; --",
+    '") OR 1=1 --',
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "\u6771\u4eac",
+    "\ud800",
+    "e\u0301",
+]
+
+
+def schema_of(store: Store) -> list[Any]:
+    rows = store._connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name")
+    return rows.fetchall()
+
+
+def test_ten_thousand_queries_of_anything_are_safe() -> None:
+    chance = random.Random(10_000)
+    with filled(ISLANDS) as store:
+        before = state(store), schema_of(store)
+        for _ in range(10_000):
+            parts = chance.choices(PARTS, k=chance.randrange(9))
+            parts += map(chr, chance.choices(range(0x110000), k=chance.randrange(3)))
+            chance.shuffle(parts)
+            store.search(chance.choice(["", " "]).join(parts), 100)
+        assert (state(store), schema_of(store)) == before
+
+
+@given(st.one_of(markdown(), st.text()))
+def test_any_text_may_be_searched_for(query: str) -> None:
+    with filled({"a.md": query, **ISLANDS}) as store:
+        store.search(query)
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_an_expression_holds_words_in_quotes_alone(query: str) -> None:
+    expression = match_expression(query)
+    strings = expression.split('"')[1::2]
+    assert expression == " OR ".join(f'"{string}"' for string in strings)
+    assert all(part.isprintable() or part.strip() for part in strings)
+
+
+def test_a_very_long_query_is_cut_short() -> None:
+    with filled(ISLANDS) as store:
+        assert store.search("soup " + " ".join(f"word{n}" for n in range(50_000)))
+        assert store.search("soup" + "x" * 1_000_000) == []
+
+
+# Quoting
+
+
+def test_a_quote_is_found_in_every_document_that_has_it() -> None:
+    corpus = {**ISLANDS, "copy.md": "> They said:\n\n" + ISLANDS["ferry.md"]}
+    with filled(corpus, max_tokens=12, overlap=0.3) as store:
+        places = store.quote("Holm   leaves\nat nine.")
+        assert [place.source for place in places] == ["copy.md", "ferry.md"]
+        for place in places:
+            text = corpus[place.source or ""]
+            assert text[place.start_index : place.end_index] == "Holm leaves at nine."
+            (same,) = locate_quote("Holm leaves at nine.", text)
+            assert replace(place, source=None, chunk_ids=()) == same
+        assert store.quote("Holm leaves at ten.") == []
+
+
+# Several processes
+
+
+def write_corpus(folder: Path, count: int, edition: int = 0) -> None:
+    """``count`` documents; in each edition a third of them differ from the one before."""
+    folder.mkdir(exist_ok=True)
+    texts = list(CORPUS.values())
+    for number in range(count):
+        text = texts[number % len(texts)][:3_000]
+        revision = edition if number % 3 == 0 else 0
+        (folder / f"{number:04}.md").write_text(
+            f"# Document {number}\n\nRevision {revision}.\n\n{text}", newline=""
+        )
+
+
+def digest_of(path: Path) -> str:
+    with Store(str(path), read_only=True) as store:
+        found = store.digest()
+        assert digest(store.chunks()) == found
+        return found
+
+
+@posix
+def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> None:
+    """Kill the indexer at random moments of a run; CHUNKAST_KILLS says how often."""
+    kills = int(os.environ.get("CHUNKAST_KILLS", "10"))
+    folder, path = tmp_path / "docs", tmp_path / "a.db"
+    count = 300
+    write_corpus(folder, count)
+    started = time.monotonic()
+    assert run("index", folder, "--db", path, "-q", cwd=tmp_path).returncode == 0
+    seconds = time.monotonic() - started
+    moments = random.Random(kills)
+    interrupted = 0
+    for edition in range(1, kills + 1):
+        old = digest_of(path)
+        write_corpus(folder, count, edition)
+        with Store(":memory:", create=True) as expected:
+            files = sorted(folder.iterdir())
+            texts = ((file.name, file.read_bytes().decode()) for file in files)
+            new = expected.update(texts, Chunker()).digest
+        with subprocess.Popen(
+            command("index", folder, "--db", path, "-q"),
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+        ) as process:
+            time.sleep(moments.uniform(0.1, seconds))
+            process.send_signal(signal.SIGKILL)
+        found = digest_of(path)
+        assert found in (old, new)
+        interrupted += found == old
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        done = run("index", folder, "--db", path, "-q", cwd=tmp_path)
+        assert done.returncode == 0
+        assert done.stdout.decode().splitlines()[-1] == f"digest {new}"
+    assert interrupted, "no run was interrupted"
+
+
+def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
+    folder, path = tmp_path / "docs", tmp_path / "a.db"
+    write_corpus(folder, 60)
+    assert run("index", folder, "--db", path, "-q", cwd=tmp_path).returncode == 0
+    write_corpus(folder, 60, 1)
+    files = sorted(folder.iterdir())
+    expected = list(
+        Chunker().iter_chunks((file.name, file.read_bytes().decode()) for file in files)
+    )
+    writers = [
+        subprocess.Popen(
+            command("index", folder, "--db", path),
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    failures: list[BaseException] = []
+    searches: list[int] = []
+
+    def read(seed: int) -> None:
+        words = random.Random(seed)
+        try:
+            while any(writer.poll() is None for writer in writers):
+                with Store(str(path), read_only=True) as store:
+                    hits = store.search(words.choice(["ferry", "table", "harbour revision"]))
+                    searches.append(len(hits))
+        except BaseException as error:  # noqa: BLE001  (told to the test's own thread)
+            failures.append(error)
+
+    readers = [threading.Thread(target=read, args=(seed,)) for seed in range(8)]
+    for reader in readers:
+        reader.start()
+    printed = [writer.communicate(timeout=300) for writer in writers]
+    for reader in readers:
+        reader.join()
+    assert not failures
+    assert searches
+    assert min(searches) > 0
+    assert [writer.returncode for writer in writers] == [0, 0, 0, 0]
+    # Each waits for the ones before; the first does the work, the others find it done.
+    plans = sorted(out.decode().splitlines()[0] for out, _ in printed)
+    total = len(expected)
+    assert plans[0].startswith(f"added 0, changed 0, unchanged {total:,}")
+    assert plans.count(f"added 0, changed 0, unchanged {total:,}, removed 0") == 3
+    with Store(str(path), read_only=True) as store:
+        assert list(store.chunks()) == expected
+
+
+def test_four_first_runs_at_once(tmp_path: Path) -> None:
+    folder, path = tmp_path / "docs", tmp_path / "new.db"
+    write_corpus(folder, 20)
+    writers = [
+        subprocess.Popen(
+            command("index", folder, "--db", path, "-q"),
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    printed = [writer.communicate(timeout=300) for writer in writers]
+    assert [err for _, err in printed] == [b""] * 4
+    digests = {out.decode().splitlines()[-1] for out, _ in printed}
+    assert digests == {f"digest {digest_of(path)}"}
+
+
+# The commands
+
+
+def write_islands(folder: Path) -> None:
+    folder.mkdir()
+    for name, text in ISLANDS.items():
+        (folder / name).write_text(text, "utf-8")
+
+
+def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 0
+    first, embed, last = done.stdout.decode().splitlines()
+    assert first == "added 4, changed 0, unchanged 0, removed 0"
+    assert embed == "embed 4"
+    assert last == f"digest {digest_of(tmp_path / 'a.db')}"
+    assert done.stderr.decode().startswith("4 files, 4 new or changed, ")
+
+    done = run("search", "who", "sells", "soup?", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.decode().startswith("huts.md:1-7  21 tokens  Huts\n\n# Huts\n")
+    done = run("search", "soup", "--db", "a.db", "--format", "json", cwd=tmp_path)
+    assert b'"source": "huts.md"' in done.stdout
+    done = run("search", "zebra", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+
+    done = run("quote", "costs ten  crowns", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.decode().startswith("huts.md:7-7  characters 40-56  ")
+    done = run("quote", "-", "--db", "a.db", stdin=b"costs nine crowns", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert errors(done.stderr) == ["chunkast: error: a.db: the quote is in none of its documents"]
+
+
+def test_a_dry_run_prints_the_plan_alone(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    done = run("index", "docs", "--db", "a.db", "--dry-run", cwd=tmp_path)
+    assert done.stdout.decode().startswith("added 4, ")
+    assert not (tmp_path / "a.db").exists()
+    run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    (tmp_path / "docs" / "huts.md").unlink()
+    before = digest_of(tmp_path / "a.db")
+    done = run("index", "docs", "--db", "a.db", "--dry-run", "--format", "json", cwd=tmp_path)
+    assert b'"removed": [\n  "' in done.stdout
+    assert digest_of(tmp_path / "a.db") == before
+
+
+def test_processes_make_the_same_index(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "docs", 80)
+    for jobs in (1, 3):
+        done = run("index", "docs", "--db", f"{jobs}.db", "--jobs", jobs, cwd=tmp_path)
+        assert done.returncode == 0
+    assert digest_of(tmp_path / "1.db") == digest_of(tmp_path / "3.db")
+
+
+def test_what_cannot_be_read_stays_as_it_was(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    before = digest_of(tmp_path / "a.db")
+    (tmp_path / "docs" / "huts.md").write_bytes(b"# Huts \xff")
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 1
+    assert len(errors(done.stderr)) == 1
+    assert done.stdout.decode().startswith("added 0, changed 0, unchanged 4, removed 0")
+    assert digest_of(tmp_path / "a.db") == before
+    # An empty folder may be one that is not mounted.
+    for file in (tmp_path / "docs").iterdir():
+        file.unlink()
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 1
+    assert digest_of(tmp_path / "a.db") == before
+
+
+def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    (tmp_path / "docs").rename(tmp_path / "moved")
+    done = run("index", "moved", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.decode().startswith("added 0, changed 0, unchanged 4, removed 0")
+    write_corpus(tmp_path / "other", 3)
+    done = run("index", "other", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 1
+    (message,) = errors(done.stderr)
+    assert "4 documents of it would be removed" in message
+    done = run("index", "other", "--db", "a.db", "--replace", cwd=tmp_path)
+    assert done.returncode == 0
+    assert b"removed 4" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("index", "docs"), 2, "the following arguments are required: --db"),
+        (("index", "nowhere", "--db", "a.db"), 2, "index takes one folder, not nowhere"),
+        (("index", "docs", "docs", "--db", "a.db"), 2, "index takes one folder"),
+        (("search", "x", "--db", "no.db"), 1, "no.db: no such file"),
+        (("search", "x", "--db", "docs/huts.md"), 1, "docs/huts.md: file is not a database"),
+        (("search", "--db", "a.db"), 2, "QUERY missing"),
+        (("search", "x", "--db", "a.db", "--budget", "0"), 2, "'0' is not a whole number"),
+        (("quote", " ", "--db", "a.db"), 2, "quote: the text is blank"),
+        (("index", "docs", "--db", "no/where/a.db"), 1, "no/where/a.db: unable to open"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(
+    arguments: tuple[str, ...], code: int, message: str, tmp_path: Path
+) -> None:
+    write_islands(tmp_path / "docs")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert done.stdout == b""
+    (line,) = errors(done.stderr)
+    assert message in line
+
+
+def test_a_search_loads_no_tokenizer_and_no_parser(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    code = (
+        "import sys; from chunkast.cli.main import main; "
+        "main(['search', 'soup', '--db', 'a.db']); print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "sqlite3" in loaded
+    assert not {"tiktoken", "markdown_it", "sentencex", "rich"} & loaded
