@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -280,3 +281,19 @@ def test_public_functions_without_a_document() -> None:
     assert chunkast.best_cut(points, 50, window=0) == 50
     assert chunkast.best_cut(points, 50, window=45) == 40
     assert chunkast.merge_break_points(points, [BreakPoint(10, 30, "x")])[0].kind == "x"
+
+
+@pytest.mark.parametrize("overlap", [0, 0.15])
+def test_an_edit_in_a_long_list_does_not_move_every_cut_behind_it(overlap: float) -> None:
+    def changes(left_out: int | None) -> str:
+        return "\n".join(
+            f"* item {number}: {'many words, ' * (crc32(b'%d' % number) % 9)}and an end"
+            for number in range(2_000)
+            if number != left_out
+        )
+
+    chunker = Chunker(max_tokens=128, overlap=overlap)
+    before = {chunk.text for chunk in chunker.chunk(changes(None))}
+    for number in range(3, 2_000, 99):
+        new = {chunk.text for chunk in chunker.chunk(changes(number))} - before
+        assert len(new) <= 12, number

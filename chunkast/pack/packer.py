@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate, chain
 
 from chunkast.boundaries import cut_value
+from chunkast.pack.anchors import anchors
 from chunkast.pack.layout import Layout
 from chunkast.pack.overlap import Overlap
 from chunkast.pack.piece import Piece
@@ -123,20 +124,29 @@ class _Packer:
         ) and fits(previous.first, piece.last)
 
     def cut(self, first: int, last: int) -> list[Piece]:
-        """Cut a span that does not fit by the scored search."""
+        """Cut a span that does not fit by the scored search.
+
+        With "sections" a long one is cut from one anchor to the next; to "fill" chunks is
+        to have no cut that need not be.
+        """
         layout = self.layout
+        inner = anchors(layout, first, last) if self.config.packing == "sections" else []
         pieces: list[Piece] = []
         at = first
-        while at < last:
-            reserve = self.reserve(pieces[-1]) if pieces else 0
-            if layout.fits(at, last, reserve):
-                end = last
-            else:
-                room = self.config.max_tokens - layout.context(at) - reserve
-                end = self.best_end(at, last, room)
-            pieces.append(Piece(at, end, False))
-            at = end
-        return self.balanced(pieces)
+        for stop in [*inner, last]:
+            begun = len(pieces)
+            while at < stop:
+                reserve = self.reserve(pieces[-1]) if pieces else 0
+                if layout.fits(at, stop, reserve):
+                    end = stop
+                else:
+                    room = self.config.max_tokens - layout.context(at) - reserve
+                    end = self.best_end(at, stop, room)
+                pieces.append(Piece(at, end, False))
+                at = end
+            if len(pieces) - begun > 1:
+                pieces = self.balanced(pieces)
+        return pieces
 
     def reserve(self, previous: Piece) -> int:
         """The room that overlap takes in the piece behind ``previous``."""
@@ -185,8 +195,6 @@ class _Packer:
 
     def balanced(self, pieces: list[Piece]) -> list[Piece]:
         """Share the last two pieces more evenly when the last one is a crumb."""
-        if len(pieces) < 2:
-            return pieces
         layout = self.layout
         one, two = pieces[-2:]
         crumb = self.config.max_tokens // _CRUMB_SHARE

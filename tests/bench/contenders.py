@@ -1,7 +1,7 @@
 """Who is measured: the floor, chunkast in several configurations, other chunkers.
 
 A contender is made anew for every round, so that nothing is remembered from one round to
-the next. It chunks one text and says how many chunks there are.
+the next. It chunks one text and gives the texts that would be embedded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chunkast import Chunker
 
 __all__ = ("FLOOR", "Contender", "chunkast_contenders", "default_name", "floor", "peers")
 
-Chunk = Callable[[str], int]
+Chunk = Callable[[str], list[str]]
 
 FLOOR = "tiktoken encode_ordinary"
 # A model of each encoding, for libraries that ask for a model's name.
@@ -38,9 +38,9 @@ def floor(encoding: str) -> Contender:
     def make() -> Chunk:
         encode = import_module("tiktoken").get_encoding(encoding).encode_ordinary
 
-        def chunk(text: str) -> int:
+        def chunk(text: str) -> list[str]:
             encode(text)
-            return 0
+            return []
 
         return chunk
 
@@ -65,17 +65,17 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
 
         def make(options: dict[str, Any] = options) -> Chunk:
             chunker = Chunker(max_tokens=budget, encoding=encoding, **options)
-            return lambda text: len(chunker.chunk(text))
+            return lambda text: [chunk.embed_text for chunk in chunker.chunk(text)]
 
         yield Contender(_chunkast_name(overlap, packing, context), make)
 
 
-def _semantic_text_splitter(module: Any, budget: int, encoding: str) -> Chunk:
-    splitter = module.MarkdownSplitter.from_tiktoken_model(MODELS[encoding], budget)
-    return lambda text: len(splitter.chunks(text))
+def _semantic_text_splitter(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+    splitter = module.MarkdownSplitter.from_tiktoken_model(MODELS[encoding], budget, overlap)
+    return lambda text: list(splitter.chunks(text))
 
 
-def _langchain(module: Any, budget: int, encoding: str) -> Chunk:
+def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
     splitter = module.RecursiveCharacterTextSplitter
     separators = splitter.get_separators_for_language(module.Language.MARKDOWN)
     made = splitter.from_tiktoken_encoder(
@@ -84,19 +84,19 @@ def _langchain(module: Any, budget: int, encoding: str) -> Chunk:
         separators=separators,
         is_separator_regex=True,
         chunk_size=budget,
-        chunk_overlap=0,
+        chunk_overlap=overlap,
     )
-    return lambda text: len(made.split_text(text))
+    return lambda text: list(made.split_text(text))
 
 
-def _semchunk(module: Any, budget: int, encoding: str) -> Chunk:
+def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
     # Its memory of counts is part of the object, which is a fresh one each round.
     made = module.chunkerify(import_module("tiktoken").get_encoding(encoding), budget)
-    return lambda text: len(made(text))
+    return lambda text: list(made(text, overlap=overlap or None))
 
 
 # Module, distribution and class of each peer, and how its chunker is made.
-_PEERS: tuple[tuple[str, str, str, Callable[[Any, int, str], Chunk]], ...] = (
+_PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], Chunk]], ...] = (
     (
         "semantic_text_splitter",
         "semantic-text-splitter",
@@ -113,19 +113,21 @@ _PEERS: tuple[tuple[str, str, str, Callable[[Any, int, str], Chunk]], ...] = (
 )
 
 
-def peers(budget: int, encoding: str, skip: Callable[[str], None]) -> Iterator[Contender]:
-    """The other chunkers that are installed, without overlap; ``skip`` hears of the rest."""
+def peers(
+    budget: int, encoding: str, skip: Callable[[str], None], overlap: int = 0
+) -> Iterator[Contender]:
+    """The other chunkers that are installed; ``skip`` hears of the rest."""
     for module_name, distribution, kind, make_peer in _PEERS:
         try:
             module = import_module(module_name)
-            make_peer(module, budget, encoding)("# Title\n\nText.")
+            make_peer(module, budget, overlap, encoding)("# Title\n\nText.")
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the others go on
             skip(f"{distribution} is left out: {type(error).__name__}: {error}")
             continue
 
         def make(
-            module: Any = module, make_peer: Callable[[Any, int, str], Chunk] = make_peer
+            module: Any = module, make_peer: Callable[[Any, int, int, str], Chunk] = make_peer
         ) -> Chunk:
-            return make_peer(module, budget, encoding)
+            return make_peer(module, budget, overlap, encoding)
 
         yield Contender(f"{distribution} {version(distribution)}, {kind}", make)
