@@ -52,6 +52,7 @@ COUNTS: Final = {
     "protected_regions": 15,
     "validate_quote": 21,
     "write_plan": 15,
+    "xml_tag_break_points": 47,
 }
 # Where CommonMark legitimately reads a text otherwise, by the row of the table of
 # differences (A12) in the description of the reference systems.
@@ -296,3 +297,22 @@ def test_list_points(case: Case) -> None:
     assert bool(found) is (case["id"] in DIFFERS), found
     if "tree" in case:
         assert reading.problems(reading.ours(case["tree"]["expect"]), LIST_KINDS) == []
+
+
+@cases_of("xml_tag_break_points")
+def test_xml_tags(case: Case) -> None:
+    """Each line of theirs is a tag of ours, and there is a point where it says one is good.
+
+    Behind a closing tag, that is: theirs lies before it.
+    """
+    reading = Reading(text_of(case["input"]))
+    tags = [leaf for leaf in reading.analysis.blocks.leaves() if leaf.kind == "tag"]
+    # Nothing can be cut before the first line, so theirs names no opener there.
+    found = [[leaf.start - 1, f"tag-{leaf.info}"] for leaf in tags if leaf.start]
+    assert found == case.get("tree", case["expect"])
+    points = {point.pos: point for point in reading.analysis.break_points}
+    for leaf in tags:
+        if leaf.info == "close":
+            assert points[reading.next_line(leaf.end)].score >= SCORES["tag-close"]
+        elif leaf.start:
+            assert points[leaf.start].score >= SCORES["tag-open"]
