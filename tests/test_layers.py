@@ -18,6 +18,7 @@ ORDER = (
     "model",
     "scores",
     "config",
+    "heuristics",
     "text",
     "tokens",
     "markdown",
