@@ -26,6 +26,7 @@ ORDER = (
     "split",
     "pack",
     "identity",
+    "toolcalls",
     "context",
     "batch",
     "chunker",
