@@ -21,9 +21,10 @@ from chunkast.writers import WRITERS
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = ("DESCRIPTION", "HELP", "add_arguments", "run")
+__all__ = ("DESCRIPTION", "HELP", "TAKES_PATHS", "add_arguments", "run")
 
 HELP: Final = "print the chunks of Markdown documents"
+TAKES_PATHS: Final = True
 DESCRIPTION: Final = (
     "Print the chunks of Markdown documents, sorted by the documents' paths relative to the "
     "folders given. A summary follows on stderr."

@@ -12,15 +12,17 @@ from types import FrameType, MappingProxyType, ModuleType
 from typing import Final, NoReturn
 
 import chunkast
-from chunkast.cli import chunk, stats
+from chunkast.cli import chunk, stats, toolcalls
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
 from chunkast.errors import ChunkastError, ConfigError
 
 __all__ = ("main",)
 
-# Each module has HELP, DESCRIPTION, add_arguments(parser) and run(options).
-COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType({"chunk": chunk, "stats": stats})
+# Each module has HELP, DESCRIPTION, TAKES_PATHS, add_arguments(parser) and run(options).
+COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
+    {"chunk": chunk, "stats": stats, "toolcalls": toolcalls}
+)
 
 _FAILED: Final = 1
 _USAGE: Final = 2
@@ -82,11 +84,15 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse paths wherever they stand; argparse takes them only where they stand together."""
+    """Parse the arguments; the PATHS of a command that takes them, wherever they stand.
+
+    argparse takes them only where they stand together.
+    """
+    command = COMMANDS.get(argv[0]) if argv else None
+    if command is None or not command.TAKES_PATHS:
+        return parser.parse_args(argv)
     end = argv.index("--") if "--" in argv else len(argv)
     options, paths = parser.parse_known_args(argv[:end])
-    if options.command is None:
-        return options
     unknown = next((path for path in paths if path.startswith("-") and path != "-"), None)
     options.paths = [*options.paths, *paths, *argv[end + 1 :]]
     if unknown is not None or not options.paths:

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.model import Analysis
 
-__all__ = ("DESCRIPTION", "HELP", "add_arguments", "run")
+__all__ = ("DESCRIPTION", "HELP", "TAKES_PATHS", "add_arguments", "run")
 
 HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
+TAKES_PATHS: Final = True
 DESCRIPTION: Final = (
     "Describe the chunks that a configuration makes of Markdown documents, for choosing a "
     "budget: sizes, how full they are, and where they begin. The places are named as in the "

@@ -13,6 +13,7 @@ from chunkast.toolcalls.repairs import (
     default_pipeline,
 )
 from chunkast.toolcalls.stream import MAX_CALL_SIZE, OnError, ToolCallStream, parse_tool_calls
+from chunkast.toolcalls.tools import tools_from_json
 from chunkast.toolcalls.values import coerce
 
 __all__ = (
@@ -34,4 +35,5 @@ __all__ = (
     "coerce",
     "default_pipeline",
     "parse_tool_calls",
+    "tools_from_json",
 )

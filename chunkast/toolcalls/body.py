@@ -38,6 +38,8 @@ _TAG_BEGINNING: Final = re.compile(r"</?[A-Za-z_:]")
 _CDATA: Final = "<![CDATA["
 # What is not read, up to its end.
 _SKIPPED: Final = (("<!--", "-->"), ("<!", ">"), ("<?", ">"))
+# Of a name in a message.
+_LONGEST_SHOWN: Final = 40
 # "&amp;" is last, so that nothing is decoded twice.
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 
@@ -94,7 +96,7 @@ class _Reader:
             pos = self.markup(at)
         if len(self.open) > 1:
             element = self.open[-1]
-            raise BodyError(f"<{element.name}> before {element.start} is not closed")
+            raise BodyError(f"<{_shown(element.name)}> before {element.start} is not closed")
         return self.open[0].children
 
     def markup(self, at: int) -> int:
@@ -142,14 +144,16 @@ class _Reader:
         name = tag["name"]
         if parent.members is self.parameters:
             if name in self.seen:
-                raise BodyError(f"<{name}> at {tag.start()} comes twice; allowed is one string")
+                raise BodyError(
+                    f"<{_shown(name)}> at {tag.start()} comes twice; allowed is one string"
+                )
             self.seen.add(name)
         start = end = stop = tag.end()
         depth = 0 if _is_empty(tag) else 1
         while depth:
             found = _tags_of(name).search(self.source, stop)
             if found is None:
-                raise BodyError(f"<{name}> at {tag.start()} is not closed")
+                raise BodyError(f"<{_shown(name)}> at {tag.start()} is not closed")
             end, stop = found.span()
             if not _is_empty(found):
                 depth += -1 if found["close"] else 1
@@ -159,8 +163,8 @@ class _Reader:
     def close(self, tag: re.Match[str]) -> int:
         name = self.open[-1].name
         if tag["name"] != name:
-            expected = f"</{name}>" if name else "no closing tag"
-            raise BodyError(f"</{tag['name']}> at {tag.start()}; expected is {expected}")
+            expected = f"</{_shown(name)}>" if name else "no closing tag"
+            raise BodyError(f"</{_shown(tag['name'])}> at {tag.start()}; expected is {expected}")
         self.end(tag.start())
         return tag.end()
 
@@ -186,7 +190,9 @@ class _Reader:
 def _members_of(schema: Schema) -> Schema | None:
     """The schema that declares the elements inside a value: an object's, or an item's."""
     found: Schema | None = schema
-    while found is not None and found.kind == "array":
+    for _ in range(MAX_DEPTH):  # items of a list may be lists like it, without end
+        if found is None or found.kind != "array":
+            break
         found = found.items
     return found if found is not None and found.properties else None
 
@@ -197,6 +203,10 @@ def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in children:
         groups.setdefault(name, []).append(value)
     return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}..."
 
 
 def _is_empty(tag: re.Match[str]) -> bool:

@@ -74,9 +74,12 @@ class CallFinder:
         for tag in reader.read(piece):
             self._note(tag)
             yield from self._settle(tag.end, last=False)
-        yield from self._settle(reader.position, last=last)
-        known = reader.position if last else reader.opener_start
-        yield from kept.take(self._openers[0].start if self._openers else known)
+        if self._openers:
+            yield from self._settle(reader.position, last=last)
+        if self._openers:
+            yield from kept.take(self._openers[0].start)
+        else:
+            yield from kept.take(reader.position if last else reader.opener_start)
 
     def _note(self, tag: Tag) -> None:
         if tag.kind == "close":

@@ -132,13 +132,13 @@ class ToolCallStream:
             max_reparses=self._max_reparses,
             report=lambda note: self._report(segment, note),
         )
-        if draft.value is None:
-            problem, error = str(draft.errors[-1]), draft.errors[-1]
-        else:
-            problem, error = json_problem(draft.value) or "", None
-        if not problem and draft.value is not None:
+        error = draft.errors[-1] if draft.value is None else None
+        problem = (
+            json_problem(draft.value) if error is None else f"its body cannot be read: {error}"
+        )
+        if problem is None and draft.value is not None:
             return ToolCall(segment.name, draft.value, segment.text, segment.start, segment.end)
-        self._report(segment, f"it stays text: {problem}", error, draft.notes)
+        self._report(segment, f"it stays text, as {problem}", error, draft.notes)
         return Text(segment.text, segment.start, segment.end)
 
     def _report(

@@ -49,8 +49,14 @@ class TagReader:
         closer = self._unfinished.startswith("</")
         return self._start if self._unfinished and not closer else self.position
 
-    def read(self, piece: str) -> Iterator[Tag]:
+    def read(self, piece: str) -> Iterable[Tag]:
         """The tags that end in ``piece``, the next part of the text."""
+        if self._unfinished or "<" in piece:
+            return self._read(piece)
+        self.position += len(piece)
+        return ()
+
+    def _read(self, piece: str) -> Iterator[Tag]:
         base = self.position
         self.position += len(piece)
         at = 0

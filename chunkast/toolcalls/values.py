@@ -32,6 +32,7 @@ _BOOLEANS: Final = {"true": True, "false": False}
 # Strings (an unclosed one reaches to the end), and the brackets outside them.
 _JSON_BRACKET: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 _MAX_DIGITS: Final = 4300
+_TOO_LONG: Final = 10**_MAX_DIGITS
 _SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
 
 
@@ -254,6 +255,8 @@ def json_problem(arguments: object) -> str | None:
             waiting.extend((member, depth + 1) for member in value.values())
         elif isinstance(value, list):
             waiting.extend((item, depth + 1) for item in value)
+        elif isinstance(value, int) and abs(value) >= _TOO_LONG:
+            return f"the arguments hold an integer of more than {_MAX_DIGITS} digits"
         elif isinstance(value, float) and not math.isfinite(value):
             return f"the arguments hold {value}; allowed are finite numbers"
         elif not isinstance(value, (str, int, float, type(None))):

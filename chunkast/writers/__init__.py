@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from chunkast.model import Chunk
-from chunkast.writers.json import write_json, write_jsonl
+from chunkast.writers.json import json_bytes, write_json, write_jsonl
 from chunkast.writers.text import write_text
 
-__all__ = ("WRITERS", "Writer", "write_json", "write_jsonl", "write_text")
+__all__ = ("WRITERS", "Writer", "json_bytes", "write_json", "write_jsonl", "write_text")
 
 Writer = Callable[[Iterable[Chunk], BinaryIO], None]
 
