@@ -271,6 +271,17 @@ def test_the_bound_is_on_the_whole_call() -> None:
         assert type(part) is kind
 
 
+@pytest.mark.parametrize("unit", ["<calc>", "<calc><a/>", "x", "<", "</calc>", "<calc></calc>"])
+def test_what_is_kept_is_bounded(unit: str) -> None:
+    stream = ToolCallStream([Tool("calc"), Tool("a")], max_call_size=100)
+    finder = stream._finder
+    for _ in range(2_000):
+        stream.feed(unit)
+        assert sum(map(len, finder._kept._pieces)) <= 100 + len(unit)
+        assert len(finder._openers) <= 100
+        assert sum(map(len, finder._unmatched.values())) <= len(finder._openers)
+
+
 # What goes wrong
 
 
@@ -450,7 +461,10 @@ OBJECTS: Final = {"type": "array", "items": {"type": "object", "properties": {"n
         ("5", ARRAY, [5]),
         (5, ARRAY, [5]),
         ({"item": "5"}, ARRAY, [5]),
+        ({"item": ["5", "x"]}, {"type": "array", "items": STRING}, ["5", "x"]),
+        ({"0": "5", "1": "x"}, {"type": "array"}, [5, "x"]),
         ({"x": "5"}, ARRAY, [5]),
+        ("-" + "9" * 4300, NUMBER, -int("9" * 4300)),
         ({"x": ["5", "6"]}, ARRAY, [5, 6]),
         # The member is the item's own.
         ({"n": ["5", "6"]}, OBJECTS, [{"n": [5, 6]}]),
@@ -497,6 +511,12 @@ def arguments(body: str, schema: Any = None) -> Any:
         ("<s>a<s>b</s>c</s>", {"s": STRING}, {"s": "a<s>b</s>c"}),
         ("<s>a &amp;lt; <b</s>", {"s": STRING}, {"s": "a &lt; <b"}),
         ("<x>see <b>this</b> &amp; that</x>", {}, {"x": "see <b>this</b> & that"}),
+        (
+            "<x>echo <b>hi</b> there</x>",
+            {"x": {"type": "array", "items": STRING}},
+            {"x": ["echo <b>hi</b> there"]},
+        ),
+        ("<x>these: <item>1</item></x>", {"x": {"type": "array"}}, {"x": [1]}),
         ("<x><![CDATA[<b> &amp; ]]></x>", {}, {"x": "<b> &amp;"}),
         ("<x><item>1</item></x>", {}, {"x": [1]}),
         ("<x><0>1</0><1>b</1></x>", {}, {"x": [1, "b"]}),

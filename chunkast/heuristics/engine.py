@@ -80,7 +80,7 @@ class _Run(Generic[V, C]):
             try:
                 patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the heuristic's own
-                draft = self.noted(draft, heuristic, describe(error))
+                draft = self.noted(draft, heuristic, _describe(error))
                 continue
             if patch is None:
                 continue
@@ -127,7 +127,7 @@ def _patched(draft: Draft[V, C], patch: Patch[V]) -> Draft[V, C]:
     )
 
 
-def describe(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """An exception's type and message, in a line."""
     try:
         message = str(error)

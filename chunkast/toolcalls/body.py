@@ -3,7 +3,8 @@
 What the schema calls a string is taken as it stands between its tags, white space and
 markup included, the five entities decoded. Everything else is read as elements: a text is
 trimmed and decoded, children make an object, repeated ones a list. Attributes, comments,
-declarations and the text between the parameters do not count.
+declarations and the text between the parameters do not count. A text with markup in it that
+no schema makes anything of is a text.
 
 An element that no schema declares is looked through: in it the names mean what they mean
 around it. That finds the parameters inside a wrapper such as ``<arguments>``, and the
@@ -96,7 +97,9 @@ class _Reader:
             pos = self.markup(at)
         if len(self.open) > 1:
             element = self.open[-1]
-            raise BodyError(f"<{_shown(element.name)}> before {element.start} is not closed")
+            raise BodyError(
+                f"<{_shown(element.name)}>, with its content from {element.start} on, is not closed"
+            )
         return self.open[0].children
 
     def markup(self, at: int) -> int:
@@ -178,13 +181,15 @@ class _Reader:
         if not element.children:
             return text
         members = _grouped(element.children)
-        if element.schema is not None and element.schema.kind is not None:
+        kind = element.schema and element.schema.kind
+        declared = element.members.properties.keys() if element.members else frozenset[str]()
+        if kind == "object" or declared & members.keys():
             return members
-        if text and not (element.members and element.members.properties.keys() & members.keys()):
+        items = listed(members, numbers=kind is None)
+        if text and items is None:
             # Text with markup in it, for all that is known.
             return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
-        found = listed(members)
-        return members if found is None else found
+        return members if items is None or kind is not None else items
 
 
 def _members_of(schema: Schema) -> Schema | None:

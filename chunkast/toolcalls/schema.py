@@ -26,7 +26,7 @@ class Schema:
         """``root`` is the schema that references in ``given`` start from."""
         self.given, self._root = _opened(given, root, _HOPS)
         self.kind = _kind(self.given)
-        self._known: dict[str, Schema | None] = {}
+        self._known: dict[str, Schema] = {}
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
@@ -36,9 +36,10 @@ class Schema:
 
     def property(self, name: str) -> Schema | None:
         """The schema of a declared property."""
+        if name not in self.properties:
+            return None
         if name not in self._known:
-            declared = self.properties
-            self._known[name] = Schema(declared[name], self._root) if name in declared else None
+            self._known[name] = Schema(self.properties[name], self._root)
         return self._known[name]
 
     @cached_property

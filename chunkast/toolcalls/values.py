@@ -70,20 +70,22 @@ def guessed(value: Any) -> Any:
     return number_or_text(value) if structure is None else structure
 
 
-def listed(members: Mapping[str, Any]) -> list[Any] | None:
+def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
     """The list that the members of an object are: ``item`` only, or numbered from 0 on.
 
-    Texts that are numbers become numbers.
+    With ``numbers``, texts that are numbers become numbers.
     """
     values: list[Any]
     if members.keys() == {"item"}:
         item = members["item"]
         values = item if isinstance(item, list) else [item]
     else:
-        numbered = [str(number) for number in range(len(members))]
-        if not members or members.keys() != set(numbered):
+        names = [str(number) for number in range(len(members))]
+        if not members or members.keys() != set(names):
             return None
-        values = [members[number] for number in numbered]
+        values = [members[name] for name in names]
+    if not numbers:
+        return values
     return [number_or_text(value) if isinstance(value, str) else value for value in values]
 
 
@@ -98,7 +100,7 @@ def number_or_text(text: str) -> int | float | str:
 
 
 def _integer(digits: str, otherwise: str) -> int | str:
-    if len(digits) > _MAX_DIGITS:
+    if len(digits.lstrip("-")) > _MAX_DIGITS:
         return otherwise
     try:
         return int(digits)
@@ -176,7 +178,8 @@ def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
     declared = {} if items is None else items.properties
     if declared.keys() & value.keys():
         return [value]
-    found = listed(value)
+    # Items of which nothing is declared are what they look like.
+    found = listed(value, numbers=items is None)
     if found is not None:
         return found
     if len(value) == 1:
@@ -251,7 +254,7 @@ def json_problem(arguments: object) -> str | None:
         if isinstance(value, dict):
             strange = next((name for name in value if not isinstance(name, str)), None)
             if strange is not None:
-                return f"the arguments have a member named {strange!r}; allowed are texts"
+                return f"the arguments have a name of {type(strange).__name__}; allowed are texts"
             waiting.extend((member, depth + 1) for member in value.values())
         elif isinstance(value, list):
             waiting.extend((item, depth + 1) for item in value)
