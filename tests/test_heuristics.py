@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chunkast import ConfigError
 from chunkast.heuristics import PHASES, Draft, Heuristic, Patch, Phase, Pipeline, run_pipeline
 
-Any_ = Heuristic[Any, Any]
+AnyHeuristic = Heuristic[Any, Any]
 
 
 def parse(source: str) -> dict[str, str]:
@@ -26,11 +26,13 @@ def run(source: str, pipeline: Pipeline[Any, Any], **options: Any) -> Draft[Any,
     return run_pipeline(draft, pipeline, parse, **options)
 
 
-def patching(patch: Any, phase: Phase = "pre-parse", name: str = "h") -> Any_:
+def patching(patch: Any, phase: Phase = "pre-parse", name: str = "h") -> AnyHeuristic:
     return Heuristic(name, phase, lambda _: patch)
 
 
-def raising(where: Literal["run", "applies"], error: Exception, phase: Phase = "pre-parse") -> Any_:
+def raising(
+    where: Literal["run", "applies"], error: Exception, phase: Phase = "pre-parse"
+) -> AnyHeuristic:
     def fail(_: object) -> Any:
         raise error
 
@@ -92,7 +94,9 @@ def test_a_heuristic_that_raises(where: Literal["run", "applies"], error: Except
     ],
 )
 def test_what_is_no_patch_is_left_out(patch: Any) -> None:
-    heuristic: Any_ = Heuristic("h", "pre-parse", lambda _: patch() if callable(patch) else patch)
+    heuristic: AnyHeuristic = Heuristic(
+        "h", "pre-parse", lambda _: patch() if callable(patch) else patch
+    )
     draft = run("x", Pipeline.of([heuristic]))
     assert draft.value == {"content": "x"}
     assert len(draft.notes) == 1
@@ -100,7 +104,9 @@ def test_what_is_no_patch_is_left_out(patch: Any) -> None:
 
 
 def test_a_patch_can_be_dropped() -> None:
-    def same_length(draft: Draft[Any, Any], patch: Patch[Any], heuristic: Any_) -> str | None:
+    def same_length(
+        draft: Draft[Any, Any], patch: Patch[Any], heuristic: AnyHeuristic
+    ) -> str | None:
         assert heuristic.id == "mask"
         same = patch.source is None or len(patch.source) == len(draft.source)
         return None if same else f"{len(draft.source)} characters became {len(patch.source or '')}"
@@ -130,7 +136,7 @@ PATCHES = st.builds(
 
 
 @st.composite
-def heuristics(draw: st.DrawFn) -> Any_:
+def heuristics(draw: st.DrawFn) -> AnyHeuristic:
     phase = draw(st.sampled_from(PHASES))
     if draw(st.integers(0, 4)) == 0:
         return raising(draw(st.sampled_from(["run", "applies"])), ValueError("oh"), phase)
@@ -138,7 +144,7 @@ def heuristics(draw: st.DrawFn) -> Any_:
 
 
 @given(SOURCES, st.lists(heuristics(), max_size=8), st.integers(0, 3))
-def test_any_pipeline(source: str, given_: list[Any_], max_reparses: int) -> None:
+def test_any_pipeline(source: str, given_: list[AnyHeuristic], max_reparses: int) -> None:
     attempts: list[str] = []
 
     def attempt(text: str) -> dict[str, str]:
