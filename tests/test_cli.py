@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,12 @@ def test_no_command_prints_help_on_stderr(tmp_path: Path) -> None:
 
 
 def test_help_and_version(tmp_path: Path) -> None:
-    for arguments in (["--help"], ["chunk", "--help"], ["stats", "--help"]):
+    for arguments in (
+        ["--help"],
+        ["chunk", "--help"],
+        ["stats", "--help"],
+        ["toolcalls", "--help"],
+    ):
         done = run(*arguments, cwd=tmp_path)
         assert done.returncode == 0
         assert done.stdout.startswith(b"usage: chunkast")
@@ -175,7 +181,14 @@ def imports_of(*arguments: str, cwd: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["chunk", "--help"], ["stats", "--help"], ["chunk", "--bad"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["chunk", "--help"],
+        ["stats", "--help"],
+        ["toolcalls", "--help"],
+        ["chunk", "--bad"],
+    ],
 )
 def test_arguments_are_parsed_before_heavy_imports(tmp_path: Path, arguments: list[str]) -> None:
     modules = imports_of(*arguments, cwd=tmp_path)
@@ -1073,3 +1086,159 @@ def test_figures() -> None:
     rows = _histogram([1, 10, 11, 100], 100)
     assert [row["chunks"] for row in rows] == [2, 1, 0, 0, 0, 0, 0, 0, 0, 1]
     assert [(row["from"], row["to"]) for row in _histogram([], 3)] == [(1, 1), (2, 2), (3, 3)]
+
+
+# Tool calls
+
+TOOLS = """[
+  {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+  {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
+]"""
+CALLS = """Ich suche … <search><query>Grüße 🚀</query></search> and
+<add><x>1</x><y>2.5</y></add>, then <search><query>a</query><query>b</query></search>.
+"""
+
+
+def test_toolcalls(tmp_path: Path) -> None:
+    write(tmp_path, {"tools.json": TOOLS, "calls.txt": CALLS})
+    done = run("toolcalls", "calls.txt", "--tools", "tools.json", cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)) == (0, [])
+    parts = records(done.stdout)
+    assert [(p.get("name"), p.get("arguments"), p.get("text")) for p in parts] == [
+        (None, None, "Ich suche … "),
+        ("search", {"query": "Grüße 🚀"}, None),
+        (None, None, " and\n"),
+        ("add", {"x": 1, "y": 2.5}, None),
+        (None, None, ", then "),
+        (None, None, "<search><query>a</query><query>b</query></search>"),
+        (None, None, ".\n"),
+    ]
+    edges = [(p["start"], p["end"]) for p in parts]
+    assert edges[0][0] == 0
+    assert edges[-1][1] == len(CALLS)
+    assert all(before[1] == after[0] for before, after in pairwise(edges))
+    assert list(parts[0]) == ["type", "text", "start", "end"]
+    assert list(parts[1]) == ["type", "name", "arguments", "start", "end"]
+    [note] = done.stderr.decode().splitlines()
+    assert note == (
+        "chunkast: note: tool call 'search' at 92: it stays text, as its body cannot be read: "
+        "<query> at 16 comes twice; allowed is one string"
+    )
+    piped = run("toolcalls", "--tools=tools.json", "-", cwd=tmp_path, stdin=CALLS.encode())
+    assert (piped.returncode, piped.stdout) == (0, done.stdout)
+    dashed = run("toolcalls", "--tools", "tools.json", "--", "calls.txt", cwd=tmp_path)
+    assert dashed.stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        '{"add": {"type": "object"}}',
+        '[{"name": "add"}]',
+        '[{"name": "add", "input_schema": {}}]',
+        '[{"name": "add", "inputSchema": {}}]',
+        '[{"name": "add", "json_schema": {}}]',
+        '\ufeff[{"type": "function", "function": {"name": "add"}}]',
+    ],
+)
+def test_toolcalls_takes_tools_as_they_are_written_elsewhere(tmp_path: Path, tools: str) -> None:
+    write(tmp_path, {"tools.json": tools, "calls.txt": "<add><x>1</x></add>"})
+    done = run("toolcalls", "calls.txt", "--tools", "tools.json", cwd=tmp_path)
+    assert [p["arguments"] for p in records(done.stdout)] == [{"x": 1}]
+
+
+@posix
+def test_toolcalls_come_out_as_soon_as_they_are_known(tmp_path: Path) -> None:
+    write(tmp_path, {"tools.json": TOOLS})
+    pieces = "é<search><query>ü</query></search>".encode()
+    arguments = ("toolcalls", "-", "--tools", "tools.json")
+    with started(*arguments, cwd=tmp_path, stdin=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        # A byte at a time: most cuts are inside a tag, some inside a character.
+        for number in range(len(pieces)):
+            process.stdin.write(pieces[number : number + 1])
+            process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {
+            "type": "text",
+            "text": "é",
+            "start": 0,
+            "end": 1,
+        }
+        # The text has not ended yet.
+        assert json.loads(process.stdout.readline())["arguments"] == {"query": "ü"}
+        process.stdin.write(b"<sea")
+        process.stdin.close()
+        assert json.loads(process.stdout.readline())["text"] == "<sea"
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"),
+    [
+        (None, "--tools tools.json: No such file or directory"),
+        ("[", "--tools tools.json: this is not JSON in UTF-8: "),
+        (b"\xff", "--tools tools.json: this is not JSON in UTF-8: "),
+        ("[" * 100_000, "--tools tools.json: this is not JSON in UTF-8: "),
+        ("5", "--tools tools.json: tools=5: allowed are"),
+        ("[5]", "--tools tools.json: tools[0]=5: allowed is"),
+        ('[{"name": "a b"}]', "--tools tools.json: tools[0].name='a b': allowed are"),
+        ('[{"function": {}}]', "--tools tools.json: tools[0].function.name=None: "),
+        ('{"a": 5}', "--tools tools.json: tools['a'].json_schema=5: "),
+        ('[{"name": "a"}, {"name": "a"}]', "--tools tools.json: tools='a': two tools"),
+    ],
+)
+def test_toolcalls_with_bad_tools(tmp_path: Path, tools: str | bytes | None, says: str) -> None:
+    write(tmp_path, {"calls.txt": CALLS})
+    write(tmp_path, {"tools.json": tools} if tools else {})
+    done = run("toolcalls", "calls.txt", "--tools", "tools.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = errors(done.stderr)
+    assert says in line
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["toolcalls", "a.txt"], "required: --tools"),
+        (["toolcalls", "--tools", "tools.json"], "required: FILE"),
+        (["toolcalls", "a.txt", "b.txt", "--tools", "tools.json"], "unrecognized arguments: b.txt"),
+        (["toolcalls", "a.txt", "--tool", "tools.json"], "required: --tools"),
+    ],
+)
+def test_toolcalls_usage(tmp_path: Path, arguments: list[str], says: str) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = errors(done.stderr)
+    assert says in line
+
+
+def test_toolcalls_with_a_bad_file(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "tools.json": TOOLS,
+        "bad.txt": b"ab <sea\xffrch>",
+        "cut.txt": b"<add/>\xc3",
+    }
+    write(tmp_path, {**files, "wide.txt": "x".encode("utf-16")})
+    for name, position, out in (
+        ("bad.txt", 7, ["ab <sea"]),
+        ("cut.txt", 6, [None]),
+        ("wide.txt", 0, []),
+    ):
+        for given, shown, stdin in (
+            (name, name, b""),
+            ("-", "<stdin>", (tmp_path / name).read_bytes()),
+        ):
+            done = run("toolcalls", given, "--tools", "tools.json", cwd=tmp_path, stdin=stdin)
+            assert done.returncode == 1
+            [line] = errors(done.stderr)
+            assert f"{shown} at byte {position}: " in line
+            texts = [record.get("text") for record in records(done.stdout)]
+            assert "".join(text or "<add/>" for text in texts) == "".join(
+                o or "<add/>" for o in out
+            )
+    for name in ("missing.txt", "."):
+        done = run("toolcalls", name, "--tools", "tools.json", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert errors(done.stderr)[0].startswith(f"chunkast: error: {name}: ")

@@ -21,16 +21,27 @@ import codecs
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from io import BufferedReader
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Final, cast
 
 from chunkast.cli.files import is_file, is_folder, is_there
 from chunkast.cli.messages import UsageError
 from chunkast.errors import SourceError
 
-__all__ = ("ENDINGS", "VENDORED", "InputFile", "Selection", "read", "read_bytes", "select")
+__all__ = (
+    "ENDINGS",
+    "VENDORED",
+    "InputFile",
+    "Selection",
+    "read",
+    "read_bytes",
+    "read_pieces",
+    "select",
+)
 
 ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt")
 # Folders of other people's files and of generated ones.
@@ -50,6 +61,8 @@ VENDORED: Final = frozenset(
     }
 )
 _STDIN: Final = "<stdin>"
+# The most that is read at once of what is read piece by piece, in bytes.
+_PIECE: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +124,59 @@ def read(file: InputFile) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            reason = "this is UTF-16"
-        else:
-            reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
-        raise SourceError(file.path, f"{reason}; convert the file to UTF-8", error.start) from None
+        raise _undecodable(file.path, error, 0) from None
+
+
+def read_pieces(path: str) -> Iterator[str]:
+    """The text of a file or of ``-`` (standard input), piece by piece as it comes.
+
+    Raises ``SourceError`` like :func:`read`, once everything before the error is given.
+    """
+    name = _STDIN if path == "-" else path
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    position = 0
+    with _open_bytes(path, name) as stream:
+        while True:
+            try:
+                data = stream.read1(_PIECE)
+            except OSError as error:
+                raise SourceError(name, error.strerror or str(error)) from None
+            # Bytes of a character that is not complete yet wait in the decoder.
+            waiting = len(decoder.getstate()[0])
+            try:
+                yield decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                yield error.object[: error.start].decode("utf-8")
+                raise _undecodable(name, error, position - waiting) from None
+            if not data:
+                return
+            position += len(data)
+
+
+@contextmanager
+def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
+    if path == "-":
+        if sys.stdin is None:
+            raise SourceError(name, "standard input is closed")
+        # With PYTHONUNBUFFERED, too, this reads what is there and no more.
+        yield cast("BufferedReader", sys.stdin.buffer)
+        return
+    try:
+        stream = Path(path).open("rb")  # noqa: SIM115 - it is closed below
+    except OSError as error:
+        raise SourceError(name, error.strerror or str(error)) from None
+    with stream:
+        yield stream
+
+
+def _undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
+    """What to say of bytes that are no UTF-8; they begin at byte ``base`` of the file."""
+    data = error.object
+    if not base and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        reason = "this is UTF-16"
+    else:
+        reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
+    return SourceError(path, f"{reason}; convert the file to UTF-8", base + error.start)
 
 
 def read_bytes(path: str) -> bytes:

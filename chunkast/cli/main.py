@@ -12,17 +12,24 @@ from types import FrameType, MappingProxyType, ModuleType
 from typing import Final, NoReturn
 
 import chunkast
-from chunkast.cli import chunk, index, quote, search, stats
+from chunkast.cli import chunk, index, quote, search, stats, toolcalls
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
 from chunkast.errors import ChunkastError, ConfigError
 
 __all__ = ("main",)
 
-# Each module has HELP, DESCRIPTION, OPERANDS (the name of what it takes besides options),
-# add_arguments(parser) and run(options).
+# Each module has HELP, DESCRIPTION, OPERANDS, add_arguments(parser) and run(options).
+# OPERANDS names the list of what it takes besides options; "" if it takes no list.
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
-    {"chunk": chunk, "stats": stats, "index": index, "search": search, "quote": quote}
+    {
+        "chunk": chunk,
+        "stats": stats,
+        "index": index,
+        "search": search,
+        "quote": quote,
+        "toolcalls": toolcalls,
+    }
 )
 
 _FAILED: Final = 1
@@ -86,16 +93,20 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
     """Parse operands wherever they stand; argparse takes them only where they stand together."""
+    command = COMMANDS.get(argv[0]) if argv else None
+    if command is None or not command.OPERANDS:
+        return parser.parse_args(argv)
     end = argv.index("--") if "--" in argv else len(argv)
     options, more = parser.parse_known_args(argv[:end])
-    if options.command is None:
-        return options
     unknown = next((word for word in more if word.startswith("-") and word != "-"), None)
-    name: str = COMMANDS[options.command].OPERANDS
-    operands = [*getattr(options, name), *more, *argv[end + 1 :]]
-    setattr(options, name, operands)
+    operands = [*getattr(options, command.OPERANDS), *more, *argv[end + 1 :]]
+    setattr(options, command.OPERANDS, operands)
     if unknown is not None or not operands:
-        what = f"{name.upper()} missing" if unknown is None else f"unknown argument {unknown}"
+        what = (
+            f"{command.OPERANDS.upper()} missing"
+            if unknown is None
+            else f"unknown argument {unknown}"
+        )
         raise UsageError(f"{what} (see chunkast {options.command} --help)")
     return options
 

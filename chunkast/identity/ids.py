@@ -8,13 +8,12 @@ from hashlib import sha256
 from typing import Any, Final
 
 from chunkast.text.source_map import encode
+from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("SPACE", "Location", "chunk_id", "content_hash", "normalize_text")
+__all__ = ("Location", "chunk_id", "content_hash", "normalize_text")
 
-# JavaScript's white space, in which hashes were defined first. Python's own differs:
-# it also takes U+001C to U+001F and U+0085, and does not take U+FEFF.
-SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_SPACES: Final = re.compile(f"[{SPACE}]+")
+_SPACES: Final = re.compile(f"[{WHITE_SPACE}]+")
+# Where Python's own white space is another.
 _DIFFERENT: Final = re.compile("[\x1c-\x1f\x85\ufeff]")
 
 

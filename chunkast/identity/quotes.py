@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chunkast.identity.ids import SPACE, normalize_text
+from chunkast.identity.ids import normalize_text
 from chunkast.model import Chunk
 from chunkast.text.source_map import SourceMap
+from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("Citation", "locate_quote", "validate_quote")
 
 MAX_QUOTE: Final = 240
 # Runs of white space other than one single blank.
-_NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{SPACE}]))[{SPACE}]+")
+_NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
-from chunkast.writers.json import write_json, write_jsonl
+from chunkast.writers.json import json_bytes, write_json, write_jsonl
 from chunkast.writers.parquet import write_parquet
 from chunkast.writers.sqlite import write_sqlite
 from chunkast.writers.text import write_text
@@ -24,6 +24,7 @@ __all__ = (
     "WRITERS",
     "Format",
     "format_of",
+    "json_bytes",
     "write_json",
     "write_jsonl",
     "write_parquet",

@@ -14,25 +14,26 @@ from typing import BinaryIO
 
 from chunkast.model import Chunk
 
-__all__ = ("write_json", "write_jsonl")
+__all__ = ("json_bytes", "write_json", "write_jsonl")
 
 
 def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write one compact object per line."""
-    out.writelines(_encode(chunk) + b"\n" for chunk in chunks)
+    out.writelines(json_bytes(chunk.to_dict()) + b"\n" for chunk in chunks)
 
 
 def write_json(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write one array, an object per line."""
     before = b"[\n"
     for chunk in chunks:
-        out.write(before + _encode(chunk))
+        out.write(before + json_bytes(chunk.to_dict()))
         before = b",\n"
     out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
-def _encode(chunk: Chunk) -> bytes:
-    text = json.dumps(chunk.to_dict(), ensure_ascii=False, separators=(",", ":"))
+def json_bytes(value: object) -> bytes:
+    """JSON data as one compact line, without its end."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # What cannot be encoded is a lone surrogate inside a string, and "backslashreplace"
     # writes it as JSON's own escape.
     return text.encode("utf-8", "backslashreplace")

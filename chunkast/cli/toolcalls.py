@@ -1,0 +1,90 @@
+"""``chunkast toolcalls``: the tool calls in a text and the text around them, as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from chunkast.cli.inputs import read_pieces
+from chunkast.cli.messages import UsageError, say_note
+from chunkast.cli.output import stdout
+from chunkast.errors import ConfigError, SourceError
+from chunkast.writers import json_bytes
+
+if TYPE_CHECKING:
+    from chunkast.toolcalls import Part, Tool
+
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "print the tool calls in a text"
+DESCRIPTION: Final = (
+    "Print the tool calls in a text and the text around them, an object per line, each as "
+    "soon as it is known. A call that cannot be parsed is printed as text and named on stderr."
+)
+OPERANDS: Final = ""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("file", metavar="FILE", help="a text in UTF-8, or - for standard input")
+    parser.add_argument(
+        "--tools",
+        required=True,
+        metavar="TOOLS.json",
+        help="the tools: a list of objects with name and parameters (or input_schema, or "
+        "json_schema), or an object of JSON Schemas by name",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print the parts of the text."""
+    from chunkast.toolcalls import ToolCallStream
+
+    try:
+        stream = ToolCallStream(_tools(options.tools), on_error=_say_failed)
+    except ConfigError as error:
+        raise UsageError(f"--tools {options.tools}: {error}") from None
+    out = stdout()
+    try:
+        for piece in read_pieces(options.file):
+            _print(stream.feed(piece), out)
+    except SourceError:
+        # What could be read of the text is not lost.
+        _print(stream.close(), out)
+        raise
+    _print(stream.close(), out)
+    return 0
+
+
+def _tools(path: str) -> list[Tool]:
+    from chunkast.toolcalls import tools_from_json
+
+    try:
+        given = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"--tools {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--tools {path}: this is not JSON in UTF-8: {error}") from None
+    return tools_from_json(given)
+
+
+def _print(parts: Sequence[Part], out: BinaryIO) -> None:
+    out.writelines(json_bytes(_plain(part)) + b"\n" for part in parts)
+    # Whoever reads has what is known while the rest is still coming.
+    out.flush()
+
+
+def _plain(part: Part) -> dict[str, Any]:
+    from chunkast.toolcalls import Text
+
+    place = {"start": part.start_index, "end": part.end_index}
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text, **place}
+    return {"type": "tool-call", "name": part.name, "arguments": part.arguments, **place}
+
+
+def _say_failed(message: str, _metadata: Mapping[str, Any]) -> None:
+    say_note(message)

@@ -1,0 +1,18 @@
+"""Repairs around a parse, in three phases: before it, after it failed, after it gave a value."""
+
+from chunkast.heuristics.engine import DEFAULT_REPARSES, Attempt, Check, Report, run_pipeline
+from chunkast.heuristics.pipeline import PHASES, Draft, Heuristic, Patch, Phase, Pipeline
+
+__all__ = (
+    "DEFAULT_REPARSES",
+    "PHASES",
+    "Attempt",
+    "Check",
+    "Draft",
+    "Heuristic",
+    "Patch",
+    "Phase",
+    "Pipeline",
+    "Report",
+    "run_pipeline",
+)

@@ -1,0 +1,136 @@
+"""The run of a pipeline around one parse.
+
+1. The pre-parse heuristics, in order.
+2. One attempt to parse, unless there is a value or an error by then.
+3. The fallback-reparse heuristics, if there are errors. They go on after a reparse that
+   succeeded; one that is not wanted then says so by ``applies``.
+4. The post-parse heuristics, if there is a value.
+
+A patch is applied in the order source, value, notes, retry, stop. A reparse that succeeds
+sets the value and clears the errors; one that fails adds its error and leaves the value.
+In each phase so many reparses are made at most; the first attempt is none of them.
+
+A heuristic's own exception is noted and reported, and the draft goes on as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, Generic, TypeVar
+
+from chunkast.heuristics.pipeline import Draft, Heuristic, Patch, Pipeline
+
+__all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "Report", "run_pipeline")
+
+V = TypeVar("V")
+C = TypeVar("C")
+# Parses a source; raises where it cannot.
+Attempt = Callable[[str], V]
+# Why a patch is not to be applied, or None. What it raises passes through.
+Check = Callable[[Draft[V, C], Patch[V], Heuristic[V, C]], "str | None"]
+# Told what the engine notes by itself: a heuristic's exception, a patch that was dropped.
+Report = Callable[[str], object]
+
+# Enough for one repair of the structure and one of the content.
+DEFAULT_REPARSES: Final = 2
+
+
+def run_pipeline(
+    draft: Draft[V, C],
+    pipeline: Pipeline[V, C],
+    attempt: Attempt[V],
+    *,
+    max_reparses: int = DEFAULT_REPARSES,
+    check: Check[V, C] | None = None,
+    report: Report | None = None,
+) -> Draft[V, C]:
+    """The draft after the pipeline: parsed, or with the errors that were in the way."""
+    run = _Run(attempt, max_reparses, check, report)
+    draft = run.phase(pipeline.pre_parse, draft)
+    if draft.value is None and not draft.errors:
+        draft = run.parse(draft)
+    if draft.errors:
+        draft = run.phase(pipeline.fallback_reparse, draft)
+    if draft.value is not None:
+        draft = run.phase(pipeline.post_parse, draft)
+    return draft
+
+
+class _Run(Generic[V, C]):
+    """One run: what stays the same from phase to phase."""
+
+    __slots__ = ("attempt", "check", "max_reparses", "report")
+
+    def __init__(
+        self,
+        attempt: Attempt[V],
+        max_reparses: int,
+        check: Check[V, C] | None,
+        report: Report | None,
+    ) -> None:
+        self.attempt = attempt
+        self.max_reparses = max_reparses
+        self.check = check
+        self.report = report
+
+    def phase(self, heuristics: tuple[Heuristic[V, C], ...], draft: Draft[V, C]) -> Draft[V, C]:
+        reparses = self.max_reparses
+        for heuristic in heuristics:
+            try:
+                patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is the heuristic's own
+                draft = self.noted(draft, heuristic, _describe(error))
+                continue
+            if patch is None:
+                continue
+            dropped = self.reason_to_drop(draft, patch, heuristic)
+            if dropped is not None:
+                draft = self.noted(draft, heuristic, dropped)
+                continue
+            draft = _patched(draft, patch)
+            if patch.retry and patch.source is not None and reparses > 0:
+                reparses -= 1
+                draft = self.parse(draft)
+            if patch.stop:
+                break
+        return draft
+
+    def parse(self, draft: Draft[V, C]) -> Draft[V, C]:
+        try:
+            value = self.attempt(draft.source)
+        except Exception as error:  # noqa: BLE001 - a parse that fails is what fallback is for
+            # Its traceback would keep alive whatever the parse had in hand.
+            return replace(draft, errors=(*draft.errors, error.with_traceback(None)))
+        return replace(draft, value=value, errors=())
+
+    def reason_to_drop(
+        self, draft: Draft[V, C], patch: Any, heuristic: Heuristic[V, C]
+    ) -> str | None:
+        if not isinstance(patch, Patch):
+            return f"gave {type(patch).__name__}; allowed are Patch and None"
+        return None if self.check is None else self.check(draft, patch, heuristic)
+
+    def noted(self, draft: Draft[V, C], heuristic: Heuristic[V, C], what: str) -> Draft[V, C]:
+        note = f"heuristic {heuristic.id!r}: {what}"
+        if self.report is not None:
+            self.report(note)
+        return replace(draft, notes=(*draft.notes, note))
+
+
+def _patched(draft: Draft[V, C], patch: Patch[V]) -> Draft[V, C]:
+    return replace(
+        draft,
+        source=draft.source if patch.source is None else patch.source,
+        value=draft.value if patch.value is None else patch.value,
+        notes=(*draft.notes, *patch.notes),
+    )
+
+
+def _describe(error: Exception) -> str:
+    """An exception's type and message, in a line."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - a broken __str__ is no reason to fail
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,0 +1,15 @@
+"""White space as JavaScript counts it, in which hashes and tags were defined first.
+
+Python's own differs: it also takes U+001C to U+001F and U+0085, and does not take U+FEFF.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ("WHITE_SPACE",)
+
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)

@@ -1,0 +1,39 @@
+"""Calls of tools written as XML in a text: ``<name>...</name>``, found, repaired, parsed."""
+
+from chunkast.toolcalls.model import Part, Text, Tool, ToolCall
+from chunkast.toolcalls.repairs import (
+    BALANCE_TAGS,
+    DEDUPE_SHELL_STRING_TAGS,
+    ESCAPE_INVALID_LT,
+    NORMALIZE_CLOSE_TAGS,
+    REPAIR_AGAINST_SCHEMA,
+    ToolDraft,
+    ToolHeuristic,
+    ToolPipeline,
+    default_pipeline,
+)
+from chunkast.toolcalls.stream import MAX_CALL_SIZE, OnError, ToolCallStream, parse_tool_calls
+from chunkast.toolcalls.tools import tools_from_json
+from chunkast.toolcalls.values import coerce
+
+__all__ = (
+    "BALANCE_TAGS",
+    "DEDUPE_SHELL_STRING_TAGS",
+    "ESCAPE_INVALID_LT",
+    "MAX_CALL_SIZE",
+    "NORMALIZE_CLOSE_TAGS",
+    "REPAIR_AGAINST_SCHEMA",
+    "OnError",
+    "Part",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolCallStream",
+    "ToolDraft",
+    "ToolHeuristic",
+    "ToolPipeline",
+    "coerce",
+    "default_pipeline",
+    "parse_tool_calls",
+    "tools_from_json",
+)

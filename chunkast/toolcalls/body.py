@@ -1,0 +1,233 @@
+"""The body of a call, as loose XML, to its arguments.
+
+What the schema calls a string is taken as it stands between its tags, white space and
+markup included, the five entities decoded. Everything else is read as elements: a text is
+trimmed and decoded, children make an object, repeated ones a list. Attributes, comments,
+declarations and the text between the parameters do not count. A text with markup in it that
+no schema makes anything of is a text.
+
+An element that no schema declares is looked through: in it the names mean what they mean
+around it. That finds the parameters inside a wrapper such as ``<arguments>``, and the
+second occurrence of a string parameter, which cancels the call.
+
+Elements have to be closed, in order; what is not is for the heuristics to repair. The text
+is gone through once: every search goes on from where the last one ended, or fails for good.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from chunkast.text.white_space import WHITE_SPACE
+from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
+
+__all__ = ("BodyError", "parse_body")
+
+# A name, whole, or the number of an item. No attribute reaches over a "<", in quotes or not,
+# so that no search does.
+_TAG: Final = re.compile(
+    r"""<(?P<close>/?)(?P<name> [^\W\d][^\s<>/="'!?]* | :[^\s<>/="'!?]* | [0-9]+(?=/?>) )
+    (?![^\s<>/="'!?])
+    (?: [^<>"']* (?: (?:"[^"<]*"|'[^'<]*') [^<>"']* )* | [^<>]* )>""",
+    re.VERBOSE,
+)
+_TAG_BEGINNING: Final = re.compile(r"</?[A-Za-z_:]")
+_CDATA: Final = "<![CDATA["
+# What is not read, up to its end.
+_SKIPPED: Final = (("<!--", "-->"), ("<!", ">"), ("<?", ">"))
+# Of a name in a message.
+_LONGEST_SHOWN: Final = 40
+# "&amp;" is last, so that nothing is decoded twice.
+_ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
+
+
+class BodyError(ValueError):
+    """A body that is no well-formed XML, or not to be taken as the arguments."""
+
+
+@dataclass(slots=True)
+class _Element:
+    """An element that is being read.
+
+    ``schema`` is its value's, None where none is declared. ``members`` declares the names of
+    the elements inside. ``start`` is where its content begins.
+    """
+
+    name: str
+    start: int
+    schema: Schema | None
+    members: Schema | None
+    children: list[tuple[str, Any]] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+
+
+def parse_body(source: str, schema: Schema) -> dict[str, Any]:
+    """The arguments in a call's body. Raises ``BodyError`` where it cannot be read."""
+    members = _grouped(_Reader(source, schema).read())
+    if len(members) == 1 and schema.properties:
+        [(name, inside)] = members.items()
+        wraps = isinstance(inside, dict) and schema.properties.keys() & inside.keys()
+        if name not in schema.properties and wraps:
+            members = inside
+    arguments: dict[str, Any] = {}
+    for name, value in members.items():
+        known = schema.property(name)
+        arguments[name] = guessed(value) if known is None else coerced(value, known, 1)
+    return arguments
+
+
+class _Reader:
+    """Goes through a body once."""
+
+    def __init__(self, source: str, schema: Schema) -> None:
+        self.source = source
+        self.parameters = schema
+        self.seen: set[str] = set()
+        self.open = [_Element("", 0, schema, schema)]
+
+    def read(self) -> list[tuple[str, Any]]:
+        """The outermost elements, each with its value."""
+        source, pos = self.source, 0
+        while (at := source.find("<", pos)) >= 0:
+            self.open[-1].text.append(decoded(source[pos:at]))
+            pos = self.markup(at)
+        if len(self.open) > 1:
+            element = self.open[-1]
+            raise BodyError(
+                f"<{_shown(element.name)}>, with its content from {element.start} on, is not closed"
+            )
+        return self.open[0].children
+
+    def markup(self, at: int) -> int:
+        """Read what begins with the "<" at ``at``; where it ends."""
+        source = self.source
+        tag = _TAG.match(source, at)
+        if tag is not None:
+            return self.close(tag) if tag["close"] else self.begin(tag)
+        if source.startswith(_CDATA, at):
+            end = self.find("]]>", at)
+            self.open[-1].text.append(source[at + len(_CDATA) : end - 3])
+            return end
+        for opener, closer in _SKIPPED:
+            if source.startswith(opener, at):
+                return self.find(closer, at)
+        if _TAG_BEGINNING.match(source, at):
+            raise BodyError(f"the tag at {at} has no end")
+        self.open[-1].text.append("<")
+        return at + 1
+
+    def find(self, closer: str, at: int) -> int:
+        found = self.source.find(closer, at)
+        if found < 0:
+            raise BodyError(f"what begins at {at} has no {closer}")
+        return found + len(closer)
+
+    def begin(self, tag: re.Match[str]) -> int:
+        name = tag["name"]
+        parent = self.open[-1]
+        schema = parent.members and parent.members.property(name)
+        if schema is not None and schema.kind == "string":
+            return self.string(tag, parent)
+        if len(self.open) > MAX_DEPTH:
+            raise BodyError(
+                f"the element at {tag.start()} is nested deeper than {MAX_DEPTH} levels"
+            )
+        members = parent.members if schema is None else _members_of(schema)
+        self.open.append(_Element(name, tag.end(), schema, members))
+        if _is_empty(tag):
+            self.end(tag.end())
+        return tag.end()
+
+    def string(self, tag: re.Match[str], parent: _Element) -> int:
+        """Take the string that begins behind ``tag`` as it stands."""
+        name = tag["name"]
+        if parent.members is self.parameters:
+            if name in self.seen:
+                raise BodyError(
+                    f"<{_shown(name)}> at {tag.start()} comes twice; allowed is one string"
+                )
+            self.seen.add(name)
+        start = end = stop = tag.end()
+        depth = 0 if _is_empty(tag) else 1
+        while depth:
+            found = _tags_of(name).search(self.source, stop)
+            if found is None:
+                raise BodyError(f"<{_shown(name)}> at {tag.start()} is not closed")
+            end, stop = found.span()
+            if not _is_empty(found):
+                depth += -1 if found["close"] else 1
+        parent.children.append((name, decoded(self.source[start:end])))
+        return stop
+
+    def close(self, tag: re.Match[str]) -> int:
+        name = self.open[-1].name
+        if tag["name"] != name:
+            expected = f"</{_shown(name)}>" if name else "no closing tag"
+            raise BodyError(f"</{_shown(tag['name'])}> at {tag.start()}; expected is {expected}")
+        self.end(tag.start())
+        return tag.end()
+
+    def end(self, pos: int) -> None:
+        """Give the innermost element, whose content ends at ``pos``, to the one around it."""
+        element = self.open.pop()
+        self.open[-1].children.append((element.name, self.value(element, pos)))
+
+    def value(self, element: _Element, end: int) -> Any:
+        text = "".join(element.text).strip(WHITE_SPACE)
+        if not element.children:
+            return text
+        members = _grouped(element.children)
+        kind = element.schema and element.schema.kind
+        declared = element.members.properties.keys() if element.members else frozenset[str]()
+        if kind == "object" or declared & members.keys():
+            return members
+        items = listed(members, numbers=kind is None)
+        if text and items is None:
+            # Text with markup in it, for all that is known.
+            return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
+        return members if items is None or kind is not None else items
+
+
+def _members_of(schema: Schema) -> Schema | None:
+    """The schema that declares the elements inside a value: an object's, or an item's."""
+    found: Schema | None = schema
+    for _ in range(MAX_DEPTH):  # items of a list may be lists like it, without end
+        if found is None or found.kind != "array":
+            break
+        found = found.items
+    return found if found is not None and found.properties else None
+
+
+def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Elements by name, in order of appearance; those that come several times as a list."""
+    groups: dict[str, list[Any]] = {}
+    for name, value in children:
+        groups.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}..."
+
+
+def _is_empty(tag: re.Match[str]) -> bool:
+    return not tag["close"] and tag[0].endswith("/>")
+
+
+@lru_cache(maxsize=256)
+def _tags_of(name: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"<(?P<close>/[{WHITE_SPACE}]*)?{re.escape(name)}(?=[{WHITE_SPACE}/>])[^<>]*>"
+    )
+
+
+def decoded(text: str) -> str:
+    """``text`` with the five entities as the characters they stand for."""
+    if "&" in text:
+        for entity, character in _ENTITIES:
+            text = text.replace(entity, character)
+    return text

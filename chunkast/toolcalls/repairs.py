@@ -1,0 +1,228 @@
+"""The heuristics that repair a call's body, each a pure function over text or value.
+
+Pre-parse: ``normalize-close-tags``, ``escape-invalid-lt``. After a parse that failed:
+``balance-tags``, ``dedupe-shell-string-tags``. After one that succeeded:
+``repair-against-schema``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any, Final
+
+from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline
+from chunkast.text.white_space import WHITE_SPACE
+from chunkast.toolcalls.body import BodyError, parse_body
+from chunkast.toolcalls.model import Tool
+from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.values import MAX_DEPTH
+
+__all__ = (
+    "BALANCE_TAGS",
+    "DEDUPE_SHELL_STRING_TAGS",
+    "ESCAPE_INVALID_LT",
+    "NORMALIZE_CLOSE_TAGS",
+    "REPAIR_AGAINST_SCHEMA",
+    "ToolDraft",
+    "ToolHeuristic",
+    "ToolPipeline",
+    "balance_tags",
+    "default_pipeline",
+    "escape_invalid_lt",
+    "keep_last_tag",
+    "normalize_close_tags",
+    "repair_against_schema",
+    "string_properties",
+)
+
+# The value is the call's arguments, the context the tool that is called.
+ToolDraft = Draft[dict[str, Any], Tool]
+ToolHeuristic = Heuristic[dict[str, Any], Tool]
+ToolPipeline = Pipeline[dict[str, Any], Tool]
+_ToolPatch = Patch[dict[str, Any]]
+
+_MALFORMED_CLOSE: Final = re.compile(rf"</[{WHITE_SPACE}]+([A-Za-z0-9_:-]+)[{WHITE_SPACE}]*>")
+_INVALID_LT: Final = re.compile(r"<(?![A-Za-z_:/!?]|[0-9]+/?>)")
+# The end of one step of a plan and the beginning of the next.
+_STATUS_THEN_STEP: Final = re.compile(rf"</status>[{WHITE_SPACE}]*(?=<step>)")
+_TAG_NAME: Final = re.compile(rf"</?[{WHITE_SPACE}]*([^{WHITE_SPACE}<>/]*)")
+
+
+def normalize_close_tags(text: str) -> str:
+    """``</ name >`` as ``</name>``, where white space comes before the name."""
+    return _MALFORMED_CLOSE.sub(r"</\1>", text)
+
+
+def escape_invalid_lt(text: str) -> str:
+    """Every ``<`` that cannot begin a tag, nor the tag of an item's number, as ``&lt;``."""
+    return _INVALID_LT.sub("&lt;", text)
+
+
+def balance_tags(text: str) -> str:
+    """``text`` with its tags in order: what is open is closed, what closes nothing is left out.
+
+    A closing tag closes what is open inside it. Tags reach up to the next ``>``, whatever
+    stands between.
+    """
+    text = _STATUS_THEN_STEP.sub("</status></step>", normalize_close_tags(text))
+    out: list[str] = []
+    stack: list[str] = []
+    waiting: Counter[str] = Counter()
+    pos = 0
+    while (at := text.find("<", pos)) >= 0:
+        out.append(text[pos:at])
+        end = text.find(">", at) + 1
+        if not end:
+            # Unfinished; a "<" alone says nothing.
+            pos = len(text) if at == len(text) - 1 else at
+            break
+        pos = end
+        name = _name_of(text, at)
+        if text.startswith("</", at):
+            if waiting[name]:
+                _close(name, stack, waiting, out)
+            continue
+        out.append(text[at:end])
+        if name and text[at + 1] not in "!?" and not text.endswith("/", at, end - 1):
+            stack.append(name)
+            waiting[name] += 1
+    out.append(text[pos:])
+    out.extend(f"</{name}>" for name in reversed(stack))
+    return "".join(out)
+
+
+def _name_of(text: str, at: int) -> str:
+    match = _TAG_NAME.match(text, at)
+    return match[1] if match else ""
+
+
+def _close(name: str, stack: list[str], waiting: Counter[str], out: list[str]) -> None:
+    """Close the innermost ``name``, after what is open inside it."""
+    while True:
+        inner = stack.pop()
+        waiting[inner] -= 1
+        out.append(f"</{inner}>")
+        if inner == name:
+            return
+
+
+def _balance_applies(draft: ToolDraft) -> bool:
+    """Only if balancing changes something, and not merely adds: that would be a guess.
+
+    Where a closing tag is malformed, what is missing may have been lost with it.
+    """
+    normal = normalize_close_tags(draft.original)
+    balanced = balance_tags(draft.original)
+    adds = len(balanced) > len(normal) and not _MALFORMED_CLOSE.search(draft.original)
+    return balanced != normal and not adds
+
+
+def _balance(draft: ToolDraft) -> _ToolPatch:
+    return Patch(source=escape_invalid_lt(balance_tags(draft.original)), retry=True)
+
+
+def keep_last_tag(text: str, name: str) -> str:
+    """``text`` without any ``<name>...</name>`` but the last one."""
+    opener, closer = f"<{name}>", f"</{name}>"
+    spans: list[tuple[int, int]] = []
+    pos = 0
+    while (start := text.find(opener, pos)) >= 0:
+        found = text.find(closer, start)
+        if found < 0:
+            break
+        pos = found + len(closer)
+        spans.append((start, pos))
+    kept: list[str] = []
+    pos = 0
+    for start, end in spans[:-1]:
+        kept.append(text[pos:start])
+        pos = end
+    return "".join(kept) + text[pos:]
+
+
+def string_properties(schema: Schema) -> list[str]:
+    """The names of the properties whose type is string, and nothing else besides."""
+    return [name for name in schema.properties if _type_of(schema, name) == "string"]
+
+
+def _is_shell(draft: ToolDraft) -> bool:
+    """Whether the tool takes a command as a list, as those do that repeat other tags, too."""
+    return _type_of(Schema(draft.context.json_schema), "command") == "array"
+
+
+def _dedupe(draft: ToolDraft) -> _ToolPatch:
+    schema = Schema(draft.context.json_schema)
+    source = draft.source
+    for name in string_properties(schema):
+        source = keep_last_tag(source, name)
+    return Patch() if source == draft.source else Patch(source=source, retry=True)
+
+
+def _type_of(schema: Schema, name: str) -> object:
+    """A property's type as it is written, no more: a list of types is none."""
+    known = schema.property(name)
+    return known and known.given.get("type")
+
+
+def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
+    """``value`` with texts of XML parsed where the schema asks for a list of objects."""
+    if depth >= MAX_DEPTH:
+        return value
+    if isinstance(value, dict):
+        return {
+            name: member if known is None else repair_against_schema(member, known, depth + 1)
+            for name, member in value.items()
+            for known in (schema.property(name),)
+        }
+    items = schema.items
+    if not isinstance(value, list) or items is None:
+        return value
+    return [_repaired_item(item, items, depth) for item in value]
+
+
+def _repaired_item(item: Any, schema: Schema, depth: int) -> Any:
+    if not isinstance(item, str) or schema.kind != "object":
+        return repair_against_schema(item, schema, depth + 1)
+    try:
+        return parse_body(item, schema) or item
+    except BodyError:
+        return item
+
+
+def _repair(draft: ToolDraft) -> _ToolPatch:
+    return Patch(value=repair_against_schema(draft.value, Schema(draft.context.json_schema)))
+
+
+NORMALIZE_CLOSE_TAGS: Final[ToolHeuristic] = Heuristic(
+    "normalize-close-tags",
+    "pre-parse",
+    lambda draft: Patch(source=normalize_close_tags(draft.source)),
+)
+ESCAPE_INVALID_LT: Final[ToolHeuristic] = Heuristic(
+    "escape-invalid-lt",
+    "pre-parse",
+    lambda draft: Patch(source=escape_invalid_lt(draft.source)),
+)
+BALANCE_TAGS: Final[ToolHeuristic] = Heuristic(
+    "balance-tags", "fallback-reparse", _balance, _balance_applies
+)
+DEDUPE_SHELL_STRING_TAGS: Final[ToolHeuristic] = Heuristic(
+    "dedupe-shell-string-tags", "fallback-reparse", _dedupe, _is_shell
+)
+REPAIR_AGAINST_SCHEMA: Final[ToolHeuristic] = Heuristic(
+    "repair-against-schema",
+    "post-parse",
+    _repair,
+    lambda draft: isinstance(draft.value, (dict, list)),
+)
+
+default_pipeline: Final[ToolPipeline] = Pipeline.of(
+    (
+        NORMALIZE_CLOSE_TAGS,
+        ESCAPE_INVALID_LT,
+        BALANCE_TAGS,
+        DEDUPE_SHELL_STRING_TAGS,
+        REPAIR_AGAINST_SCHEMA,
+    )
+)

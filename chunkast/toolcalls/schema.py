@@ -1,0 +1,97 @@
+"""What is read of a JSON Schema: a value's kind, its properties, its items.
+
+``jsonSchema`` wrappers are opened, local references followed, and of alternatives the one
+is taken that says most. Everything else a schema may say is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+__all__ = ("Schema",)
+
+# Of several types the first of these is taken: whatever fits none of them is text.
+_KINDS: Final = ("object", "array", "boolean", "number", "integer", "string")
+_ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
+# Wrappers and references around one schema; more than these are a circle.
+_HOPS: Final = 8
+
+
+class Schema:
+    """A JSON Schema, opened. ``kind`` is one of JSON's types, or None where none is given."""
+
+    def __init__(self, given: object, root: Mapping[str, Any] | None = None) -> None:
+        """``root`` is the schema that references in ``given`` start from."""
+        self.given, self._root = _opened(given, root, _HOPS)
+        self.kind = _kind(self.given)
+        self._known: dict[str, Schema] = {}
+
+    @cached_property
+    def properties(self) -> Mapping[str, Any]:
+        """The schemas of the declared properties, as they were given."""
+        found = self.given.get("properties")
+        return found if isinstance(found, Mapping) else {}
+
+    def property(self, name: str) -> Schema | None:
+        """The schema of a declared property."""
+        if name not in self.properties:
+            return None
+        if name not in self._known:
+            self._known[name] = Schema(self.properties[name], self._root)
+        return self._known[name]
+
+    @cached_property
+    def items(self) -> Schema | None:
+        """The schema of an array's items."""
+        found = self.given.get("items")
+        return Schema(found, self._root) if isinstance(found, Mapping) else None
+
+    def positions(self, count: int) -> Sequence[Schema] | None:
+        """The schemas of an array's items by position, if it has ``count`` of them."""
+        found = self.given.get("prefixItems")
+        if not isinstance(found, (list, tuple)) or len(found) != count:
+            return None
+        return [Schema(item, self._root) for item in found]
+
+
+def _kind(given: Mapping[str, Any]) -> str | None:
+    types = given.get("type")
+    if types is None:
+        implied = {"properties": "object", "items": "array", "prefixItems": "array"}
+        return next((kind for key, kind in implied.items() if key in given), None)
+    names = types if isinstance(types, (list, tuple)) else (types,)
+    return next((kind for kind in _KINDS if kind in names), None)
+
+
+def _opened(
+    given: object, root: Mapping[str, Any] | None, hops: int
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The schema inside wrappers, references and alternatives, and its root."""
+    if not isinstance(given, Mapping):
+        return {}, {}
+    root = given if root is None else root
+    if not hops:
+        return given, root
+    if isinstance(given.get("jsonSchema"), Mapping):
+        return _opened(given["jsonSchema"], None, hops - 1)
+    if isinstance(given.get("$ref"), str):
+        return _opened(_referred(given["$ref"], root), root, hops - 1)
+    if _kind(given) is None:
+        lists = (given[key] for key in _ALTERNATIVES if isinstance(given.get(key), (list, tuple)))
+        branches: Sequence[Any] = next(lists, ())
+        opened = [_opened(branch, root, hops - 1)[0] for branch in branches]
+        known = [branch for branch in opened if _kind(branch) is not None]
+        if known:
+            return min(known, key=lambda branch: _KINDS.index(_kind(branch) or "")), root
+    return given, root
+
+
+def _referred(reference: str, root: Mapping[str, Any]) -> object:
+    """What a local reference such as ``#/$defs/Name`` points to."""
+    found: object = root
+    for step in reference.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if reference.startswith("#") else None

@@ -1,0 +1,178 @@
+"""Calls in a text, as parts: all at once, or while the text is still coming."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from chunkast.errors import ChunkastError, ConfigError
+from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
+from chunkast.toolcalls.body import parse_body
+from chunkast.toolcalls.calls import CallFinder, Segment
+from chunkast.toolcalls.model import Part, Text, Tool, ToolCall
+from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline, default_pipeline
+from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.values import json_problem
+
+__all__ = ("MAX_CALL_SIZE", "OnError", "ToolCallStream", "parse_tool_calls")
+
+# Told what went wrong, in a sentence, and about which call.
+OnError = Callable[[str, Mapping[str, Any]], object]
+
+# An opener that is not closed within so many characters is text. It is several times what
+# a model writes at once.
+MAX_CALL_SIZE: Final = 1_000_000
+
+
+def parse_tool_calls(
+    text: str,
+    tools: Iterable[Tool],
+    *,
+    heuristics: Iterable[ToolHeuristic] = (),
+    pipeline: ToolPipeline | None = None,
+    max_reparses: int = DEFAULT_REPARSES,
+    on_error: OnError | None = None,
+    max_call_size: int | None = MAX_CALL_SIZE,
+) -> list[Part]:
+    """The parts of ``text``: calls of ``tools`` and the text around them, which tile it.
+
+    The options are those of :class:`ToolCallStream`. The parts are the stream's for every
+    way of cutting the text, once neighbouring texts are joined. Here they are joined, but
+    for a call that could not be parsed, which is a text of its own.
+    """
+    stream = ToolCallStream(
+        tools,
+        heuristics=heuristics,
+        pipeline=pipeline,
+        max_reparses=max_reparses,
+        on_error=on_error,
+        max_call_size=max_call_size,
+    )
+    return stream._read(text, last=True)  # noqa: SLF001 - feed and close at once
+
+
+class ToolCallStream:
+    """Finds calls in a text that comes in pieces.
+
+    Text outside calls comes out at once, but for the beginning of what may be an opening
+    tag; a call comes out with its closing tag. An opening tag that is not closed holds back
+    what comes behind it, until ``max_call_size`` or the end shows that it is text.
+
+    heuristics: run after those of the pipeline, each in its own phase.
+    pipeline: in place of ``default_pipeline``.
+    max_reparses: how many repaired bodies are parsed again in a phase.
+    on_error: told what went wrong with a call: ``(message, metadata)``. Metadata are
+        "tool_name", "tool_call" (the original text), "start_index", "end_index", "error" (the
+        exception, or None) and "notes". Its own exceptions pass through; what was found up
+        to then comes out with the next call of :meth:`feed` or :meth:`close`.
+    max_call_size: how many characters a call may have, tags included; None: any number.
+
+    Raises ``ConfigError`` for a value that is not allowed. No text raises anything.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        heuristics: Iterable[ToolHeuristic] = (),
+        pipeline: ToolPipeline | None = None,
+        max_reparses: int = DEFAULT_REPARSES,
+        on_error: OnError | None = None,
+        max_call_size: int | None = MAX_CALL_SIZE,
+    ) -> None:
+        self._tools = _by_name(tools)
+        self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
+        if pipeline is not None and not isinstance(pipeline, Pipeline):
+            raise ConfigError("pipeline", pipeline, "allowed are a Pipeline and None")
+        _check_count("max_reparses", max_reparses, least=0)
+        if max_call_size is not None:
+            _check_count("max_call_size", max_call_size, least=1)
+        base = default_pipeline if pipeline is None else pipeline
+        self._pipeline = base + Pipeline.of(heuristics)
+        self._max_reparses = max_reparses
+        self._on_error = on_error
+        self._finder = CallFinder(self._tools, max_call_size)
+        self._parts: list[Part] = []
+        self._problems: deque[tuple[str, dict[str, Any]]] = deque()
+        self._closed = False
+
+    def feed(self, piece: str) -> list[Part]:
+        """The parts that are known after ``piece``, the next part of the text.
+
+        Raises ``ChunkastError`` once the stream is closed.
+        """
+        if self._closed:
+            raise ChunkastError("feed() after close(): the text has ended; make a new stream")
+        return self._read(piece, last=False)
+
+    def close(self) -> list[Part]:
+        """The rest of the parts, now that the text has ended."""
+        return self._read("", last=True)
+
+    def _read(self, piece: str, *, last: bool) -> list[Part]:
+        self._closed = last
+        for segment in self._finder.read(piece, last=last):
+            self._parts.append(self._part(segment))
+        # Only now, when all is in order: the user's function may raise.
+        while self._problems and self._on_error is not None:
+            self._on_error(*self._problems.popleft())
+        parts, self._parts = self._parts, []
+        return parts
+
+    def _part(self, segment: Segment) -> Part:
+        if segment.name is None:
+            return Text(segment.text, segment.start, segment.end)
+        tool, schema = self._tools[segment.name], self._schemas[segment.name]
+        begun: ToolDraft = Draft.of(segment.body, tool)
+        draft = run_pipeline(
+            begun,
+            self._pipeline,
+            lambda source: parse_body(source, schema),
+            max_reparses=self._max_reparses,
+            report=lambda note: self._report(segment, note),
+        )
+        error = draft.errors[-1] if draft.value is None else None
+        problem = (
+            json_problem(draft.value) if error is None else f"its body cannot be read: {error}"
+        )
+        if problem is None and draft.value is not None:
+            return ToolCall(segment.name, draft.value, segment.text, segment.start, segment.end)
+        self._report(segment, f"it stays text, as {problem}", error, draft.notes)
+        return Text(segment.text, segment.start, segment.end)
+
+    def _report(
+        self,
+        segment: Segment,
+        what: str,
+        error: Exception | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        if self._on_error is None:
+            return
+        metadata = {
+            "tool_name": segment.name,
+            "tool_call": segment.text,
+            "start_index": segment.start,
+            "end_index": segment.end,
+            "error": error,
+            "notes": notes,
+        }
+        message = f"tool call {segment.name!r} at {segment.start}: {what}"
+        self._problems.append((message, metadata))
+
+
+def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            raise ConfigError("tools", tool, "allowed are Tool objects")
+        if tool.name in found:
+            raise ConfigError("tools", tool.name, "two tools have this name; allowed is one")
+        found[tool.name] = tool
+    return found
+
+
+def _check_count(name: str, value: object, *, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(name, value, f"allowed is a whole number of at least {least}")

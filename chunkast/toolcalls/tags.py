@@ -1,0 +1,105 @@
+"""The tags of given names in a text that comes in pieces, wherever it is cut.
+
+Openers are ``<name>``, empty tags ``<name/>``, closers ``</name>`` with white space allowed
+before and after the name. Nothing else is a tag. A character is looked at once: a tag that
+is cut is kept in a form no longer than the longest name (white space in a closer is not
+kept), and so is gone on with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from chunkast.text.white_space import WHITE_SPACE
+
+__all__ = ("Tag", "TagReader")
+
+_TAG: Final = re.compile(r"<(/?)([^<>/]*)(/?)>")
+_EDGE: Final = re.compile(r"[<>]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag at ``[start, end)`` of the whole text."""
+
+    name: str
+    kind: Literal["open", "close", "empty"]
+    start: int
+    end: int
+
+
+class TagReader:
+    """Reads tags. ``position`` is how many characters came so far."""
+
+    __slots__ = ("_beginnings", "_names", "_start", "_unfinished", "position")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self._beginnings = {name[:end] for name in self._names for end in range(len(name) + 1)}
+        self._unfinished = ""
+        self._start = 0
+        self.position = 0
+
+    @property
+    def opener_start(self) -> int:
+        """Where an unfinished tag begins that may yet open a call, or else ``position``."""
+        closer = self._unfinished.startswith("</")
+        return self._start if self._unfinished and not closer else self.position
+
+    def read(self, piece: str) -> Iterable[Tag]:
+        """The tags that end in ``piece``, the next part of the text."""
+        if self._unfinished or "<" in piece:
+            return self._read(piece)
+        self.position += len(piece)
+        return ()
+
+    def _read(self, piece: str) -> Iterator[Tag]:
+        base = self.position
+        self.position += len(piece)
+        at = 0
+        if self._unfinished:
+            edge = _EDGE.search(piece)
+            at = len(piece) if edge is None else edge.start() + (edge[0] == ">")
+            text = self._unfinished + piece[:at]
+            tag = self._tag(_TAG.fullmatch(text), self._start, base + at)
+            self._keep("" if edge else text, self._start)
+            if tag:
+                yield tag
+        for match in _TAG.finditer(piece, at):
+            tag = self._tag(match, base + match.start(), base + match.end())
+            if tag:
+                yield tag
+        last = piece.rfind("<", at)
+        if last >= 0:
+            self._keep(piece[last:], base + last)
+
+    def _tag(self, match: re.Match[str] | None, start: int, end: int) -> Tag | None:
+        if match is None:
+            return None
+        closing, name, empty = match.groups()
+        if closing:
+            name = name.strip(WHITE_SPACE)
+        if name not in self._names or (closing and empty):
+            return None
+        return Tag(name, "close" if closing else "empty" if empty else "open", start, end)
+
+    def _keep(self, text: str, start: int) -> None:
+        """Keep ``text`` as an unfinished tag, if it can become one."""
+        self._unfinished = self._beginning(text)
+        self._start = start
+
+    def _beginning(self, text: str) -> str:
+        """``text`` as far as it matters for what comes, or "" if it begins no tag."""
+        if text.startswith("</"):
+            name = text[2:].lstrip(WHITE_SPACE)
+            bare = name.rstrip(WHITE_SPACE)
+            if bare == name:
+                return "</" + name if name in self._beginnings else ""
+            return f"</{bare} " if bare in self._names else ""
+        name = text[1:]
+        if name in self._beginnings or (name.endswith("/") and name[:-1] in self._names):
+            return text
+        return ""

@@ -1,0 +1,44 @@
+"""Lists of tools as they are written elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chunkast.errors import ConfigError
+from chunkast.toolcalls.model import Tool
+
+__all__ = ("tools_from_json",)
+
+# What the arguments' schema is called, by whom one asks.
+_SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "json_schema")
+
+
+def tools_from_json(value: object) -> list[Tool]:
+    """The tools of JSON data: a list of tools, or schemas by name.
+
+    A tool is an object with its "name" and its schema as "parameters", "input_schema",
+    "inputSchema" or "json_schema" (none: any arguments), or such an object as the "function"
+    of another. Raises ``ConfigError`` for anything else, naming the place.
+    """
+    if isinstance(value, Mapping):
+        return [_tool(f"tools[{name!r}]", name, schema) for name, schema in value.items()]
+    if not isinstance(value, (list, tuple)):
+        raise ConfigError("tools", value, "allowed are a list of tools and an object of schemas")
+    return [_listed_tool(f"tools[{number}]", entry) for number, entry in enumerate(value)]
+
+
+def _listed_tool(place: str, entry: Any) -> Tool:
+    if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping):
+        place, entry = f"{place}.function", entry["function"]
+    if not isinstance(entry, Mapping):
+        raise ConfigError(place, entry, "allowed is an object with a name and a schema")
+    key = next((key for key in _SCHEMA_KEYS if key in entry), None)
+    return _tool(place, entry.get("name"), {} if key is None else entry[key])
+
+
+def _tool(place: str, name: Any, schema: Any) -> Tool:
+    try:
+        return Tool(name, schema)
+    except ConfigError as error:
+        raise ConfigError(f"{place}.{error.field}", error.value, error.allowed) from None

@@ -1,0 +1,267 @@
+"""Texts and lists to the values that a schema asks for; what does not fit stays as it is.
+
+Values are JSON data throughout: numbers are finite, integers exact. An integer of more
+digits than Python converts (4,300 by default) stays text, as Python could not write it
+either. Texts are read as JSON only where they nest no deeper than ``MAX_DEPTH`` levels, and
+values are changed only down to that level, so that no recursion goes deeper.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from chunkast.text.white_space import WHITE_SPACE
+from chunkast.toolcalls.schema import Schema
+
+__all__ = ("MAX_DEPTH", "coerce", "coerced", "guessed", "json_problem", "listed")
+
+# A value as a schema of a certain kind asks for it, so many levels down.
+Conversion = Callable[[Any, Schema, int], Any]
+
+MAX_DEPTH: Final = 64
+# What is nested may hold texts of JSON, and those strings of XML, each with its own bound.
+_MAX_RESULT_DEPTH: Final = 4 * MAX_DEPTH
+
+_INTEGER: Final = re.compile(r"-?[0-9]+")
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_BOOLEANS: Final = {"true": True, "false": False}
+# Strings (an unclosed one reaches to the end), and the brackets outside them.
+_JSON_BRACKET: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_MAX_DIGITS: Final = 4300
+_TOO_LONG: Final = 10**_MAX_DIGITS
+_SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
+
+
+def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
+    """``value`` as a JSON Schema asks for it, where it fits; nothing is checked.
+
+    Booleans and numbers come from texts; arrays from JSON, lines or items between commas,
+    from ``{"item": ...}``, numbered members or a single member with a list, or by wrapping
+    a value; objects from JSON. Lists and objects are gone through. Never raises on JSON
+    data.
+    """
+    return coerced(value, Schema(schema), 0)
+
+
+def coerced(value: Any, schema: Schema, depth: int) -> Any:
+    """Like :func:`coerce`, ``depth`` levels down."""
+    convert = _CONVERSIONS.get(schema.kind or "")
+    if convert is None or depth >= MAX_DEPTH:
+        return value
+    if isinstance(value, list) and schema.kind != "array":
+        return [convert(item, schema, depth) for item in value]
+    return convert(value, schema, depth)
+
+
+def guessed(value: Any) -> Any:
+    """A value of which no schema is known: a boolean, a number, JSON or text."""
+    if isinstance(value, list):
+        return [guessed(item) if isinstance(item, str) else item for item in value]
+    if not isinstance(value, str):
+        return value
+    found = _BOOLEANS.get(value.lower())
+    if found is not None:
+        return found
+    structure = _structure(value, single_quotes=False)
+    return number_or_text(value) if structure is None else structure
+
+
+def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
+    """The list that the members of an object are: ``item`` only, or numbered from 0 on.
+
+    With ``numbers``, texts that are numbers become numbers.
+    """
+    values: list[Any]
+    if members.keys() == {"item"}:
+        item = members["item"]
+        values = item if isinstance(item, list) else [item]
+    else:
+        names = [str(number) for number in range(len(members))]
+        if not members or members.keys() != set(names):
+            return None
+        values = [members[name] for name in names]
+    if not numbers:
+        return values
+    return [number_or_text(value) if isinstance(value, str) else value for value in values]
+
+
+def number_or_text(text: str) -> int | float | str:
+    """The number that ``text`` is (white space around it aside), or ``text``."""
+    stripped = text.strip(WHITE_SPACE)
+    if _INTEGER.fullmatch(stripped):
+        return _integer(stripped, text)
+    if _NUMBER.fullmatch(stripped):
+        return _finite(stripped, text)
+    return text
+
+
+def _integer(digits: str, otherwise: str) -> int | str:
+    if len(digits.lstrip("-")) > _MAX_DIGITS:
+        return otherwise
+    try:
+        return int(digits)
+    except ValueError:  # the interpreter's own bound is lower
+        return otherwise
+
+
+def _finite(digits: str, otherwise: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else otherwise
+
+
+def _boolean_or_text(text: str) -> bool | str:
+    return _BOOLEANS.get(text.strip(WHITE_SPACE).lower(), text)
+
+
+def _scalar(convert: Callable[[str], Any]) -> Conversion:
+    """The conversion of a text, or of the text in ``{"item": text}``."""
+
+    def converted(value: Any, _schema: Schema, _depth: int) -> Any:
+        only_item = isinstance(value, dict) and value.keys() == {"item"}
+        text = value["item"] if only_item else value
+        return convert(text) if isinstance(text, str) else value
+
+    return converted
+
+
+def _object(value: Any, schema: Schema, depth: int) -> Any:
+    if isinstance(value, str):
+        text = value.strip(WHITE_SPACE)
+        found = _structure(text, single_quotes=True) if text else {}
+        if not isinstance(found, dict):
+            return value
+        value = found
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: member if known is None else coerced(member, known, depth + 1)
+        for name, member in value.items()
+        for known in (schema.property(name),)
+    }
+
+
+def _array(value: Any, schema: Schema, depth: int) -> Any:
+    items = schema.items
+    values = _values(value, items)
+    positions = schema.positions(len(values))
+    if positions is not None:
+        return [coerced(v, own, depth + 1) for v, own in zip(values, positions, strict=True)]
+    if items is None:
+        return values
+    return [coerced(item, items, depth + 1) for item in values]
+
+
+def _values(value: Any, items: Schema | None) -> list[Any]:
+    """The items that ``value`` stands for, each as it is."""
+    if isinstance(value, str):
+        text = value.strip(WHITE_SPACE)
+        if not text:
+            return []
+        found = _structure(text, single_quotes=True)
+        if found is None:
+            pieces = text.split("\n" if "\n" in text else ",")
+            return [piece for piece in (p.strip(WHITE_SPACE) for p in pieces) if piece]
+        value = found
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return _members(value, items)
+    return [value]
+
+
+def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
+    """The items that an object holds, if it is not itself the only one."""
+    declared = {} if items is None else items.properties
+    if declared.keys() & value.keys():
+        return [value]
+    # Items of which nothing is declared are what they look like.
+    found = listed(value, numbers=items is None)
+    if found is not None:
+        return found
+    if len(value) == 1:
+        [member] = value.values()
+        if isinstance(member, list):
+            return member
+        if declared if isinstance(member, dict) else items and items.kind in _SCALARS:
+            return [member]
+    return [value]
+
+
+_CONVERSIONS: Final[Mapping[str, Conversion]] = {
+    "object": _object,
+    "array": _array,
+    "boolean": _scalar(_boolean_or_text),
+    "number": _scalar(number_or_text),
+    "integer": _scalar(number_or_text),
+}
+
+
+def _structure(text: str, *, single_quotes: bool) -> Any:
+    """The JSON object or array that ``text`` is, or None.
+
+    With ``single_quotes``, quotes around strings and names may be single ones.
+    """
+    if not text.startswith(("{", "[")) or _too_deep(text):
+        return None
+    found = _json(text)
+    if found is None and single_quotes and "'" in text:
+        text = text.replace("'", '"')
+        found = None if _too_deep(text) else _json(text)
+    return found
+
+
+def _too_deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    depth = 0
+    for match in _JSON_BRACKET.finditer(text):
+        first = text[match.start()]
+        if first != '"':
+            depth += 1 if first in "[{" else -1
+            if depth > MAX_DEPTH:
+                return True
+    return False
+
+
+def _json(text: str) -> Any:
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no JSON")
+
+    try:
+        return json.loads(
+            text,
+            parse_int=lambda digits: _integer(digits, digits),
+            parse_float=lambda digits: _finite(digits, digits),
+            parse_constant=refuse,
+        )
+    except ValueError:
+        return None
+
+
+def json_problem(arguments: object) -> str | None:
+    """Why ``arguments`` are not an object of JSON data, or None."""
+    if not isinstance(arguments, dict):
+        return f"the arguments are {type(arguments).__name__}; allowed is an object"
+    waiting: list[tuple[object, int]] = [(arguments, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > _MAX_RESULT_DEPTH:
+            return f"the arguments nest deeper than {_MAX_RESULT_DEPTH} levels"
+        if isinstance(value, dict):
+            strange = next((name for name in value if not isinstance(name, str)), None)
+            if strange is not None:
+                return f"the arguments have a name of {type(strange).__name__}; allowed are texts"
+            waiting.extend((member, depth + 1) for member in value.values())
+        elif isinstance(value, list):
+            waiting.extend((item, depth + 1) for item in value)
+        elif isinstance(value, int) and abs(value) >= _TOO_LONG:
+            return f"the arguments hold an integer of more than {_MAX_DIGITS} digits"
+        elif isinstance(value, float) and not math.isfinite(value):
+            return f"the arguments hold {value}; allowed are finite numbers"
+        elif not isinstance(value, (str, int, float, type(None))):
+            return f"the arguments hold {type(value).__name__}; allowed is JSON data"
+    return None

@@ -1,0 +1,583 @@
+"""What holds for tool calls in every text, and what the reference cases leave open.
+
+Parts are equal when they are so after neighbouring texts are joined: where a text is cut
+decides how much of it comes out at once, never what is a call. A call that could not be
+parsed is a text, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from chunkast import ChunkastError, ConfigError
+from chunkast.heuristics import Heuristic, Patch, Pipeline
+from chunkast.toolcalls import (
+    MAX_CALL_SIZE,
+    Part,
+    Text,
+    Tool,
+    ToolCall,
+    ToolCallStream,
+    ToolHeuristic,
+    coerce,
+    parse_tool_calls,
+)
+from chunkast.toolcalls.calls import CallFinder
+from chunkast.toolcalls.repairs import (
+    balance_tags,
+    escape_invalid_lt,
+    keep_last_tag,
+    normalize_close_tags,
+)
+from chunkast.toolcalls.values import MAX_DEPTH
+from tests.strategies import nasty_text
+
+STRING: Final = {"type": "string"}
+NUMBER: Final = {"type": "number"}
+TOOLS: Final = (
+    Tool("a"),
+    Tool("ab", {"type": "object", "properties": {"s": STRING, "n": NUMBER}}),
+    Tool(
+        "plan",
+        {
+            "type": "object",
+            "properties": {
+                "command": {"type": "array", "items": STRING},
+                "s": STRING,
+                "steps": {
+                    "type": "array",
+                    "items": {"type": "object", "properties": {"s": STRING, "n": NUMBER}},
+                },
+                "pair": {"type": "array", "prefixItems": [NUMBER, {"type": "boolean"}]},
+                "o": {"type": "object", "properties": {"s": STRING, "l": {"items": NUMBER}}},
+            },
+        },
+    ),
+)
+NAMES: Final = tuple(tool.name for tool in TOOLS)
+
+# Texts
+
+TAGS = [
+    form.format(name)
+    for name in (*NAMES, "s", "n", "steps", "o", "item", "0", "1", "command", "other")
+    for form in ("<{}>", "</{}>", "</ {}>", "</{}\n >", "<{}/>", '<{} x=">">', "<{}", "</{}")
+]
+VALUES = [
+    *("1", "-2.5e3", "true", "[1, '2']", '{"s": "1", "n": "2"}', "1,2", "1\n2", "a < b"),
+    *("&lt;s>", "&amp;lt;", "&", "<", "</", ">", '"', "'", " ", "\n", "\0", "\ud800", "é"),
+    *("<!-- c -->", "<!--", "<![CDATA[<s>]]>", "]]>", "<?x?>", "<!D", "1e999", "[NaN]", "9" * 30),
+    *("<status>x</status><step>", "{'a': [", "[[[[", "\ufeff", "\x85", "\u3000"),
+]
+
+
+def element(children: SearchStrategy[str]) -> SearchStrategy[str]:
+    names = st.sampled_from([*NAMES, "s", "n", "steps", "o", "item", "0", "command", "other"])
+    closers = st.sampled_from(["</{}>", "</{}>", "</{}>", "</ {}>", "</{} >", "", "</s>"])
+    return st.builds(
+        lambda name, inside, closer: f"<{name}>{inside}{closer.format(name)}",
+        names,
+        children,
+        closers,
+    )
+
+
+def texts() -> SearchStrategy[str]:
+    """Text, calls, broken calls and nested ones, one behind the other."""
+    leaf = st.sampled_from(VALUES) | st.sampled_from(TAGS) | nasty_text() | st.just("")
+    nested = st.recursive(
+        leaf, lambda inner: st.lists(element(inner) | inner, max_size=4).map("".join), max_leaves=12
+    )
+    return st.lists(nested, max_size=6).map("".join)
+
+
+def fragments(data: st.DataObject, text: str) -> list[str]:
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=12).map(sorted), "cuts")
+    edges = [0, *cuts, len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+def raw(part: Part) -> str:
+    return part.text if isinstance(part, Text) else part.raw
+
+
+def joined(parts: Sequence[Part]) -> list[Part]:
+    """Parts with neighbouring texts joined."""
+    found: list[Part] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if isinstance(part, Text) and isinstance(last, Text):
+            found[-1] = Text(last.text + part.text, last.start_index, part.end_index)
+        else:
+            found.append(part)
+    return found
+
+
+def streamed(pieces: Sequence[str], **options: Any) -> list[Part]:
+    stream = ToolCallStream(TOOLS, **options)
+    return [part for piece in pieces for part in stream.feed(piece)] + stream.close()
+
+
+def check_tiling(text: str, parts: Sequence[Part]) -> None:
+    assert "".join(map(raw, parts)) == text
+    position = 0
+    for part in parts:
+        assert part.start_index == position < part.end_index
+        assert raw(part) == text[part.start_index : part.end_index]
+        position = part.end_index
+    assert position == len(text)
+
+
+SIZES = st.sampled_from([None, MAX_CALL_SIZE, 1, 9, 20, 40])
+
+
+@given(texts(), SIZES, st.data())
+def test_every_text(text: str, size: int | None, data: st.DataObject) -> None:
+    problems: list[tuple[str, Any]] = []
+    parts = parse_tool_calls(
+        text, TOOLS, max_call_size=size, on_error=lambda *given_: problems.append(given_)
+    )
+    check_tiling(text, parts)
+    for part in parts:
+        if isinstance(part, ToolCall):
+            copy = json.loads(json.dumps(part.arguments, allow_nan=False))
+            assert copy == part.arguments
+            assert part.name in NAMES
+            assert re.match(rf"<{part.name}/?>", part.raw)
+    # Texts are neighbours only where one of them is a call that failed.
+    failed = {data_["start_index"] for _, data_ in problems}
+    for before, after in pairwise(parts):
+        if isinstance(before, Text) and isinstance(after, Text):
+            assert {before.start_index, after.start_index} & failed
+    for pieces in (fragments(data, text), list(text)):
+        pieces_problems: list[tuple[str, Any]] = []
+        found = streamed(
+            pieces,
+            max_call_size=size,
+            on_error=lambda *given_, seen=pieces_problems: seen.append(given_),
+        )
+        check_tiling(text, found)
+        assert joined(found) == joined(parts)
+        assert [message for message, _ in pieces_problems] == [message for message, _ in problems]
+
+
+# Where calls are
+
+_TAG = re.compile(r"<(/\s*)?(a|ab)(?:(?<=[ab])\s*)(/?)>")
+
+
+def calls_by_definition(text: str, size: int | None) -> list[tuple[int, int]]:
+    """The calls' spans, each looked for anew from its opener: slow, and easy to believe."""
+    spans, position = [], 0
+    while position < len(text):
+        end = end_of_call(text, position)
+        if end is None or (size is not None and end - position > size):
+            position += 1
+        else:
+            spans.append((position, end))
+            position = end
+    return spans
+
+
+def end_of_call(text: str, start: int) -> int | None:
+    opener = re.compile(r"<(a|ab)(/?)>").match(text, start)
+    if opener is None or opener[2]:
+        return opener and opener.end()
+    depth = 0
+    for tag in re.compile(rf"<{opener[1]}>|</\s*{opener[1]}\s*>").finditer(text, start):
+        depth += -1 if tag[0].startswith("</") else 1
+        if not depth:
+            return tag.end()
+    return None
+
+
+TAG_TEXTS = st.lists(
+    st.sampled_from(
+        ["<a>", "</a>", "<ab>", "</ab>", "</ ab >", "<a/>", "x", "<", "<a", "</", " ", "/>", "\n"]
+    ),
+    max_size=24,
+).map("".join)
+
+
+@given(TAG_TEXTS, st.sampled_from([None, 1, 8, 12, 20, 30]), st.data())
+@example("<a><b></a><ab><a></ab></a>", None, None)
+@example("<a> <ab></ab> <ab>", 12, None)
+def test_calls_are_where_the_definition_says(
+    text: str, size: int | None, data: st.DataObject | None
+) -> None:
+    expected = calls_by_definition(text, size)
+    for pieces in ([text], list(text), fragments(data, text) if data else [text]):
+        finder = CallFinder(("a", "ab"), size)
+        segments = [s for piece in pieces for s in finder.read(piece, last=False)]
+        segments += finder.read("", last=True)
+        assert [(s.start, s.end) for s in segments if s.name] == expected
+        assert "".join(s.text for s in segments) == text
+
+
+@given(TAG_TEXTS, st.integers(1, 30))
+def test_text_comes_out_as_early_as_it_can(text: str, size: int) -> None:
+    """All but a partial opening tag, or what an open call holds; no more than its bound."""
+    stream = ToolCallStream([Tool("a"), Tool("ab")], max_call_size=size)
+    out = 0
+    for count in range(1, len(text) + 1):
+        out += sum(len(raw(part)) for part in stream.feed(text[count - 1]))
+        held = text[out:count]
+        opener = re.match(r"<(?:a|ab)>", held)
+        partial = any(tag.startswith(held) for tag in ("<a>", "<ab>", "<a/>", "<ab/>"))
+        assert not held or (partial if opener is None else len(held) < size)
+
+
+def test_a_call_comes_out_with_its_closing_tag() -> None:
+    stream = ToolCallStream([Tool("calc")])
+    assert stream.feed("x <cal") == [Text("x ", 0, 2)]
+    assert stream.feed("c>") == []
+    assert stream.feed("<a>1</a></calc") == []
+    assert stream.feed("> y") == [
+        ToolCall("calc", {"a": 1}, "<calc><a>1</a></calc>", 2, 23),
+        Text(" y", 23, 25),
+    ]
+    assert stream.close() == []
+
+
+def test_openers_that_are_given_up() -> None:
+    text = "<calc><a>" + "x" * 100 + "<calc><a>1</a></calc> <calc> y"
+    first, call, rest = parse_tool_calls(text, [Tool("calc")], max_call_size=50)
+    assert (raw(first), raw(rest)) == ("<calc><a>" + "x" * 100, " <calc> y")
+    assert isinstance(call, ToolCall)
+    assert call.arguments == {"a": 1}
+    # Without a bound, the inner call is nested in one that is never closed.
+    assert [type(p) for p in parse_tool_calls(text, [Tool("calc")], max_call_size=None)] == [
+        type(p) for p in (first, call, rest)
+    ]
+    stream = ToolCallStream([Tool("calc")], max_call_size=50)
+    assert sum(isinstance(p, ToolCall) for piece in text for p in stream.feed(piece)) == 1
+
+
+def test_the_bound_is_on_the_whole_call() -> None:
+    text = "<calc>12</calc>"
+    for size, kind in ((len(text), ToolCall), (len(text) - 1, Text)):
+        [part] = parse_tool_calls(text, [Tool("calc")], max_call_size=size)
+        assert type(part) is kind
+
+
+@pytest.mark.parametrize("unit", ["<calc>", "<calc><a/>", "x", "<", "</calc>", "<calc></calc>"])
+def test_what_is_kept_is_bounded(unit: str) -> None:
+    stream = ToolCallStream([Tool("calc"), Tool("a")], max_call_size=100)
+    finder = stream._finder
+    for _ in range(2_000):
+        stream.feed(unit)
+        assert sum(map(len, finder._kept._pieces)) <= 100 + len(unit)
+        assert len(finder._openers) <= 100
+        assert sum(map(len, finder._unmatched.values())) <= len(finder._openers)
+
+
+# What goes wrong
+
+
+def test_a_call_that_fails_is_told() -> None:
+    told: list[tuple[str, Any]] = []
+    tools = [Tool("note", {"type": "object", "properties": {"t": STRING}})]
+    text = "x <note><t>1</t><t>2</t></note> y"
+    parts = parse_tool_calls(text, tools, on_error=lambda *given_: told.append(given_))
+    assert [raw(part) for part in parts] == ["x ", "<note><t>1</t><t>2</t></note>", " y"]
+    [(message, data)] = told
+    assert message == (
+        "tool call 'note' at 2: it stays text, as its body cannot be read: "
+        "<t> at 8 comes twice; allowed is one string"
+    )
+    assert (data["tool_name"], data["tool_call"]) == ("note", raw(parts[1]))
+    assert text[data["start_index"] : data["end_index"]] == raw(parts[1])
+    assert isinstance(data["error"], ValueError)
+    assert parse_tool_calls(text, tools) == parts
+
+
+def test_what_on_error_raises_passes_through_and_nothing_is_lost() -> None:
+    def fail(_message: str, _data: object) -> None:
+        raise KeyError("mine")
+
+    stream = ToolCallStream([Tool("calc")], on_error=fail)
+    with pytest.raises(KeyError, match="mine"):
+        stream.feed("a <calc><x></calc> b <calc><x></calc> c")
+    with pytest.raises(KeyError, match="mine"):
+        stream.feed(" d")
+    assert "".join(map(raw, stream.feed(" e"))) == "a <calc><x></calc> b <calc><x></calc> c d e"
+
+
+def test_heuristics_that_raise_are_told_and_the_call_is_parsed() -> None:
+    def fail(_draft: object) -> Patch[Any]:
+        raise ZeroDivisionError("oh")
+
+    told: list[str] = []
+    bad: list[ToolHeuristic] = [Heuristic("bad", "pre-parse", fail)]
+    [part] = parse_tool_calls(
+        "<a><x>1</x></a>", TOOLS, heuristics=bad, on_error=lambda message, _: told.append(message)
+    )
+    assert isinstance(part, ToolCall)
+    assert part.arguments == {"x": 1}
+    assert told == ["tool call 'a' at 0: heuristic 'bad': ZeroDivisionError: oh"]
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"x": math.nan},
+        {"x": [math.inf]},
+        {1: "x"},
+        {"x": {1, 2}},
+        {"x": (1,)},
+        {"x": nested(100_000)},
+        {"x": 10**5000},
+        ["x"],
+        "x",
+    ],
+    ids=lambda value: repr(type(value)),
+)
+def test_arguments_of_a_heuristic_have_to_be_json(value: Any) -> None:
+    told: list[str] = []
+    given_: list[ToolHeuristic] = [Heuristic("h", "post-parse", lambda _: Patch(value=value))]
+    pipeline: Pipeline[Any, Any] = Pipeline.of(given_)
+    for options in ({"heuristics": given_}, {"pipeline": pipeline}):
+        [part] = parse_tool_calls(
+            "<a></a>", TOOLS, on_error=lambda message, _: told.append(message), **options
+        )
+        assert part == Text("<a></a>", 0, 7)
+    assert len(told) == 2
+    assert "the arguments " in told[0]
+
+
+def test_the_end_is_the_end() -> None:
+    stream = ToolCallStream([])
+    assert stream.feed("<") == [Text("<", 0, 1)]
+    assert stream.close() == stream.close() == []
+    with pytest.raises(ChunkastError, match=r"feed\(\) after close\(\)"):
+        stream.feed("x")
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: Tool(""), "name=''"),
+        (lambda: Tool("a b"), "name='a b'"),
+        (lambda: Tool("a>"), "name='a>'"),
+        (lambda: Tool("a" * 257), "name="),
+        (lambda: Tool("a", []), "json_schema"),  # type: ignore[arg-type]
+        (lambda: parse_tool_calls("", [Tool("a"), Tool("a")]), "tools='a'"),
+        (lambda: parse_tool_calls("", ["a"]), "tools='a'"),  # type: ignore[list-item]
+        (lambda: parse_tool_calls("", [], max_reparses=-1), "max_reparses=-1"),
+        (lambda: parse_tool_calls("", [], max_reparses=True), "max_reparses=True"),
+        (lambda: parse_tool_calls("", [], max_call_size=0), "max_call_size=0"),
+        (lambda: parse_tool_calls("", [], pipeline=[]), "pipeline="),  # type: ignore[arg-type]
+        (lambda: parse_tool_calls("", [], heuristics=["x"]), "heuristics="),  # type: ignore[list-item]
+    ],
+)
+def test_what_is_not_allowed(build: Callable[[], object], says: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        build()
+
+
+# Values
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(VALUES),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["item", "0", "1", "a", "s"]), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+SCHEMAS = st.recursive(
+    st.sampled_from([{}, STRING, NUMBER, {"type": "boolean"}, {"type": ["null", "integer"]}, True]),
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"type": st.just("array"), "items": inner}),
+        st.fixed_dictionaries({"prefixItems": st.lists(inner, max_size=3)}),
+        st.fixed_dictionaries(
+            {"properties": st.dictionaries(st.sampled_from(["a", "s", "item"]), inner, max_size=3)}
+        ),
+        st.fixed_dictionaries({"jsonSchema": inner}),
+        st.fixed_dictionaries({"anyOf": st.lists(inner, max_size=3)}),
+    ),
+    max_leaves=6,
+)
+
+
+@given(JSON_VALUES, SCHEMAS)
+def test_coerced_values_are_json(value: Any, schema: Any) -> None:
+    before = json.dumps(value)
+    found = coerce(value, schema)
+    json.dumps(found, allow_nan=False)
+    assert json.dumps(value) == before
+
+
+@given(texts(), SCHEMAS)
+def test_any_body_under_any_schema(body: str, schema: Any) -> None:
+    tools = [Tool("call", {"type": "object", "properties": {"s": schema, "o": schema}})]
+    text = f"<call><s>{body}</s><o>{body}</o></call>"
+    for part in parse_tool_calls(text, tools):
+        if isinstance(part, ToolCall):
+            json.dumps(part.arguments, allow_nan=False)
+
+
+ARRAY: Final = {"type": "array", "items": NUMBER}
+OBJECTS: Final = {"type": "array", "items": {"type": "object", "properties": {"n": ARRAY}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "expected"),
+    [
+        ("5", {}, "5"),
+        (" 5 ", NUMBER, 5),
+        ("9" * 4300, NUMBER, int("9" * 4300)),
+        ("9" * 4301, NUMBER, "9" * 4301),
+        ("[" + "9" * 5000 + "]", ARRAY, ["9" * 5000]),
+        ("1e999", NUMBER, "1e999"),
+        ("[1e999, 2]", ARRAY, ["1e999", 2]),
+        ("NaN", NUMBER, "NaN"),
+        ("[NaN]", ARRAY, ["[NaN]"]),
+        ("yes", {"type": "boolean"}, "yes"),
+        (["1", "2"], NUMBER, [1, 2]),
+        ("", {"type": "object"}, {}),
+        ("5", ARRAY, [5]),
+        (5, ARRAY, [5]),
+        ({"item": "5"}, ARRAY, [5]),
+        ({"item": ["5", "x"]}, {"type": "array", "items": STRING}, ["5", "x"]),
+        ({"0": "5", "1": "x"}, {"type": "array"}, [5, "x"]),
+        ({"x": "5"}, ARRAY, [5]),
+        ("-" + "9" * 4300, NUMBER, -int("9" * 4300)),
+        ({"x": ["5", "6"]}, ARRAY, [5, 6]),
+        # The member is the item's own.
+        ({"n": ["5", "6"]}, OBJECTS, [{"n": [5, 6]}]),
+        ({"user": {"n": "5"}}, OBJECTS, [{"n": [5]}]),
+        ("1,true", {"prefixItems": [NUMBER, {"type": "boolean"}]}, [1, True]),
+        ("1,true,x", {"prefixItems": [NUMBER, {"type": "boolean"}]}, ["1", "true", "x"]),
+        ("5", {"anyOf": [{"type": "null"}, STRING, NUMBER]}, 5),
+        ("5", {"allOf": [{"$ref": "#/$defs/n"}], "$defs": {"n": NUMBER}}, 5),
+        ("5", {"$ref": "#/$defs/n", "$defs": {"n": {"$ref": "#"}}}, "5"),
+        ("5", {"$ref": "elsewhere.json"}, "5"),
+        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), {"type": "object"}, None),
+    ],
+)
+def test_coerce(value: Any, schema: Any, expected: Any) -> None:
+    assert coerce(value, schema) == (value if expected is None else expected)
+
+
+def test_deep_values_are_changed_down_to_a_level() -> None:
+    schema: dict[str, Any] = {"type": "array"}
+    schema["items"] = schema
+    assert coerce(nested(100_000), schema) is not None
+    assert coerce("[" * 100_000, schema)
+
+
+def arguments(body: str, schema: Any = None) -> Any:
+    [part] = parse_tool_calls(f"<t>{body}</t>", [Tool("t", schema or {})])
+    return part.arguments if isinstance(part, ToolCall) else None
+
+
+@pytest.mark.parametrize(
+    ("body", "properties", "expected"),
+    [
+        # A wrapper is opened, a parameter that nobody knows is kept.
+        ("<arguments><s>x</s><n>1</n></arguments>", {"s": STRING, "n": NUMBER}, {"s": "x", "n": 1}),
+        ("<x><y>1</y></x>", {"s": STRING}, {"x": {"y": "1"}}),
+        ("<x>1</x>", {"s": STRING}, {"x": 1}),
+        # A string of an object is not one of the tool's.
+        (
+            "<s>1</s><o><s>2</s></o>",
+            {"s": STRING, "o": {"type": "object", "properties": {"s": STRING}}},
+            {"s": "1", "o": {"s": "2"}},
+        ),
+        ("<s>1</s><x><s>2</s></x>", {"s": STRING}, None),
+        ("<s>a<s>b</s>c</s>", {"s": STRING}, {"s": "a<s>b</s>c"}),
+        ("<s>a &amp;lt; <b</s>", {"s": STRING}, {"s": "a &lt; <b"}),
+        ("<x>see <b>this</b> &amp; that</x>", {}, {"x": "see <b>this</b> & that"}),
+        (
+            "<x>echo <b>hi</b> there</x>",
+            {"x": {"type": "array", "items": STRING}},
+            {"x": ["echo <b>hi</b> there"]},
+        ),
+        ("<x>these: <item>1</item></x>", {"x": {"type": "array"}}, {"x": [1]}),
+        ("<x><![CDATA[<b> &amp; ]]></x>", {}, {"x": "<b> &amp;"}),
+        ("<x><item>1</item></x>", {}, {"x": [1]}),
+        ("<x><0>1</0><1>b</1></x>", {}, {"x": [1, "b"]}),
+        ("<x><item>1</item></x>", {"x": {"properties": {"item": STRING}}}, {"x": {"item": "1"}}),
+        ("<a b='1>2' c=\"3>4\">1</a>", {}, {"a": 1}),
+        ("<a b='1>1</a>", {}, {"a": 1}),
+        ("<!-- <a> --><?x <b?><!D <c><a>1</a>", {}, {"a": 1}),
+        ("<!-- <a>", {}, None),
+        ("<a>" * MAX_DEPTH + "1" + "</a>" * MAX_DEPTH, {}, {}),
+        ("<a>" * (MAX_DEPTH + 1) + "1" + "</a>" * (MAX_DEPTH + 1), {}, None),
+        ("<a>" * 50_000, {}, None),
+    ],
+)
+def test_bodies(body: str, properties: Any, expected: Any) -> None:
+    found = arguments(body, {"type": "object", "properties": properties})
+    if expected == {}:
+        assert found is not None
+    else:
+        assert found == expected
+
+
+@pytest.mark.skipif(not hasattr(sys, "set_int_max_str_digits"), reason="added in Python 3.10.7")
+def test_numbers_are_exact_whatever_the_interpreter_converts() -> None:
+    before = sys.get_int_max_str_digits()
+    digits = "9" * 700
+    try:
+        assert arguments(f"<x>{digits}</x>") == {"x": 10**700 - 1}
+        sys.set_int_max_str_digits(640)
+        assert arguments(f"<x>{digits}</x>") == {"x": digits}
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.parametrize("items", ["schema", {"$ref": "#/properties/x"}])
+def test_schemas_without_end_and_the_recursion_limit(items: Any) -> None:
+    """Deep data in a call, from a place that is deep itself."""
+    lists: dict[str, Any] = {"type": "array"}
+    lists["items"] = lists if items == "schema" else items
+    body = "<x>" + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "</x>"
+
+    def below(levels: int) -> Any:
+        if levels:
+            return below(levels - 1)
+        return arguments(body, {"type": "object", "properties": {"x": lists}})
+
+    value, depth = below(500)["x"], 0
+    while value:
+        [value], depth = value, depth + 1
+    assert depth == MAX_DEPTH - 1
+
+
+# Repairs
+
+
+@given(texts())
+def test_repairs(text: str) -> None:
+    normal = normalize_close_tags(text)
+    assert normalize_close_tags(normal) == normal
+    escaped = escape_invalid_lt(text)
+    assert escape_invalid_lt(escaped) == escaped
+    assert escaped.replace("&lt;", "<") == text.replace("&lt;", "<")
+    kept = keep_last_tag(text, "s")
+    assert keep_last_tag(kept, "s") == kept
+    balance_tags(text)
