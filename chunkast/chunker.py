@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chunkast.boundaries import find_regions, scan_break_points
+from chunkast.analysis import analyze
+from chunkast.boundaries import merge_break_points
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
 from chunkast.errors import ConfigError
 from chunkast.identity import Location, content_hash
-from chunkast.markdown import CONSTRUCTS, parse_document
-from chunkast.markdown.titles import plain_title
-from chunkast.model import Analysis, Block, BreakPoint, Chunk, Heading
+from chunkast.markdown import CONSTRUCTS
+from chunkast.model import Analysis, Block, BreakPoint, Chunk
 from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import SpanSet
 from chunkast.tokens import TokenIndex, resolve_counter
 
-__all__ = ("Chunker", "analyze")
+__all__ = ("Chunker",)
 
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
-
-
-def analyze(text: str, config: ChunkConfig) -> Analysis:
-    """Parse ``text`` and find its break points, protected regions and headings."""
-    document = parse_document(text, config.extensions)
-    return Analysis(
-        text=text,
-        blocks=document.tree,
-        break_points=tuple(scan_break_points(text, document.tree, config.score_table)),
-        regions=tuple(find_regions(text, document.tree, document.tags)),
-        headings=tuple(_headings(document.tree, SpanSet(document.tags))),
-        references=document.references,
-        front_matter=document.front_matter,
-        notes=document.notes,
-    )
-
-
-def _headings(tree: Block, tags: SpanSet) -> Iterator[Heading]:
-    """The headings that open sections: at the top level of the document, outside tags."""
-    path: list[tuple[int, str]] = []
-    for block in tree.children:
-        if block.kind != "heading" or tags.covers(block.start):
-            continue
-        while path and path[-1][0] >= block.level:
-            path.pop()
-        title = plain_title(block.content)
-        path.append((block.level, title))
-        yield Heading(block.start, block.end, block.level, title, tuple(name for _, name in path))
 
 
 class Chunker:
@@ -145,22 +117,28 @@ class _Run:
         self.leaf_kinds = [kinds for _, kinds in leaves]
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
+        self.closed = SpanSet(
+            (region.start, region.end)
+            for region in analysis.regions
+            if self.size(region.start, region.end) <= self.config.max_tokens
+        )
         self.refiner = Refiner(
             text,
             self.index,
             self.size,
+            parsed=analysis.masked or text,
+            closed=self.closed,
             budget=self.config.max_tokens,
             scores=self.config.score_table,
             trim=self.config.trim,
             references=analysis.references,
             extensions=self.config.extensions,
         )
-        self.closed = SpanSet(
-            (region.start, region.end)
-            for region in analysis.regions
-            if self.size(region.start, region.end) <= self.config.max_tokens
-        )
         points = [p for p in analysis.break_points if self.closed.end(p.pos) == p.pos]
+        if self.config.heuristics or analysis.annotations:
+            points = merge_break_points(points, self.region_edges())
+        self.annotations = analysis.annotations
+        self.annotation_starts = [mark.start for mark in self.annotations]
         if self.leaves and self.leaves[0].start:
             # Blank lines before the first block are a unit of their own.
             points.insert(0, BreakPoint(self.leaves[0].start, 0.0, "paragraph"))
@@ -189,6 +167,26 @@ class _Run:
             start, end = trim_span(self.text, start, end)
         return self.index.count(start, end)
 
+    def region_edges(self) -> Iterator[BreakPoint]:
+        """Points at the edges of closed regions that begin in one leaf and end in another.
+
+        Only a user's heuristic or a tool call makes such regions; what lies between two
+        points has to belong to one leaf or to one region.
+        """
+        score = self.config.score_table["line"]
+        for start, end in self.closed.within(0, len(self.text)):
+            leaf = self.leaf_around(start)
+            if leaf is None or leaf.start == start or end <= leaf.end:
+                continue
+            for pos in (start, end):
+                yield BreakPoint(pos, score, "line")
+
+    def leaf_around(self, pos: int) -> Block | None:
+        """The leaf that holds the character at ``pos``."""
+        slot = bisect_right(self.leaf_starts, pos) - 1
+        found = slot >= 0 and pos < self.leaves[slot].end
+        return self.leaves[slot] if found else None
+
     def leaf_at(self, pos: int) -> Block | None:
         """The leaf that begins at ``pos``."""
         slot = bisect_left(self.leaf_starts, pos)
@@ -214,7 +212,7 @@ class _Run:
                 glued = start
             leaf = self.leaf_at(start)
             if self.too_large(start, end):
-                leaf = leaf or Block("blank", start, end)
+                leaf = leaf or self.leaf_around(start) or Block("blank", start, end)
                 whole = self.closed.end(start + 1) if self.closed.covers(start) else start
                 self.refiner.divide(leaf, start, max(leaf.end, whole), end)
             elif (
@@ -277,7 +275,6 @@ class _Run:
         part = self.parts[location.key]
         self.parts[location.key] += 1
         text_hash = content_hash(text)
-        front_matter = self.analysis.front_matter
         return Chunk(
             id=location.id(part),
             index=number,
@@ -298,8 +295,18 @@ class _Run:
             embed_token_count=embed_tokens,
             embed_hash=text_hash if embed_text == text else content_hash(embed_text),
             oversize=tokens > self.config.max_tokens,
-            metadata={"front_matter": front_matter} if front_matter else {},
+            metadata=self.metadata(own, end),
         )
+
+    def metadata(self, start: int, end: int) -> dict[str, Any]:
+        """The document's front matter, and what is annotated of ``[start, end)``."""
+        front_matter = self.analysis.front_matter
+        found: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}
+        if self.annotations:
+            first = bisect_left(self.annotation_starts, start)
+            for mark in self.annotations[first : bisect_left(self.annotation_starts, end)]:
+                found.setdefault(mark.key, []).append(mark.value)
+        return found
 
     def sentences(self, unit: int) -> list[int]:
         """The beginnings of sentences inside a unit of prose that was not divided."""

@@ -6,10 +6,14 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from chunkast.errors import ConfigError
+from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
+
+if TYPE_CHECKING:
+    from chunkast.toolcalls import Tool
 
 __all__ = ("DEFAULT_EXTENSIONS", "EXTENSIONS", "ChunkConfig")
 
@@ -67,6 +71,10 @@ class ChunkConfig:
     trim: whether blank lines at a chunk's start and white space at its end are left out.
     oversize: whether a block larger than the budget is divided ("split") or kept whole
         and flagged ("keep").
+    heuristics: a user's own ``chunkast.heuristics.Heuristic`` objects: masks before the
+        parse, break points, regions and annotations after it.
+    tools: the ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in
+        the chunks' metadata.
     extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
     """
 
@@ -82,6 +90,8 @@ class ChunkConfig:
     context: Literal["none", "title", "headings"] = "headings"
     trim: bool = True
     oversize: Literal["split", "keep"] = "split"
+    heuristics: tuple[Heuristic[Any, Any], ...] = ()
+    tools: tuple[Tool, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
 
     def __post_init__(self) -> None:
@@ -105,6 +115,11 @@ class ChunkConfig:
             _check_choice(name, getattr(self, name), allowed)
         self._check_scores()
         self._check_extensions()
+        self._check_heuristics()
+        if self.tools:
+            from chunkast.toolcalls.tools import tools_by_name
+
+            object.__setattr__(self, "tools", tuple(tools_by_name(self.tools).values()))
 
     def _check_overlap(self) -> None:
         value = self.overlap
@@ -135,6 +150,14 @@ class ChunkConfig:
             if name not in EXTENSIONS:
                 raise ConfigError("extensions", name, _suggest(str(name), EXTENSIONS))
         object.__setattr__(self, "extensions", names)
+
+    def _check_heuristics(self) -> None:
+        given: Any = self.heuristics
+        if not hasattr(given, "__iter__"):
+            raise ConfigError("heuristics", given, "allowed is a sequence of Heuristic objects")
+        heuristics = tuple(given)
+        Pipeline.of(heuristics)
+        object.__setattr__(self, "heuristics", heuristics)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ("ChunkastError", "ConfigError", "SourceError", "StoreError")
+__all__ = ("ChunkastError", "ChunkastWarning", "ConfigError", "SourceError", "StoreError")
 
 
 class ChunkastError(Exception):
     """Root of every exception chunkast raises on purpose."""
+
+
+class ChunkastWarning(UserWarning):
+    """Something given was left out, and the rest done: what, and why."""
 
 
 class ConfigError(ChunkastError, ValueError):

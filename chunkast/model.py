@@ -6,12 +6,13 @@ byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 __all__ = (
     "Analysis",
+    "Annotation",
     "Block",
     "BreakPoint",
     "Chunk",
@@ -104,13 +105,28 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Annotation:
+    """Something known of ``[start, end)``, for the metadata of the chunk that it begins in.
+
+    A chunk's ``metadata[key]`` is the list of the values, in order; they are JSON data.
+    """
+
+    start: int
+    end: int
+    key: str
+    value: Any = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What the chunker knows of a document before it is packed.
 
     ``break_points`` are sorted by position, one per position. ``regions`` are sorted
     by start. ``references`` are the normalized labels of the link definitions.
     ``front_matter`` is the raw front matter, delimiters included. ``notes`` say, one
-    sentence each, what had to be done differently than usual. The analysis does not
+    sentence each, what had to be done differently than usual. ``masked`` is what the
+    parser read where that was not the text itself, of the same length and lines. ``tags``
+    are the spans of the blocks that pairs of XML tags enclose. The analysis does not
     depend on the budget, so one can serve several.
     """
 
@@ -122,6 +138,24 @@ class Analysis:
     references: frozenset[str] = frozenset()
     front_matter: str = ""
     notes: tuple[str, ...] = ()
+    masked: str = ""
+    tags: tuple[tuple[int, int], ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+    def plus(
+        self,
+        *,
+        break_points: Iterable[BreakPoint] = (),
+        regions: Iterable[ProtectedRegion] = (),
+        annotations: Iterable[Annotation] = (),
+    ) -> Analysis:
+        """This analysis with more in it, for heuristics; they are put in order at the end."""
+        return replace(
+            self,
+            break_points=(*self.break_points, *break_points),
+            regions=(*self.regions, *regions),
+            annotations=(*self.annotations, *annotations),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,14 +40,16 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     values["window"] = config.window_tokens
     values["scores"] = config.score_table
     values["extensions"] = sorted(config.extensions)
+    values["heuristics"] = [heuristic.id for heuristic in config.heuristics]
+    values["tools"] = {tool.name: dict(tool.json_schema) for tool in config.tools}
     return values
 
 
 def fingerprint(config: ChunkConfig, encoding: str) -> str:
     """The SHA-256 of the configuration and of the versions of what moves a boundary.
 
-    Equal fingerprints: the same text gives the same chunks. A user's own counter is
-    known by its name alone.
+    Equal fingerprints: the same text gives the same chunks. A user's own counter is known
+    by its name alone, a heuristic by its id: give it another one when it does something else.
     """
     given = {**config_values(config, encoding), **_versions()}
     return sha256(encode(json.dumps(given, sort_keys=True))).hexdigest()

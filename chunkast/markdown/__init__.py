@@ -1,7 +1,7 @@
 """Markdown to a block tree with exact offsets. The only package that imports markdown_it."""
 
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
-from chunkast.markdown.parser import Document, parse_blocks, parse_document
+from chunkast.markdown.parser import Document, parse_blocks, parse_document, parse_paragraphs
 
 __all__ = (
     "CONSTRUCTS",
@@ -9,4 +9,5 @@ __all__ = (
     "Document",
     "parse_blocks",
     "parse_document",
+    "parse_paragraphs",
 )

@@ -28,7 +28,7 @@ from chunkast.model import Block
 from chunkast.text.inline import normalize_label
 from chunkast.text.source_map import line_starts
 
-__all__ = ("Document", "parse_blocks", "parse_document")
+__all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
 
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph.
 # Time grows with the product of depth and lines where lines continue lazily.
@@ -37,20 +37,17 @@ _MAX_NESTING = 40
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text: its block tree, line starts and link labels.
+    """A parsed text.
 
-    ``starts`` holds the index of each line's first character, then the text's length.
     ``references`` are the normalized labels of the link definitions, ``tags`` the spans
-    of the blocks that pairs of XML tags enclose, sorted.
+    of the blocks that pairs of XML tags enclose, sorted. ``front_matter_end`` is where the
+    front matter ends; 0 if there is none.
     """
 
-    text: str
     tree: Block
-    starts: Sequence[int]
     references: frozenset[str]
     tags: Sequence[tuple[int, int]]
-    front_matter: str
-    notes: tuple[str, ...]
+    front_matter_end: int
 
 
 def _containers(md: MarkdownIt) -> None:
@@ -108,32 +105,31 @@ def _tokens(text: str, extensions: frozenset[str]) -> tuple[list[Token], frozens
 
 
 def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
-    """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``). Never raises.
+    """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
-    Should the parser fail on a text, it is read once more as plain CommonMark, then as
-    paragraphs alone, and a note says so.
+    Raises what the parser or a plugin of it raises, which none is known to do.
     """
     starts = line_starts(text)
     wanted = frozenset(extensions)
-    front = front_matter_lines(text, starts) if "front_matter" in wanted else 0
-    notes: list[str] = []
-    normalized = _normalized(text, starts, front)
-    for attempt in (wanted, frozenset[str]()):
-        try:
-            tokens, references = _tokens(normalized, attempt)
-            tree = build_tree(text, starts, tokens, front)
-            break
-        except Exception as error:  # noqa: BLE001 - whatever a plugin does, nothing is lost
-            notes.append(f"the Markdown parser failed ({type(error).__name__}: {error})")
-    else:
-        references = frozenset()
-        tree = paragraph_tree(text, starts, front)
-        notes.append("the document was read as plain paragraphs")
+    front = _front_lines(text, starts, wanted)
+    tokens, references = _tokens(_normalized(text, starts, front), wanted)
+    tree = build_tree(text, starts, tokens, front)
     tree, tags = split_tags(text, tree) if "xml_tags" in wanted else (tree, [])
-    matter = text[: starts[front]] if front else ""
-    return Document(text, tree, starts, references, tags, matter, tuple(notes))
+    return Document(tree, references, tags, starts[front] if front else 0)
+
+
+def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
+    """``text`` as front matter and paragraphs alone, without the parser. Never raises."""
+    starts = line_starts(text)
+    front = _front_lines(text, starts, frozenset(extensions))
+    tree = paragraph_tree(text, starts, front)
+    return Document(tree, frozenset(), (), starts[front] if front else 0)
 
 
 def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
-    """The block tree of ``text``: a ``document`` whose leaves tile it. Never raises."""
+    """The block tree of ``text``: a ``document`` whose leaves tile it."""
     return parse_document(text, extensions).tree
+
+
+def _front_lines(text: str, starts: Sequence[int], extensions: frozenset[str]) -> int:
+    return front_matter_lines(text, starts) if "front_matter" in extensions else 0

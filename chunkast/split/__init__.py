@@ -1,5 +1,6 @@
 """How a block larger than the budget is divided: along what it is, finest steps last."""
 
+from chunkast.split.prose import Prose
 from chunkast.split.refine import Frame, Refiner
 
-__all__ = ("Frame", "Refiner")
+__all__ = ("Frame", "Prose", "Refiner")

@@ -16,8 +16,8 @@ __all__ = ("Prose",)
 class Prose:
     """One leaf's text as the parser read it, mapped to the source line by line.
 
-    A line of the content is a suffix of its line in the source (prefixes of quotes and
-    items, and indentation, are stripped on the left), so lines are matched from the
+    A line of the content stands as it is in its line in the source (prefixes of quotes and
+    items, and indentation, are stripped on the left), so lines are looked for from the
     right. At the top level nothing is stripped and content and source are the same.
     """
 
@@ -40,10 +40,13 @@ class Prose:
                 return
             start = block.start + source_lines[number]
             end = block.start + source_lines[number + 1]
-            width = len(line.rstrip())
-            last = start + len(text[start:end].rstrip())
+            # Behind a heading's text its closing marks may follow, behind any other none.
+            found = text.rfind(line, start, end)
+            if found < 0:
+                last = start + len(text[start:end].rstrip())
+                found = max(start, last - len(line.rstrip()))
             self._content.append(at)
-            self._source.append(max(start, last - width))
+            self._source.append(found)
             self._line.append(start)
             at += len(line) + 1
         self.text = content

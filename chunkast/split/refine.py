@@ -174,7 +174,8 @@ class Refiner:
 
     ``size(start, end)`` counts what a chunk over that span would count; ``budget`` is
     the most it may. With ``trim`` off, white space behind a piece counts as well and is
-    cut off before the piece itself is.
+    cut off before the piece itself is. ``parsed`` is what the parser read of ``text``,
+    ``closed`` the protected regions that fit.
     """
 
     def __init__(
@@ -183,6 +184,8 @@ class Refiner:
         index: TokenIndex,
         size: Callable[[int, int], int],
         *,
+        parsed: str,
+        closed: SpanSet,
         budget: int,
         scores: Mapping[str, float],
         trim: bool,
@@ -192,6 +195,8 @@ class Refiner:
         self.text = text
         self.index = index
         self.size = size
+        self.parsed = parsed
+        self.closed = closed
         self.budget = budget
         self.scores = scores
         self.trim = trim
@@ -231,12 +236,12 @@ class Refiner:
 
     def _piece(self, leaf: Block, end: int) -> _Piece:
         """``leaf``, and the white space behind it up to ``end``."""
-        text = self.text
         shape = CONSTRUCTS[leaf.kind].shape
-        clusters = joined_spans(text, leaf.start, max(leaf.end, end))
-        prose = Prose(text, leaf)
+        last = max(leaf.end, end)
+        clusters = joined_spans(self.text, leaf.start, last)
+        prose = Prose(self.parsed, leaf)
         sentences: tuple[int, ...] = ()
-        blocked = list(clusters)
+        blocked = [*clusters, *self.closed.within(leaf.start, last)]
         if shape in ("prose", "table"):
             spans = prose.spans(self.references, self.extensions)
             if shape == "prose":
@@ -249,7 +254,9 @@ class Refiner:
                 if self.index.count(first, last) <= self.budget:
                     blocked.append((first, last))
         step = max(1, self.budget // _STEP_SHARE)
-        return _Piece(text, leaf, prose, sentences, SpanSet(blocked), self.scores, self.index, step)
+        return _Piece(
+            self.parsed, leaf, prose, sentences, SpanSet(blocked), self.scores, self.index, step
+        )
 
     def _divide(self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]) -> None:
         if self.size(start, end) <= self.budget:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 __all__ = ("SpanSet",)
 
@@ -36,6 +36,13 @@ class SpanSet:
         if slot >= 0 and pos < self._ends[slot]:
             return self._starts[slot]
         return pos
+
+    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The spans that share characters with ``[start, end)``, in order."""
+        slot = bisect_right(self._ends, start)
+        while slot < len(self._starts) and self._starts[slot] < end:
+            yield self._starts[slot], self._ends[slot]
+            slot += 1
 
     def covers(self, pos: int) -> bool:
         """Whether the character at ``pos`` belongs to a span."""

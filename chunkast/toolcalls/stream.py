@@ -13,6 +13,7 @@ from chunkast.toolcalls.calls import CallFinder, Segment
 from chunkast.toolcalls.model import Part, Text, Tool, ToolCall
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline, default_pipeline
 from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.tools import tools_by_name
 from chunkast.toolcalls.values import json_problem
 
 __all__ = ("MAX_CALL_SIZE", "OnError", "ToolCallStream", "parse_tool_calls")
@@ -81,7 +82,7 @@ class ToolCallStream:
         on_error: OnError | None = None,
         max_call_size: int | None = MAX_CALL_SIZE,
     ) -> None:
-        self._tools = _by_name(tools)
+        self._tools = tools_by_name(tools)
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
         if pipeline is not None and not isinstance(pipeline, Pipeline):
             raise ConfigError("pipeline", pipeline, "allowed are a Pipeline and None")
@@ -160,17 +161,6 @@ class ToolCallStream:
         }
         message = f"tool call {segment.name!r} at {segment.start}: {what}"
         self._problems.append((message, metadata))
-
-
-def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    found: dict[str, Tool] = {}
-    for tool in tools:
-        if not isinstance(tool, Tool):
-            raise ConfigError("tools", tool, "allowed are Tool objects")
-        if tool.name in found:
-            raise ConfigError("tools", tool.name, "two tools have this name; allowed is one")
-        found[tool.name] = tool
-    return found
 
 
 def _check_count(name: str, value: object, *, least: int) -> None:

@@ -1,14 +1,14 @@
-"""Lists of tools as they are written elsewhere."""
+"""Lists of tools: as they are given, and as they are written elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.toolcalls.model import Tool
 
-__all__ = ("tools_from_json",)
+__all__ = ("tools_by_name", "tools_from_json")
 
 # What the arguments' schema is called, by whom one asks.
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "json_schema")
@@ -42,3 +42,15 @@ def _tool(place: str, name: Any, schema: Any) -> Tool:
         return Tool(name, schema)
     except ConfigError as error:
         raise ConfigError(f"{place}.{error.field}", error.value, error.allowed) from None
+
+
+def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """The tools by name; raises ``ConfigError`` for what is none and for a name given twice."""
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            raise ConfigError("tools", tool, "allowed are Tool objects")
+        if tool.name in found:
+            raise ConfigError("tools", tool.name, "two tools have this name; allowed is one")
+        found[tool.name] = tool
+    return found

@@ -1,0 +1,6 @@
+"""From a text to its analysis: the parse, and around it a pipeline of heuristics."""
+
+from chunkast.analysis.analyze import analyze
+from chunkast.analysis.context import DocumentContext, DocumentDraft, DocumentHeuristic
+
+__all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic", "analyze")

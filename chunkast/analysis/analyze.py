@@ -1,0 +1,155 @@
+"""The pipeline around the parse of a document.
+
+Before the parse, text may be masked: characters replaced one for one, line ends kept, so
+that every position stays what it is. The parser reads the masked text, chunks are cut from
+the original. After a parse that failed, the text is read as plain CommonMark, then as
+paragraphs. After the parse, break points, regions and headings are found. A user's own
+heuristics come behind the built-in ones of their phase.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from chunkast.analysis.checks import checked, patch_problem
+from chunkast.analysis.context import DocumentContext, DocumentDraft
+from chunkast.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
+from chunkast.boundaries import find_regions, scan_break_points
+from chunkast.config import ChunkConfig
+from chunkast.errors import ChunkastWarning
+from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
+from chunkast.markdown import Document, parse_document, parse_paragraphs
+from chunkast.markdown.titles import plain_title
+from chunkast.model import Analysis, Block, Heading
+from chunkast.split import Prose
+from chunkast.text.spans import SpanSet
+
+__all__ = ("analyze",)
+
+_Patch = Patch[Analysis]
+
+
+def analyze(text: str, config: ChunkConfig) -> Analysis:
+    """Parse ``text`` and find its break points, protected regions and headings.
+
+    Never raises: what a heuristic did wrong becomes a note and a ``ChunkastWarning``.
+    """
+    calls, notes = find_tool_calls(text, config)
+    extended = bool(calls or config.heuristics)
+    begun: DocumentDraft = Draft(text, text, None, (), notes, DocumentContext(config, calls))
+    draft = run_pipeline(
+        begun,
+        _BUILT_IN + Pipeline.of(config.heuristics) if extended else _BUILT_IN,
+        lambda source: _begun(text, source, parse_document(source, config.extensions)),
+        check=patch_problem if extended else None,
+        report=_warn,
+    )
+    assert draft.value is not None, "paragraphs are always found"
+    value = replace(draft.value, notes=draft.notes) if draft.notes else draft.value
+    return checked(value, _warn) if extended else value
+
+
+def _warn(note: str) -> None:
+    warnings.warn(note, ChunkastWarning, stacklevel=2)
+
+
+def _begun(text: str, source: str, document: Document) -> Analysis:
+    """What the parse gives: the blocks, no points or regions yet."""
+    return Analysis(
+        text=text,
+        blocks=document.tree,
+        break_points=(),
+        regions=(),
+        headings=(),
+        references=document.references,
+        front_matter=text[: document.front_matter_end],
+        masked="" if source == text else source,
+        tags=tuple(document.tags),
+    )
+
+
+def _plain_commonmark(draft: DocumentDraft) -> _Patch:
+    value = _begun(draft.original, draft.source, parse_document(draft.source, ()))
+    return Patch(value=value, notes=(_failure(draft),))
+
+
+def _paragraphs(draft: DocumentDraft) -> _Patch:
+    document = parse_paragraphs(draft.source, draft.context.config.extensions)
+    note = "the document was read as plain paragraphs"
+    return Patch(
+        value=_begun(draft.original, draft.source, document), notes=(_failure(draft), note)
+    )
+
+
+def _failure(draft: DocumentDraft) -> str:
+    error = draft.errors[-1]
+    return f"the Markdown parser failed ({type(error).__name__}: {error})"
+
+
+def _is_not_parsed(draft: DocumentDraft) -> bool:
+    return draft.value is None
+
+
+def _value(draft: DocumentDraft) -> Analysis:
+    assert draft.value is not None, "post-parse heuristics run on a value"
+    return draft.value
+
+
+def _break_points(draft: DocumentDraft) -> _Patch:
+    value = _value(draft)
+    points = scan_break_points(value.text, value.blocks, draft.context.config.score_table)
+    return Patch(value=value.plus(break_points=points))
+
+
+def _regions(draft: DocumentDraft) -> _Patch:
+    value = _value(draft)
+    return Patch(value=value.plus(regions=find_regions(value.text, value.blocks, value.tags)))
+
+
+def _headings(draft: DocumentDraft) -> _Patch:
+    value = _value(draft)
+    return Patch(value=replace(value, headings=tuple(_sections(value))))
+
+
+def _sections(analysis: Analysis) -> Iterator[Heading]:
+    """The headings that open sections: at the top level of the document, outside tags."""
+    path: list[tuple[int, str]] = []
+    tags = SpanSet(analysis.tags)
+    for block in analysis.blocks.children:
+        if block.kind != "heading" or tags.covers(block.start):
+            continue
+        while path and path[-1][0] >= block.level:
+            path.pop()
+        title = plain_title(_content(analysis, block))
+        path.append((block.level, title))
+        yield Heading(block.start, block.end, block.level, title, tuple(name for _, name in path))
+
+
+def _content(analysis: Analysis, heading: Block) -> str:
+    """What a heading says, though the parser may have read a mask of it."""
+    if not analysis.masked:
+        return heading.content
+    prose = Prose(analysis.masked, heading)
+    lines: list[str] = []
+    at = 0
+    for line in heading.content.split("\n"):
+        start = prose.source(at)
+        lines.append(analysis.text[start : start + len(line)])
+        at += len(line) + 1
+    return "\n".join(lines)
+
+
+_BUILT_IN: Final[Pipeline[Analysis, DocumentContext]] = Pipeline.of(
+    (
+        MASK,
+        Heuristic("plain-commonmark", "fallback-reparse", _plain_commonmark, _is_not_parsed),
+        Heuristic("paragraphs", "fallback-reparse", _paragraphs, _is_not_parsed),
+        BLOCKS,
+        Heuristic("break-points", "post-parse", _break_points),
+        Heuristic("regions", "post-parse", _regions),
+        Heuristic("headings", "post-parse", _headings),
+    )
+)

@@ -1,0 +1,27 @@
+"""What the heuristics of a document work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chunkast.config import ChunkConfig
+from chunkast.heuristics import Draft, Heuristic
+from chunkast.model import Analysis
+from chunkast.toolcalls import ToolCall
+
+__all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContext:
+    """What heuristics may see besides the draft.
+
+    ``tool_calls`` are the calls of the configured tools in the original text, in order.
+    """
+
+    config: ChunkConfig
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+DocumentDraft = Draft[Analysis, DocumentContext]
+DocumentHeuristic = Heuristic[Analysis, DocumentContext]
