@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chunkast.boundaries import best_cut, merge_break_points
     from chunkast.chunker import Chunker
     from chunkast.config import ChunkConfig
-    from chunkast.errors import ChunkastError, ConfigError, SourceError, StoreError
+    from chunkast.errors import ChunkastError, ChunkastWarning, ConfigError, SourceError, StoreError
     from chunkast.identity import (
         Citation,
         WritePlan,
@@ -26,15 +26,25 @@ if TYPE_CHECKING:
         plan_writes,
         validate_quote,
     )
-    from chunkast.model import Analysis, Block, BreakPoint, Chunk, Heading, ProtectedRegion
+    from chunkast.model import (
+        Analysis,
+        Annotation,
+        Block,
+        BreakPoint,
+        Chunk,
+        Heading,
+        ProtectedRegion,
+    )
 
 __all__ = (
     "Analysis",
+    "Annotation",
     "Block",
     "BreakPoint",
     "Chunk",
     "ChunkConfig",
     "ChunkastError",
+    "ChunkastWarning",
     "Chunker",
     "Citation",
     "ConfigError",
@@ -63,7 +73,13 @@ _HOME: Final = {
     "chunkast.boundaries": ("best_cut", "merge_break_points"),
     "chunkast.chunker": ("Chunker",),
     "chunkast.config": ("ChunkConfig",),
-    "chunkast.errors": ("ChunkastError", "ConfigError", "SourceError", "StoreError"),
+    "chunkast.errors": (
+        "ChunkastError",
+        "ChunkastWarning",
+        "ConfigError",
+        "SourceError",
+        "StoreError",
+    ),
     "chunkast.identity": (
         "Citation",
         "WritePlan",
@@ -77,6 +93,7 @@ _HOME: Final = {
     ),
     "chunkast.model": (
         "Analysis",
+        "Annotation",
         "Block",
         "BreakPoint",
         "Chunk",

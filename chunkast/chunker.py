@@ -117,11 +117,7 @@ class _Run:
         self.leaf_kinds = [kinds for _, kinds in leaves]
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
-        self.closed = SpanSet(
-            (region.start, region.end)
-            for region in analysis.regions
-            if self.size(region.start, region.end) <= self.config.max_tokens
-        )
+        self.closed = SpanSet(self.fitting_regions())
         self.refiner = Refiner(
             text,
             self.index,
@@ -135,13 +131,15 @@ class _Run:
             extensions=self.config.extensions,
         )
         points = [p for p in analysis.break_points if self.closed.end(p.pos) == p.pos]
-        if self.config.heuristics or analysis.annotations:
-            points = merge_break_points(points, self.region_edges())
         self.annotations = analysis.annotations
         self.annotation_starts = [mark.start for mark in self.annotations]
         if self.leaves and self.leaves[0].start:
             # Blank lines before the first block are a unit of their own.
             points.insert(0, BreakPoint(self.leaves[0].start, 0.0, "paragraph"))
+        # Whether there may be points and regions that no block of the tree has.
+        self.extended = bool(self.config.heuristics or analysis.annotations)
+        if self.extended:
+            points = merge_break_points(points, self.region_edges())
         if self.config.oversize == "split":
             points = self.refined(points)
         self.context = Context(
@@ -167,6 +165,22 @@ class _Run:
             start, end = trim_span(self.text, start, end)
         return self.index.count(start, end)
 
+    def fitting_regions(self) -> Iterator[tuple[int, int]]:
+        """The regions that fit; of two that cross and do not fit together, the first."""
+        budget = self.config.max_tokens
+        first = last = 0
+        for region in self.analysis.regions:
+            start, end = region.start, region.end
+            if end <= last or self.size(start, end) > budget:
+                continue
+            if start < last:
+                if self.size(first, end) > budget:
+                    continue
+            else:
+                first = start
+            last = end
+            yield start, end
+
     def region_edges(self) -> Iterator[BreakPoint]:
         """Points at the edges of closed regions that begin in one leaf and end in another.
 
@@ -176,7 +190,7 @@ class _Run:
         score = self.config.score_table["line"]
         for start, end in self.closed.within(0, len(self.text)):
             leaf = self.leaf_around(start)
-            if leaf is None or leaf.start == start or end <= leaf.end:
+            if leaf is not None and (leaf.start == start or end <= leaf.end):
                 continue
             for pos in (start, end):
                 yield BreakPoint(pos, score, "line")
@@ -227,9 +241,11 @@ class _Run:
 
     def too_large(self, start: int, end: int) -> bool:
         budget = self.config.max_tokens
-        # Estimates are exact at the starts of blocks; trimming takes a few tokens away.
+        # Estimates are exact at the starts of blocks, where all points are but a user's own;
+        # trimming takes a few tokens away.
+        exact = self.index.additive and self.config.trim and not self.extended
         estimate = self.index.estimate(end) - self.index.estimate(start)
-        surely_fits = self.index.additive and self.config.trim and estimate <= budget - 8
+        surely_fits = exact and estimate <= budget - 8
         return not surely_fits and self.size(start, end) > budget
 
     def chunks(self) -> list[Chunk]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 import regex
 import tiktoken
 
-from chunkast import Analysis, Chunk, ChunkConfig, Chunker
+from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.split.prose import Prose
 from chunkast.text.source_map import encode
+from chunkast.text.spans import SpanSet
 
 __all__ = ("check_promises", "counter_of", "sentence_spans")
 
@@ -40,7 +42,7 @@ def sentence_spans(
     for leaf in analysis.blocks.leaves():
         if leaf.kind not in ("paragraph", "heading"):
             continue
-        prose = Prose(text, leaf)
+        prose = Prose(analysis.masked or text, leaf)
         spans = prose.spans(analysis.references, config.extensions)
         inner = [start for start in prose.sentences(spans) if start in boundaries]
         edges = [leaf.start, *inner, leaf.end]
@@ -48,8 +50,13 @@ def sentence_spans(
             yield start, start + len(text[start:end].rstrip())
 
 
-def check_promises(text: str, config: ChunkConfig) -> list[Chunk]:
-    """Chunk ``text`` and assert every promise that one run can show; returns the chunks."""
+def check_promises(
+    text: str, config: ChunkConfig, own_points: AbstractSet[int] = frozenset()
+) -> list[Chunk]:
+    """Chunk ``text`` and assert every promise that one run can show; returns the chunks.
+
+    At ``own_points``, which a user's heuristic set, a sentence may be cut.
+    """
     chunker = Chunker(config)
     analysis = chunker.analyze(text)
     chunks = chunker.chunk(text, "doc.md")
@@ -105,21 +112,33 @@ def check_promises(text: str, config: ChunkConfig) -> list[Chunk]:
     cuts |= {chunk.start_index + chunk.overlap for chunk in chunks}
     cuts -= {0, len(text)}
     for region in analysis.regions:
+        if any(_cross(region, other) for other in analysis.regions):
+            continue  # only a user's regions do, and both cannot be sure to stay whole
         whole = text[region.start : region.end]
         if count(whole.rstrip() if config.trim else whole) <= budget:
             inside = [cut for cut in cuts if region.start < cut < region.end]
             # White space at a region's end may be trimmed off with the chunk.
             inside = [cut for cut in inside if text[cut : region.end].strip()]
-            inside = [cut for cut in inside if text[region.start : cut].strip("\ufeff")]
+            inside = [cut for cut in inside if text[region.start : cut].strip().strip("\ufeff")]
             assert not inside, f"cut inside {region}"
     boundaries = {0, *(match.end() for match in _CLUSTER.finditer(text))}
     assert cuts <= boundaries, "cut inside a grapheme cluster"
+    for point in own_points:
+        # White space around it may be trimmed.
+        before, behind = len(text[:point].rstrip()), len(text) - len(text[point:].lstrip())
+        cuts -= {*range(before, behind + 1)}
+    regions = SpanSet((region.start, region.end) for region in analysis.regions)
     for start, end in sentence_spans(analysis, config, boundaries):
-        if count(text[start:end]) <= budget:
+        # Where a region runs over a sentence's end, the region is what stays whole.
+        if count(text[start:end]) <= budget and not regions.crosses(start, end):
             inside = [cut for cut in cuts if start < cut < end and text[start:cut].strip("\ufeff")]
             inside = [cut for cut in inside if text[start:cut].strip()]
             assert not inside, f"cut inside the sentence {text[start:end]!r}"
     return chunks
+
+
+def _cross(one: ProtectedRegion, two: ProtectedRegion) -> bool:
+    return one.start < two.start < one.end < two.end or two.start < one.start < two.end < one.end
 
 
 def _line(text: str, index: int) -> int:

@@ -251,7 +251,8 @@ class Refiner:
                 first, last = prose.source(span.start), prose.source(span.end - 1) + 1
                 # A construct ends where no grapheme cluster is cut.
                 first, last = whole.start(first), whole.end(last)
-                if self.index.count(first, last) <= self.budget:
+                crosses = self.closed.crosses(first, last)
+                if not crosses and self.index.count(first, last) <= self.budget:
                     blocked.append((first, last))
         step = max(1, self.budget // _STEP_SHARE)
         return _Piece(

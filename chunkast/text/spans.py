@@ -44,6 +44,12 @@ class SpanSet:
             yield self._starts[slot], self._ends[slot]
             slot += 1
 
+    def crosses(self, start: int, end: int) -> bool:
+        """Whether a span shares some characters with ``[start, end)`` but neither holds the other."""
+        if self.end(start) != start:
+            return self.end(start) < end
+        return start < self.start(end) < end
+
     def covers(self, pos: int) -> bool:
         """Whether the character at ``pos`` belongs to a span."""
         slot = bisect_right(self._starts, pos) - 1
