@@ -6,14 +6,11 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
-
-if TYPE_CHECKING:
-    from chunkast.toolcalls import Tool
 
 __all__ = ("DEFAULT_EXTENSIONS", "EXTENSIONS", "ChunkConfig")
 
@@ -91,7 +88,7 @@ class ChunkConfig:
     trim: bool = True
     oversize: Literal["split", "keep"] = "split"
     heuristics: tuple[Heuristic[Any, Any], ...] = ()
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[Any, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
 
     def __post_init__(self) -> None:

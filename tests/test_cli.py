@@ -1242,3 +1242,19 @@ def test_toolcalls_with_a_bad_file(tmp_path: Path) -> None:
         done = run("toolcalls", name, "--tools", "tools.json", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, b"")
         assert errors(done.stderr)[0].startswith(f"chunkast: error: {name}: ")
+
+
+def test_chunk_keeps_tool_calls_whole(tmp_path: Path) -> None:
+    text = "Text before. " * 9 + "\n\n<add><a>1</a>\n\n# no heading\n</add>\n\n" + "Behind. " * 9
+    tools = [{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]
+    write(tmp_path, {"a.md": text, "tools.json": json.dumps(tools), "bad.json": "[5]"})
+    done = run("chunk", "a.md", "--tools", "tools.json", "--max-tokens", 30, cwd=tmp_path)
+    assert done.returncode == 0
+    calls = [call for row in records(done.stdout) for call in row["metadata"].get("tool_calls", [])]
+    assert [(call["name"], call["arguments"]["a"]) for call in calls] == [("add", 1)]
+    for name, reason in (("bad.json", "allowed is an object"), ("no.json", "No such file")):
+        done = run("chunk", "a.md", "--tools", name, cwd=tmp_path)
+        assert done.returncode == 2
+        (line,) = errors(done.stderr)
+        assert line.startswith(f"chunkast: error: --tools {name}: ")
+        assert reason in line

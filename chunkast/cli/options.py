@@ -13,7 +13,9 @@ from typing import Any, Final, get_args, get_type_hints
 
 from chunkast.cli.inputs import ENDINGS, VENDORED
 from chunkast.cli.messages import UsageError
+from chunkast.cli.tools import TOOLS_HELP, load_tools
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
+from chunkast.errors import ConfigError
 
 __all__ = ("add_config", "add_database", "add_selection", "config_of", "whole_number")
 
@@ -116,6 +118,11 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})",
     )
     group.add_argument(
+        "--tools",
+        metavar="TOOLS.json",
+        help=f"keep calls of these tools whole and list them in the metadata; {TOOLS_HELP}",
+    )
+    group.add_argument(
         "--set",
         dest="settings",
         action="append",
@@ -133,6 +140,11 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
     """
     given = vars(options)
     values = {name: given[name] for name in _FIELDS if name in given}
+    if "tools" in values:
+        try:
+            values["tools"] = load_tools(given["tools"])
+        except ConfigError as error:
+            raise UsageError(f"--tools {given['tools']}: {error}") from None
     for setting in given.get("settings", ()):
         name, equals, text = setting.partition("=")
         if not equals:

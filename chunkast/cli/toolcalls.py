@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from chunkast.cli.inputs import read_pieces
 from chunkast.cli.messages import UsageError, say_note
 from chunkast.cli.output import stdout
+from chunkast.cli.tools import TOOLS_HELP, load_tools
 from chunkast.errors import ConfigError, SourceError
 from chunkast.writers import json_bytes
 
 if TYPE_CHECKING:
-    from chunkast.toolcalls import Part, Tool
+    from chunkast.toolcalls import Part
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -34,8 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--tools",
         required=True,
         metavar="TOOLS.json",
-        help="the tools: a list of objects with name and parameters (or input_schema, or "
-        "json_schema), or an object of JSON Schemas by name",
+        help=TOOLS_HELP,
     )
 
 
@@ -44,7 +42,7 @@ def run(options: Namespace) -> int:
     from chunkast.toolcalls import ToolCallStream
 
     try:
-        stream = ToolCallStream(_tools(options.tools), on_error=_say_failed)
+        stream = ToolCallStream(load_tools(options.tools), on_error=_say_failed)
     except ConfigError as error:
         raise UsageError(f"--tools {options.tools}: {error}") from None
     out = stdout()
@@ -57,18 +55,6 @@ def run(options: Namespace) -> int:
         raise
     _print(stream.close(), out)
     return 0
-
-
-def _tools(path: str) -> list[Tool]:
-    from chunkast.toolcalls import tools_from_json
-
-    try:
-        given = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise UsageError(f"--tools {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"--tools {path}: this is not JSON in UTF-8: {error}") from None
-    return tools_from_json(given)
 
 
 def _print(parts: Sequence[Part], out: BinaryIO) -> None:

@@ -7,7 +7,6 @@ import unicodedata
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import version
 from typing import Any, Final
 
 from chunkast import __version__
@@ -57,5 +56,7 @@ def fingerprint(config: ChunkConfig, encoding: str) -> str:
 
 @lru_cache(maxsize=1)
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
     versions = {name: version(name) for name in _DISTRIBUTIONS}
     return {**versions, "chunkast": __version__, "unicode": unicodedata.unidata_version}

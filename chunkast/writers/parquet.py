@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from chunkast import __version__
 from chunkast.errors import ConfigError
-from chunkast.identity import config_values, fingerprint
 from chunkast.model import Chunk
 from chunkast.text.source_map import without_surrogates
 
@@ -52,6 +51,8 @@ def write_parquet(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> N
     """Write a file of Parquet; raises ``ConfigError`` where pyarrow is not installed."""
     pyarrow = _pyarrow()
     from pyarrow.parquet import ParquetWriter
+
+    from chunkast.identity import config_values, fingerprint
 
     encoding = chunker.counter.name
     about = {
