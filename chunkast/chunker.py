@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from chunkast.analysis import analyze
 from chunkast.boundaries import merge_break_points
@@ -14,7 +14,7 @@ from chunkast.context import Context
 from chunkast.errors import ConfigError
 from chunkast.identity import Location, content_hash
 from chunkast.markdown import CONSTRUCTS
-from chunkast.model import Analysis, Block, BreakPoint, Chunk
+from chunkast.model import Analysis, Block, BreakPoint, Chunk, ProtectedRegion
 from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
@@ -23,6 +23,10 @@ from chunkast.tokens import TokenIndex, resolve_counter
 
 __all__ = ("Chunker",)
 
+# The kinds of the regions that are blocks of the tree.
+_BLOCK_REGIONS: Final = frozenset(
+    ("tag", *(kind for kind, construct in CONSTRUCTS.items() if construct.protected))
+)
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
 
@@ -117,6 +121,8 @@ class _Run:
         self.leaf_kinds = [kinds for _, kinds in leaves]
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
+        # Whether there may be points and regions that no block of the tree has.
+        self.extended = bool(self.config.heuristics or analysis.annotations)
         self.closed = SpanSet(self.fitting_regions())
         self.refiner = Refiner(
             text,
@@ -136,18 +142,17 @@ class _Run:
         if self.leaves and self.leaves[0].start:
             # Blank lines before the first block are a unit of their own.
             points.insert(0, BreakPoint(self.leaves[0].start, 0.0, "paragraph"))
-        # Whether there may be points and regions that no block of the tree has.
-        self.extended = bool(self.config.heuristics or analysis.annotations)
         if self.extended:
             points = merge_break_points(points, self.region_edges())
         if self.config.oversize == "split":
             points = self.refined(points)
         self.context = Context(
             self.config,
-            chunker.counter.count,
             analysis.headings,
             self.refiner.frames,
             analysis.front_matter,
+            count=chunker.counter.count,
+            adds_up=self.index.adds_up_behind_line_end,
         )
         self.layout = Layout(
             text,
@@ -166,18 +171,34 @@ class _Run:
         return self.index.count(start, end)
 
     def fitting_regions(self) -> Iterator[tuple[int, int]]:
-        """The regions that fit; of two that cross and do not fit together, the first."""
+        """The regions that fit. Where two cross and do not fit together, one gives way.
+
+        Blocks never cross each other: they give way to a user's regions and to tool calls,
+        and of those the later to the first.
+        """
+        foreign: list[ProtectedRegion] = []
+        blocks: list[ProtectedRegion] = []
+        for region in self.analysis.regions:
+            is_block = not self.extended or region.kind in _BLOCK_REGIONS
+            (blocks if is_block else foreign).append(region)
+        taken = SpanSet(self.uncrossed(foreign))
+        yield from taken.within(0, len(self.text))
+        for start, end in self.uncrossed(blocks):
+            if not taken.crosses(start, end):
+                yield start, end
+
+    def uncrossed(self, regions: Sequence[ProtectedRegion]) -> Iterator[tuple[int, int]]:
+        """Of sorted regions those that fit; of two that cross both only if their union fits."""
         budget = self.config.max_tokens
         first = last = 0
-        for region in self.analysis.regions:
+        for region in regions:
             start, end = region.start, region.end
             if end <= last or self.size(start, end) > budget:
                 continue
-            if start < last:
-                if self.size(first, end) > budget:
-                    continue
-            else:
+            if start >= last:
                 first = start
+            elif self.size(first, end) > budget:
+                continue
             last = end
             yield start, end
 

@@ -26,13 +26,21 @@ class Context:
     def __init__(
         self,
         config: ChunkConfig,
-        count: Callable[[str], int],
         headings: Sequence[Heading],
         frames: Sequence[Frame],
         front_matter: str,
+        *,
+        count: Callable[[str], int],
+        adds_up: Callable[[int], bool],
     ) -> None:
+        """``count(text)`` counts tokens.
+
+        ``adds_up(pos)`` says whether a text that ends with a line end, and the text from
+        ``pos`` on put behind it, have the tokens of both.
+        """
         self._config = config
         self._count = count
+        self._adds_up = adds_up
         self._headings = headings
         self._heading_starts = [heading.start for heading in headings]
         self._title = _document_title(front_matter, headings)
@@ -74,7 +82,10 @@ class Context:
                 if tokens + self._tokens(before) > budget + 8:
                     continue  # too much by far; the sum is exact but for a token or two
                 embed = before + text + closing
-                count = self._count(embed)
+                if not closing and before.endswith("\n") and self._adds_up(start):
+                    count = self._tokens(before) + tokens
+                else:
+                    count = self._count(embed)
                 if count <= budget:
                     return embed, count
         return text, tokens

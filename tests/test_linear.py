@@ -21,6 +21,7 @@ import pytest
 
 from chunkast import Chunker
 from chunkast.config import EXTENSIONS
+from chunkast.toolcalls import Tool
 
 Build = Callable[[int], str]
 
@@ -333,6 +334,12 @@ CASES: Final[dict[str, Build]] = {
     "full-stops": filled("."),
     "lead-ins": filled("a:\n- b\n\n"),
     "lead-ins-only": filled("a:\n\n"),
+    # Calls of a tool, which are text where no tool is configured.
+    "calls": filled("<calc><a>1</a></calc>\n"),
+    "calls-in-prose": filled("So <calc>a</calc> it is. "),
+    "calls-indented": filled("- <calc>\n  <a>1</a>\n  </calc>\n"),
+    "call-openers": filled("<calc>"),
+    "call-of-many-lines": filled("    a\n\n", "<calc>", "</calc>"),
 }
 
 # Characters of the smaller document, where it is not SIZE: more where times are too short to
@@ -400,6 +407,9 @@ VARIANTS: Final[dict[str, Variant]] = {
     ),
     "fill": Variant({"packing": "fill"}, SAMPLE),
     "keep": Variant({"oversize": "keep"}, SAMPLE),
+    "tools": Variant(
+        {"tools": (Tool("calc"),)}, tuple(name for name in CASES if name.startswith("call"))
+    ),
     "title": Variant({"context": "title"}, ("front-matter-long", "heading-long-over-paths")),
 }
 EXTENDED: Final = VARIANTS["deflists"].cases

@@ -52,8 +52,9 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             _own("table", "table"),
             _own("math", "lines"),
             _own("html", "lines", introducible=False),
-            # An HTML block to the parser; scored and divided like one.
-            Construct("tool-call", "lines", "html", after=True, protected=True),
+            # An HTML block to the parser, scored and divided like one. Its calls, which may
+            # go on beyond it, are protected themselves.
+            Construct("tool-call", "lines", "html", after=True),
             _own("front-matter", "lines", introducible=False),
             _own("container", "container", introducible=False),
             Construct("hr", "lines", "hr", after=True),

@@ -10,10 +10,12 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,13 +47,13 @@ _environment = threading.Lock()
 class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
-    ``proven`` says that the encoding splits text at the boundaries that
-    ``tokens/index.py`` proves, so that counts of neighbouring pieces can be added.
+    ``token_ends(text)`` gives the UTF-8 offset at which each token of a text ends. Only
+    encodings have it that split text at the boundaries which ``tokens/index.py`` proves.
     """
 
     name: str
     count: Callable[[str], int]
-    proven: bool = False
+    token_ends: Callable[[str], array[int]] | None = None
 
 
 def resolve_counter(encoding: object, model: str | None = None) -> Counter:
@@ -146,51 +148,64 @@ def _bundled_vocabulary(name: str) -> Iterator[None]:
 # tiktoken's regular expression engine overflows its stack on white space runs of some
 # hundred thousand characters, where the pattern has no possessive quantifier.
 _LONG_TEXT = 32_768
+# Texts shorter than this have offsets of four bytes.
+_MANY = 2**29
 _LONG_SPACE = regex.compile(r"\s{16384,}+")
 
 
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
-    encode = encoding.encode_ordinary
-
     proven = encoding.name in _PROVEN_PATTERNS
+    ordinary = encoding.encode_ordinary
 
-    def count(text: str) -> int:
+    def encode(text: str) -> list[int]:
         if len(text) > _LONG_TEXT and _LONG_SPACE.search(text):
-            return _count_long_space(encoding, text, proven)
-        return len(encode(text))
+            return list(_encode_long_space(encoding, text, proven))
+        return ordinary(text)
 
-    return Counter(encoding.name, count, proven)
+    @lru_cache(maxsize=1)
+    def lengths() -> Sequence[int]:
+        found = [0] * encoding.n_vocab
+        for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - see below
+            found[rank] = len(token)
+        return found
+
+    def token_ends(text: str) -> array[int]:
+        tokens = encode(text)
+        code = "I" if len(text) < _MANY else "Q"
+        return array(code, accumulate(map(lengths().__getitem__, tokens)))
+
+    return Counter(encoding.name, lambda text: len(encode(text)), token_ends if proven else None)
 
 
-def _count_long_space(encoding: tiktoken.Encoding, text: str, line_ends: bool) -> int:
-    """Count as ``encode_ordinary`` does, white space runs too long for its engine apart.
+def _encode_long_space(encoding: tiktoken.Encoding, text: str, line_ends: bool) -> Iterator[int]:
+    """Encode as ``encode_ordinary`` does, white space runs too long for its engine apart.
 
     With ``line_ends`` (the cl100k and o200k patterns) a run is one piece up to its last
     line end, but for the line ends directly behind punctuation, which belong to the
     punctuation's piece. What follows is one piece, less its last character, which goes
     with the text behind it. A single piece is encoded without the regular expression.
     """
-    total = 0
     start = 0
     for run in _LONG_SPACE.finditer(text):
         first, last = run.span()
         if line_ends and first and not text[first - 1].isalnum():
             while first < last and text[first] in "\r\n":
                 first += 1
-        total += len(encoding.encode_ordinary(text[start:first]))
+        yield from encoding.encode_ordinary(text[start:first])
         start = first
         if last == len(text):
-            return total + _one_piece(encoding, text[start:last])
+            yield from _one_piece(encoding, text[start:last])
+            return
         if line_ends:
             line_end = max(text.rfind("\n", first, last), text.rfind("\r", first, last)) + 1
             if line_end > first:
-                total += _one_piece(encoding, text[first:line_end])
+                yield from _one_piece(encoding, text[first:line_end])
                 start = line_end
         if last - start > 1:
-            total += _one_piece(encoding, text[start : last - 1])
+            yield from _one_piece(encoding, text[start : last - 1])
             start = last - 1
-    return total + len(encoding.encode_ordinary(text[start:]))
+    yield from encoding.encode_ordinary(text[start:])
 
 
-def _one_piece(encoding: tiktoken.Encoding, piece: str) -> int:
-    return len(encoding._encode_single_piece(piece))  # noqa: SLF001 - there is no public way
+def _one_piece(encoding: tiktoken.Encoding, piece: str) -> list[int]:
+    return encoding._encode_single_piece(piece)  # noqa: SLF001 - there is no public way

@@ -38,9 +38,10 @@ document that has any is counted without these shortcuts, and so is every other 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from chunkast.tokens.counter import Counter
 
@@ -59,27 +60,50 @@ _NEAR = 64
 class TokenIndex:
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
-    ``positions`` are starts of lines, sorted: where chunks are likely to begin. Counting a span between two of them costs two bisections.
+    ``positions`` are starts of lines, sorted: where chunks are likely to begin. The text
+    is encoded once; between safe positions a count is two bisections.
     """
 
-    __slots__ = ("_anchors", "_counter", "_lengths", "_prefix", "_proven", "_slash", "text")
+    __slots__ = ("_anchors", "_bytes", "_counter", "_ends", "_lengths", "_prefix", "_slash", "text")
 
     def __init__(self, text: str, counter: Counter, positions: Iterable[int]) -> None:
         self.text = text
         self._counter = counter
-        self._proven = counter.proven and (text.isascii() or not _SURROGATE.search(text))
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
+        ascii_only = text.isascii()
+        self._ends: array[int] | None = None
+        if counter.token_ends is not None and (ascii_only or not _SURROGATE.search(text)):
+            self._ends = counter.token_ends(text)
         self._anchors = self._place_anchors(positions)
-        count = counter.count
-        self._prefix = [0]
-        for start, end in pairwise(self._anchors):
-            self._prefix.append(self._prefix[-1] + count(text[start:end]))
+        # Where each anchor lies in UTF-8; nothing where that is the same.
+        self._bytes: list[int] = []
+        if self._ends is not None and not ascii_only:
+            pieces = (len(text[start:end].encode()) for start, end in pairwise(self._anchors))
+            self._bytes = list(accumulate(pieces, initial=0))
+        self._prefix = self._prefix_sums()
+
+    def _prefix_sums(self) -> list[int]:
+        """How many tokens lie before each anchor."""
+        ends = self._ends
+        if ends is not None:
+            return [bisect_right(ends, place) for place in self._bytes or self._anchors]
+        count = self._counter.count
+        pieces = (count(self.text[start:end]) for start, end in pairwise(self._anchors))
+        return list(accumulate(pieces, initial=0))
 
     @property
     def additive(self) -> bool:
         """Whether estimates are sums of exact counts, off by a few tokens at the most."""
-        return self._proven
+        return self._ends is not None
+
+    def adds_up_behind_line_end(self, position: int) -> bool:
+        """Whether nothing joins the text from ``position`` on to a line end put before it.
+
+        Then a text that ends with one, and this text behind it, have the tokens of both
+        (rule 1).
+        """
+        return self._ends is not None and self._begins_safely(position)
 
     def _place_anchors(self, positions: Iterable[int]) -> list[int]:
         text = self.text
@@ -104,8 +128,8 @@ class TokenIndex:
         return position == len(self.text) or _NOT_BLANK.match(self.text, position) is not None
 
     def _inner_anchor(self, start: int, end: int) -> int:
-        if not self._proven:
-            return start
+        if self._ends is None:
+            return end
         match = _SAFE.search(self.text, start, end)
         return match.start() if match else end
 
@@ -131,49 +155,57 @@ class TokenIndex:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:
             return 0
-        if not self._proven or end - start <= _NEAR:
-            return self._counter.count(self.text[start:end])
-        slot = bisect_left(self._anchors, start)
-        first = self._anchors[slot] if slot < len(self._anchors) else end
-        if first >= end:
-            return self._counter.count(self.text[start:end])
-        head = self._counter.count(self.text[start:first]) if start < first else 0
-        return head + self._up_to(end) - self._prefix[slot]
-
-    def _up_to(self, end: int) -> int:
-        """The count of ``text[:end]``, from the nearest anchor."""
         text = self.text
-        slot = bisect_left(self._anchors, end)
-        right = self._anchors[slot]
-        if right == end:
-            return self._prefix[slot]
-        if right - end <= _NEAR:
-            # From the anchor behind: less what follows the last safe place before the
-            # end, plus what is left of it up to the end. Usually white space, a full stop.
-            safe = self._safe_before(end, max(self._anchors[slot - 1], end - _NEAR))
-            if safe >= 0:
-                return (
-                    self._prefix[slot]
-                    - self._length(text[safe:right])
-                    + self._length(text[safe:end])
-                )
-        return self._prefix[slot - 1] + self._counter.count(text[self._anchors[slot - 1] : end])
+        if self._ends is None:
+            return self._counter.count(text[start:end])
+        first = start if self._is_safe(start) else self._safe_behind(start, end)
+        if first >= end:
+            return self._length(text[start:end])
+        last = end if self._is_safe(end) else self._safe_before(end, first)
+        tokens = self._before(last) - self._before(first)
+        if start < first:
+            tokens += self._length(text[start:first])
+        if last < end:
+            tokens += self._length(text[last:end])
+        return tokens
+
+    def _before(self, position: int) -> int:
+        """How many tokens lie before a safe position."""
+        place = position
+        if self._bytes:
+            slot = bisect_right(self._anchors, position) - 1
+            place = self._bytes[slot]
+            if self._anchors[slot] < position:
+                place += len(self.text[self._anchors[slot] : position].encode())
+        assert self._ends is not None, "asked only where tokens have offsets"
+        return bisect_right(self._ends, place)
+
+    def _is_safe(self, position: int) -> bool:
+        text = self.text
+        if position in (0, len(text)) or _SAFE.match(text, position):
+            return True
+        return text[position - 1] in "\r\n" and self._begins_safely(position)
+
+    def _safe_behind(self, start: int, end: int) -> int:
+        """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or an anchor."""
+        slot = bisect_right(self._anchors, start)
+        anchor = self._anchors[slot] if slot < len(self._anchors) else end
+        match = _SAFE.search(self.text, start + 1, min(anchor, end))
+        return match.start() if match else min(anchor, end)
 
     def _safe_before(self, end: int, start: int) -> int:
-        """The last safe position in ``[start, end]``, or -1; found by rules 2 to 5."""
-        text = self.text
-        if self._is_safe(end):
-            return end
-        last = -1
-        for match in _SAFE.finditer(text, start, end):
+        """The last safe position in ``[start, end)`` by rules 2 to 5, or the last anchor there."""
+        anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
+        near = max(anchor, end - _NEAR)
+        last = anchor
+        for match in _SAFE.finditer(self.text, near, end):
             last = match.start()
         return last
 
-    def _is_safe(self, position: int) -> bool:
-        return _SAFE.match(self.text, position) is not None
-
     def _length(self, piece: str) -> int:
-        """The count of a short piece, remembered: the same few end most paragraphs."""
+        """The count of a piece; of a short one remembered: the same few end most paragraphs."""
+        if len(piece) > _NEAR:
+            return self._counter.count(piece)
         known = self._lengths.get(piece)
         if known is None:
             known = self._lengths[piece] = self._counter.count(piece)
