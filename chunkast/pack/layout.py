@@ -77,8 +77,12 @@ class Layout:
         before = [0]
         sums = [0]
         for start, end in pairwise(self.pos):
+            exactly = index.is_anchor(end) or end == self.pos[-1]
+            if exactly and len(sums) == 1:
+                before.append(index.estimate(end))
+                continue
             sums.append(sums[-1] + index.count(start, end))
-            if not index.is_anchor(end) and end != self.pos[-1]:
+            if not exactly:
                 continue
             base = before[-1]
             exact = index.estimate(end) - base

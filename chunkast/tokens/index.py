@@ -195,6 +195,8 @@ class TokenIndex:
 
     def _safe_before(self, end: int, start: int) -> int:
         """The last safe position in ``[start, end)`` by rules 2 to 5, or the last anchor there."""
+        if end - 1 > start and _SAFE.match(self.text, end - 1):
+            return end - 1  # a full stop behind a word, nearly always
         anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
         near = max(anchor, end - _NEAR)
         last = anchor
