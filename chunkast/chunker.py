@@ -210,11 +210,13 @@ class _Run:
         """
         score = self.config.score_table["line"]
         for start, end in self.closed.within(0, len(self.text)):
-            leaf = self.leaf_around(start)
-            if leaf is not None and (leaf.start == start or end <= leaf.end):
+            leaf, last = self.leaf_around(start), self.leaf_around(end)
+            if leaf is not None and end <= leaf.end:
                 continue
-            for pos in (start, end):
-                yield BreakPoint(pos, score, "line")
+            if leaf is None or leaf.start < start:
+                yield BreakPoint(start, score, "line")
+            if last is not None and self.text[end : last.end].strip():
+                yield BreakPoint(end, score, "line")
 
     def leaf_around(self, pos: int) -> Block | None:
         """The leaf that holds the character at ``pos``."""

@@ -13,7 +13,6 @@ import tiktoken
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.split.prose import Prose
 from chunkast.text.source_map import encode
-from chunkast.text.spans import SpanSet
 
 __all__ = ("check_promises", "counter_of", "sentence_spans")
 
@@ -127,10 +126,13 @@ def check_promises(
         # White space around it may be trimmed.
         before, behind = len(text[:point].rstrip()), len(text) - len(text[point:].lstrip())
         cuts -= {*range(before, behind + 1)}
-    regions = SpanSet((region.start, region.end) for region in analysis.regions)
     for start, end in sentence_spans(analysis, config, boundaries):
-        # Where a region runs over a sentence's end, the region is what stays whole.
-        if count(text[start:end]) <= budget and not regions.crosses(start, end):
+        sentence = ProtectedRegion(start, end)
+        if count(text[start:end]) <= budget and not any(
+            # Where a region runs over a sentence's end, the region is what stays whole.
+            _cross(sentence, region)
+            for region in analysis.regions
+        ):
             inside = [cut for cut in cuts if start < cut < end and text[start:cut].strip("\ufeff")]
             inside = [cut for cut in inside if text[start:cut].strip()]
             assert not inside, f"cut inside the sentence {text[start:end]!r}"

@@ -245,7 +245,10 @@ class Refiner:
         if shape in ("prose", "table"):
             spans = prose.spans(self.references, self.extensions)
             if shape == "prose":
-                sentences = tuple(prose.sentences(spans))
+                starts = prose.sentences(spans)
+                # One that begins inside a region leaves the region's edges to cut at.
+                edges = ((self.closed.start(pos), self.closed.end(pos)) for pos in starts)
+                sentences = tuple(sorted({pos for edge in edges for pos in edge}))
             whole = SpanSet(clusters)
             for span in spans:
                 first, last = prose.source(span.start), prose.source(span.end - 1) + 1
