@@ -55,6 +55,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
+_VERY_NEAR = 6
 
 
 class TokenIndex:
@@ -195,8 +196,9 @@ class TokenIndex:
 
     def _safe_before(self, end: int, start: int) -> int:
         """The last safe position in ``[start, end)`` by rules 2 to 5, or the last anchor there."""
-        if end - 1 > start and _SAFE.match(self.text, end - 1):
-            return end - 1  # a full stop behind a word, nearly always
+        for position in range(end - 1, max(start, end - _VERY_NEAR), -1):
+            if _SAFE.match(self.text, position):
+                return position  # a full stop behind a word, nearly always
         anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
         near = max(anchor, end - _NEAR)
         last = anchor
