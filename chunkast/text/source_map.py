@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 __all__ = ("SourceMap", "encode", "line_starts", "without_surrogates")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END_SIZE = 1
 _CHECKPOINT = 4096
 
 
@@ -36,8 +38,13 @@ def line_starts(text: str) -> list[int]:
     The last entry is the end of the last line: line ``i`` is
     ``text[starts[i]:starts[i + 1]]``. An empty text has no line: ``[0]``.
     """
-    starts = [0]
-    starts.extend(match.end() for match in _LINE_END.finditer(text))
+    if "\r" in text:
+        starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    else:
+        starts = list(
+            accumulate(map(_LINE_END_SIZE.__add__, map(len, text.split("\n"))), initial=0)
+        )
+        starts.pop()  # counted a line end behind the last line
     if starts[-1] != len(text):
         starts.append(len(text))
     return starts

@@ -128,9 +128,10 @@ class FastBlocks(ParserBlock):
             state.tight = not blank_lines
             line = state.line
             # A paragraph may take a blank line behind it along.
-            if line - 1 < endLine and state.isEmpty(line - 1):
+            last = line - 1
+            if last < endLine and starts[last] + shifts[last] >= ends[last]:
                 blank_lines = True
-            if line < endLine and state.isEmpty(line):
+            if line < endLine and starts[line] + shifts[line] >= ends[line]:
                 blank_lines = True
                 line += 1
                 state.line = line
@@ -154,10 +155,19 @@ def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
     """The rules that may match, in order, by a line's first character; "" for any other."""
     characters = {""}.union(*(first.get(name, "") for name in rules))
     return {
-        character: tuple(
-            rule
-            for name, rule in rules.items()
-            if name not in first or (character and character in first[name])
+        character: _fused(
+            [
+                rule
+                for name, rule in rules.items()
+                if name not in first or (character and character in first[name])
+            ]
         )
         for character in characters
     }
+
+
+def _fused(rules: list[Rule]) -> tuple[Rule, ...]:
+    """``rules`` with one in place of the two for text, where no other comes between them."""
+    if rules[-2:] == [leaves.lheading, leaves.paragraph]:
+        rules[-2:] = [leaves.lheading_or_paragraph]
+    return tuple(rules)

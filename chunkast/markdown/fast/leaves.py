@@ -14,7 +14,7 @@ from markdown_it import rules_block
 
 from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch, new_token
 
-__all__ = ("fence", "heading", "hr", "lheading", "paragraph", "table")
+__all__ = ("fence", "heading", "hr", "lheading", "lheading_or_paragraph", "paragraph", "table")
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
@@ -41,8 +41,13 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     """``***``, ``- - -`` or ``___``."""
-    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
-    marker = line[0]
+    src, end = state.src, state.eMarks[start]
+    at = state.bMarks[start] + state.tShift[start]
+    marker = src[at]
+    # Most items of lists end here: their text is no marker.
+    if src[end - 1] not in (marker, " ", "\t"):
+        return False
+    line = src[at:end]
     if line.strip(f"{marker} \t"):
         return False
     count = line.count(marker)
@@ -99,27 +104,40 @@ def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Text over a line of ``=`` or ``-``; where none is found, where the paragraph ends."""
+    """Text over a line of ``=`` or ``-``."""
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
-    if not underline:
-        state.scanned = (start, line)
-        return False
+    if underline:
+        _push_underlined(state, start, line, underline)
+    return bool(underline)
+
+
+def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
+    """Text, as far as no other block begins. Always matches."""
+    # The text may go on behind the end of a quote, where a heading's would not.
+    line, _ = _text_end(state, start + 1, state.lineMax, "")
+    state.line = line
+    state.push_text("paragraph", "p", "", (start, line, line), state.text_of(start, line))
+    return True
+
+
+def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
+    """Both rules, one right behind the other: the text is looked through once."""
+    line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
+    if underline:
+        _push_underlined(state, start, line, underline)
+        return True
+    if end != state.lineMax:
+        return paragraph(state, start, end, _silent)
+    state.line = line
+    state.push_text("paragraph", "p", "", (start, line, line), state.text_of(start, line))
+    return True
+
+
+def _push_underlined(state: BlockState, start: int, line: int, underline: str) -> None:
     state.line = line + 1
     tag = "h1" if underline == "=" else "h2"
     content = state.text_of(start, line)
     state.push_text("heading", tag, underline, (start, line, line + 1), content)
-    return True
-
-
-def paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Text, as far as no other block begins. Always matches."""
-    first, line = state.scanned
-    # The text may go on behind the end of a quote, where a heading's would not.
-    if first != start or end != state.lineMax:
-        line, _ = _text_end(state, start + 1, state.lineMax, "")
-    state.line = line
-    state.push_text("paragraph", "p", "", (start, line, line), state.text_of(start, line))
-    return True
 
 
 def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:

@@ -82,8 +82,6 @@ class BlockState(StateBlock):
         self.has_tabs = "\t" in src
         # How many quotes are open: only they move the beginnings of lines ahead.
         self.quotes = 0
-        # The last paragraph that was scanned: its first line and the line behind it.
-        self.scanned = (-1, -1)
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
