@@ -104,7 +104,7 @@ class FastBlocks(ParserBlock):
         other = rules_at[""]
         # A container's indentation, and whether nesting goes too deep, stay the same here.
         indent = state.blkIndent
-        too_deep = state.level >= state.md.options.maxNesting
+        too_deep = state.level >= state.max_nesting
         line = startLine
         blank_lines = False
         while line < endLine:

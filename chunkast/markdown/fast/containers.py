@@ -16,8 +16,9 @@ from chunkast.markdown.fast.state import BlockState, new_token
 
 __all__ = ("blockquote", "list_block")
 
-# An item's marker; before its last character stands the number, if it has one.
-_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)")
+# An item's marker with the space behind it; before its last character stands the number,
+# if it has one.
+_MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
 _SPACES = re.compile(r"[ \t]*")
 _CHECKBOX = re.compile(r"\[([ xX])\][ \t]")
 _ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
@@ -32,14 +33,13 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     found = _MARKER.match(state.src, state.bMarks[start] + state.tShift[start])
     if found is None:
         return False
-    marker = found[0]
+    marker = found[1]
     number = marker[:-1]
     if silent:
+        if state.parentType != "paragraph" or columns < state.blkIndent:
+            return True
         # Only an item with text, and the number 1 if any, interrupts a paragraph.
-        interrupts_paragraph = state.parentType == "paragraph" and columns >= state.blkIndent
-        return not interrupts_paragraph or (
-            int(number or 1) == 1 and _spaces_end(state.src, found.end()) < state.eMarks[start]
-        )
+        return found.end() < state.eMarks[start] and int(number or 1) == 1
     kind, tag = ("ordered_list", "ol") if number else ("bullet_list", "ul")
     lines = [start, 0]
     opening = new_token(f"{kind}_open", tag, 1, state.level, lines, "", marker[-1])
@@ -49,13 +49,12 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     state.tokens.append(opening)
     state.level += 1
     parent, state.parentType = state.parentType, "list"
-    items, tight = _items(state, marker, start, end)
+    tasks: list[Token] = []
+    tight = _items(state, found, start, end, tasks)
     state.parentType = parent
     state.level -= 1
-    tasks = [item for item in items if item.meta]
     for token in tasks:
         token.attrs["class"] = "task-list-item"
-    if tasks:
         opening.attrs["class"] = "contains-task-list"
     if tight:
         _hide_paragraphs(state, first)
@@ -66,38 +65,41 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _items(state: BlockState, marker: str, line: int, end: int) -> tuple[list[Token], bool]:
-    """The opening tokens of a list's items, and whether no blank line parts its blocks."""
-    items: list[Token] = []
+def _items(
+    state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]
+) -> bool:
+    """Parse a list's items, the first with the marker ``found``; whether the list is tight."""
+    src, indent, rules_at = state.src, state.blkIndent, state.ends_item
+    starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
+    mark = found[1][-1]
     tight = True
     blank_behind = False
     while True:
-        token, tight_inside = _item(state, marker, line, end)
-        items.append(token)
+        tight_inside = _item(state, found, line, end, tasks)
         tight = tight and tight_inside and not blank_behind
-        blank_behind = state.line - line > 1 and state.isEmpty(state.line - 1)
-        line = state.line
-        if line >= end or not 0 <= state.sCount[line] - state.blkIndent < 4:
-            break
-        at = state.bMarks[line] + state.tShift[line]
-        rules = state.ends_item.get(state.src[at : at + 1], ())
-        if rules and any(rule(state, line, end, True) for rule in rules):
-            break
-        found = _MARKER.match(state.src, at)
-        if found is None or found[0][-1] != marker[-1]:
-            break
-        marker = found[0]
-    return items, tight
+        last, line = line, state.line
+        blank_behind = line - last > 1 and starts[line - 1] + shifts[line - 1] >= ends[line - 1]
+        if line >= end or not 0 <= columns[line] - indent < 4:
+            return tight
+        at = starts[line] + shifts[line]
+        for rule in rules_at.get(src[at : at + 1], ()):
+            if rule(state, line, end, True):
+                return tight
+        again = _MARKER.match(src, at)
+        if again is None or again[1][-1] != mark:
+            return tight
+        found = again
 
 
-def _item(state: BlockState, marker: str, line: int, end: int) -> tuple[Token, bool]:
-    """Parse one item; its opening token, and whether no blank line parts its blocks."""
+def _item(
+    state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]
+) -> bool:
+    """Parse the item with the marker ``found``; whether no blank line parts its blocks."""
     start, shift, columns = state.bMarks[line], state.tShift[line], state.sCount[line]
-    after_marker = start + shift + len(marker)
-    content = _spaces_end(state.src, after_marker)
+    marker = found[1]
+    content = found.end()
     width = columns + len(marker)
-    spaces = state.src[after_marker:content]
-    text_column = _column_behind(spaces, width, state.bsCount[line])
+    text_column = _column_behind(state.src[found.end(1) : content], width, state.bsCount[line])
     # Behind more than four columns of space there is code, one column behind the marker.
     gap = text_column - width if content < state.eMarks[line] else 1
     tight, list_indent, indent = state.tight, state.listIndent, state.blkIndent
@@ -112,15 +114,16 @@ def _item(state: BlockState, marker: str, line: int, end: int) -> tuple[Token, b
     token.info = marker[:-1]
     state.tokens.append(token)
     state.level += 1
-    if state.tasklists and text_column - state.blkIndent < 4:
+    if state.tasklists and state.src.startswith("[", content) and gap <= 4:
         box = _CHECKBOX.match(state.src, content)
         if box:
             token.meta["checked"] = box[1] != " "
+            tasks.append(token)
             state.bMarks[line] = box.end()
             state.tShift[line] = 0
     if content >= state.eMarks[line] and state.isEmpty(line + 1):
         # An item that begins with two blank lines is empty.
-        state.line = min(state.line + 2, end)
+        state.line = min(line + 2, end)
     else:
         state.md.block.tokenize(state, line, end)
     lines[1] = state.line
@@ -130,7 +133,7 @@ def _item(state: BlockState, marker: str, line: int, end: int) -> tuple[Token, b
     tight_inside = state.tight
     state.tight, state.listIndent, state.blkIndent = tight, list_indent, indent
     state.bMarks[line], state.tShift[line], state.sCount[line] = start, shift, columns
-    return token, tight_inside
+    return tight_inside
 
 
 def _hide_paragraphs(state: BlockState, first: int) -> None:
@@ -243,17 +246,12 @@ def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
     elif following == "\t":
         base += 1
     state.bsCount[line] = state.sCount[line] + 1 + (following in (" ", "\t"))
-    content = _spaces_end(src, at)
+    spaces = _SPACES.match(src, at)
+    content = spaces.end() if spaces else at
     state.sCount[line] = _column_behind(src[at:content], column, base) - column
     state.bMarks[line] = at
     state.tShift[line] = content - at
     return content >= state.eMarks[line]
-
-
-def _spaces_end(src: str, at: int) -> int:
-    """Where the spaces and tabs from ``at`` on end."""
-    spaces = _SPACES.match(src, at)
-    return spaces.end() if spaces else at
 
 
 def _column_behind(spaces: str, column: int, base: int) -> int:

@@ -122,12 +122,14 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
 
 def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
     """Both rules, one right behind the other: the text is looked through once."""
-    line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
-    if underline:
-        _push_underlined(state, start, line, underline)
-        return True
-    if end != state.lineMax:
-        return paragraph(state, start, end, _silent)
+    line = start + 1
+    if line == state.lineMax or not state.isEmpty(line):
+        line, underline = _text_end(state, line, end, _UNDERLINE_MARKS)
+        if underline:
+            _push_underlined(state, start, line, underline)
+            return True
+        if end != state.lineMax:
+            return paragraph(state, start, end, _silent)
     state.line = line
     state.push_text("paragraph", "p", "", (start, line, line), state.text_of(start, line))
     return True

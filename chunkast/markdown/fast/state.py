@@ -77,6 +77,7 @@ class BlockState(StateBlock):
         self.level = 0
         self.result = ""
         self._code_enabled = True
+        self.max_nesting = md.options.maxNesting
         self.alerts = bool(md.options.get("alerts", False))
         self.tasklists = bool(md.options.get("tasklists", False))
         self.has_tabs = "\t" in src
