@@ -18,8 +18,6 @@ import markdown_it
 import mdit_py_plugins
 from markdown_it import MarkdownIt
 
-from chunkast.markdown.fast.blocks import FastBlocks
-
 __all__ = ("VERIFIED", "accelerate", "is_verified")
 
 # The versions of markdown-it-py and mdit-py-plugins that the differential test
@@ -35,4 +33,7 @@ def is_verified() -> bool:
 def accelerate(md: MarkdownIt) -> None:
     """Let ``md``, complete with its plugins, parse blocks the fast way if it is safe to."""
     if is_verified():
+        # Imported only now: another version may not have what the rules import of it.
+        from chunkast.markdown.fast.blocks import FastBlocks
+
         md.block = FastBlocks(md.block.ruler)

@@ -13,7 +13,15 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
 from chunkast.markdown.fast import containers, leaves
-from chunkast.markdown.fast.state import BlockState, Chains, Dispatch, Rule
+from chunkast.markdown.fast.state import (
+    BlockState,
+    Chains,
+    Dispatch,
+    Rule,
+    new_closing_token,
+    shared_closing_token,
+)
+from chunkast.markdown.fast.tables import table
 
 __all__ = ("FastBlocks",)
 
@@ -42,7 +50,8 @@ _OWN_RULES: Final[Mapping[str, Rule]] = {
     "lheading": leaves.lheading,
     "list": containers.list_block,
     "paragraph": leaves.paragraph,
-    "table": leaves.table,
+    "reference": leaves.reference,
+    "table": table,
 }
 _CHAINS: Final = ("paragraph", "reference", "blockquote", "list")
 
@@ -74,6 +83,8 @@ class FastBlocks(ParserBlock):
 
         self._chains = Chains(
             tables="table" in rules,
+            # This plugin hides paragraphs by changing their tokens.
+            closing=new_closing_token if "deflist" in rules else shared_closing_token,
             starts=(
                 dispatch(rules, _FIRST_CHARACTERS, "table"),
                 dispatch(rules, _FIRST_CHARACTERS),

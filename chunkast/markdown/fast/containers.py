@@ -58,9 +58,7 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
         opening.attrs["class"] = "contains-task-list"
     if tight:
         _hide_paragraphs(state, first)
-    state.tokens.append(
-        new_token(f"{kind}_close", tag, -1, state.level, None, "", marker[-1]),
-    )
+    state.tokens.append(state.closing(f"{kind}_close", tag, state.level, marker[-1]))
     lines[1] = state.line
     return True
 
@@ -91,9 +89,7 @@ def _items(
         found = again
 
 
-def _item(
-    state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]
-) -> bool:
+def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
     """Parse the item with the marker ``found``; whether no blank line parts its blocks."""
     start, shift, columns = state.bMarks[line], state.tShift[line], state.sCount[line]
     marker = found[1]
@@ -128,7 +124,7 @@ def _item(
         state.md.block.tokenize(state, line, end)
     lines[1] = state.line
     state.level -= 1
-    state.tokens.append(new_token("list_item_close", "li", -1, state.level, None, "", marker[-1]))
+    state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
 
     tight_inside = state.tight
     state.tight, state.listIndent, state.blkIndent = tight, list_indent, indent
@@ -143,7 +139,8 @@ def _hide_paragraphs(state: BlockState, first: int) -> None:
     for number in range(first + 2, len(tokens) - 2):
         token = tokens[number]
         if token.level == level and token.type == "paragraph_open":
-            token.hidden = tokens[number + 2].hidden = True
+            token.hidden = True
+            tokens[number + 2] = state.closing("paragraph_close", "p", level, "", True)
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Rules for blocks that hold no other: paragraphs, headings, fences, rules, tables.
+"""Rules for blocks that hold no other: paragraphs, headings, fences, rules.
 
 Each does what markdown-it's rule of the same name does, quirks included. They are only
 asked about lines that are not indented as code, and that begin with a character they
@@ -11,14 +11,23 @@ import re
 from typing import Final
 
 from markdown_it import rules_block
+from markdown_it.common.utils import normalizeReference
 
 from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch, new_token
 
-__all__ = ("fence", "heading", "hr", "lheading", "lheading_or_paragraph", "paragraph", "table")
+__all__ = ("fence", "heading", "hr", "lheading", "lheading_or_paragraph", "paragraph", "reference")
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
 _UNDERLINE_MARKS: Final = "=-"
+# A link definition on one line, and nothing in it that has to be escaped or decoded.
+_PLAIN_DEFINITION = re.compile(
+    r"\[([^\[\]\\\n]+)\]:[ \t]*"
+    r"((?:https?://[a-z0-9]{1,15}(?:[.-][a-z0-9]{1,15}){0,3}(?![\w.-])|(?=[\w./#])(?!//))"
+    r"[\w./-]*(?:\#[\w./-]*)?)[ \t]*(?=\n|\Z)",
+    re.ASCII,
+)
+_TITLE_MARKS: Final = ('"', "'", "(")
 
 
 def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
@@ -98,9 +107,22 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """A header, a delimiter row and rows; the stock rule, asked where such a row follows."""
-    return start + 1 in state.delimiter_rows and rules_block.table(state, start, end, silent)
+def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
+    """``[label]: destination``; the stock rule but for the plainest of definitions."""
+    plain = _PLAIN_DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start])
+    following = start + 1
+    if plain and (
+        following >= state.lineMax
+        or state.isEmpty(following)
+        or state.first_character(following) not in _TITLE_MARKS
+    ):
+        label = normalizeReference(plain[1])
+        if label and label not in state.env.get("references", ()):
+            definition = {"title": "", "href": plain[2], "map": [start, following]}
+            state.env.setdefault("references", {})[label] = definition
+            state.line = following
+            return True
+    return rules_block.reference(state, start, end, silent)
 
 
 def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import accumulate, repeat
 from operator import sub
 from typing import Final, Literal, TypeAlias
@@ -52,6 +53,20 @@ def new_token(  # noqa: PLR0917 - by position is fastest
     return token
 
 
+def new_closing_token(
+    kind: str, tag: str, level: int, markup: str = "", hidden: bool = False
+) -> Token:
+    """The token behind the blocks inside of another one."""
+    token = new_token(kind, tag, -1, level, None, "", markup)
+    token.hidden = hidden
+    return token
+
+
+# Closing tokens say nothing of their own, and are a third of all tokens: where nobody
+# changes them, equal ones can be the same object.
+shared_closing_token = lru_cache(maxsize=4096)(new_closing_token)
+
+
 class BlockState(StateBlock):
     """markdown-it's state, with the same line table and the same tokens.
 
@@ -86,6 +101,7 @@ class BlockState(StateBlock):
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
+        self.closing = chains.closing
         self.starts = chains.starts[tables]
         self.ends_paragraph = chains.ends_paragraph[tables]
         self.ends_quote = chains.ends_quote
@@ -146,7 +162,7 @@ class BlockState(StateBlock):
         self.tokens += (
             new_token(f"{kind}_open", tag, 1, level, [first, end], "", markup),
             new_token("inline", "", 0, level + 1, [first, text_end], content, "", []),
-            new_token(f"{kind}_close", tag, -1, level, None, "", markup),
+            self.closing(f"{kind}_close", tag, level, markup),
         )
 
     def isEmpty(self, line: int) -> bool:
@@ -196,21 +212,23 @@ class Chains:
     """The rules of a parser by what they are asked for.
 
     ``starts`` and ``ends_paragraph`` come without the rule for tables and with it: most
-    texts have no line that could be a table's second.
+    texts have no line that could be a table's second. ``closing`` makes closing tokens.
     """
 
-    __slots__ = ("ends_item", "ends_paragraph", "ends_quote", "starts", "tables")
+    __slots__ = ("closing", "ends_item", "ends_paragraph", "ends_quote", "starts", "tables")
 
     def __init__(
         self,
         *,
         tables: bool,
+        closing: Callable[..., Token],
         starts: tuple[Dispatch, Dispatch],
         ends_paragraph: tuple[Dispatch, Dispatch],
         ends_quote: Dispatch,
         ends_item: Dispatch,
     ) -> None:
         self.tables = tables
+        self.closing = closing
         self.starts = starts
         self.ends_paragraph = ends_paragraph
         self.ends_quote = ends_quote
