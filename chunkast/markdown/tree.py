@@ -163,17 +163,10 @@ class _Builder:
         opened = self.stack[-1]
         if opened.kind != kind:
             return  # plugins together may close what is not open; its end comes with another
-        cursor, children = self.cursor, opened.children
-        last = max(opened.last, cursor)
-        if token.type == "container_block_close" and last < self.lines:
-            last += bool(_CLOSING_COLONS.match(self.line(last)))
-        # A container without any block keeps its own first line, whatever is in it.
-        least = cursor if children or cursor > opened.first else opened.first + 1
-        while last > least and not self.line(last - 1).strip():
-            last -= 1
-        last = max(last, least)
-        if last > cursor:
-            self.gap(min(last, self.lines))
+        children = opened.children
+        behind = token.type == "container_block_close"
+        if behind or not children or opened.last > self.cursor:
+            self.cover(opened, behind=behind)
         self.stack.pop()
         self.children = self.stack[-1].children
         if kind == "list":
@@ -185,6 +178,19 @@ class _Builder:
             self.children.append(
                 _new_block(kind, start, end, tuple(children), opened.level, "", opened.info)
             )
+
+    def cover(self, opened: _Open, *, behind: bool) -> None:
+        """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
+        last = max(opened.last, self.cursor)
+        if behind and last < self.lines:
+            last += bool(_CLOSING_COLONS.match(self.line(last)))
+        # A container without any block keeps its own first line, whatever is in it.
+        least = self.cursor
+        if not opened.children and self.cursor <= opened.first:
+            least = opened.first + 1
+        while last > least and not self.line(last - 1).strip():
+            last -= 1
+        self.gap(min(max(last, least), self.lines))
 
     def document(self) -> Block:
         del self.stack[1:]
@@ -203,41 +209,37 @@ def build_tree(
     """
     builder = _Builder(text, starts)
     builder.leaf("front-matter", 0, front_lines)
-    position = 0
-    while position < len(tokens):
-        token = tokens[position]
+    stream = iter(tokens)
+    for token in stream:
         role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
         if role == "leaf":
+            # The tokens up to its closing one belong to the leaf.
+            inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
             if token.map is not None:
                 first, last = token.map
-                builder.leaf(kind, first, last, _details(kind, token, tokens, position))
-            # The tokens up to its closing one belong to the leaf.
-            if token.nesting == 1:
-                position = _position_of(closing, token.level, tokens, position)
+                builder.leaf(kind, first, last, _details(kind, token, inside))
         elif role == "open":
             builder.open(kind, token)
         elif role == "close":
             builder.close(kind, token)
-        position += 1
     return builder.document()
 
 
-def _position_of(closing: str, level: int, tokens: Sequence[Token], position: int) -> int:
-    """The position of the next token of the type ``closing`` at ``level``."""
-    while position < len(tokens):
-        token = tokens[position]
+def _content(stream: Iterator[Token], closing: str, level: int) -> str:
+    """The content of the next token; goes on behind that of the type ``closing`` at ``level``."""
+    first = next(stream)
+    for token in stream:
         if token.level == level and token.type == closing:
             break
-        position += 1
-    return position
+    return first.content
 
 
-def _details(kind: str, token: Token, tokens: Sequence[Token], position: int) -> _Details:
-    """What a leaf's block says beyond its kind and place."""
+def _details(kind: str, token: Token, inside: str) -> _Details:
+    """What a leaf's block says beyond its kind and place; ``inside`` it is this text."""
     if kind == "paragraph":
-        return (0, tokens[position + 1].content, "", True) if token.level else _NO_DETAILS
+        return (0, inside, "", True) if token.level else _NO_DETAILS
     if kind == "heading":
-        return int(token.tag[1]), tokens[position + 1].content, "", True
+        return int(token.tag[1]), inside, "", True
     if kind == "fence":
         first, last = token.map or (0, 0)
         lines = token.content.count("\n")

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 
 __all__ = ("SourceMap", "encode", "line_starts", "without_surrogates")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_LINE_END_SIZE = 1
 _CHECKPOINT = 4096
 
 
@@ -41,10 +41,10 @@ def line_starts(text: str) -> list[int]:
     if "\r" in text:
         starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     else:
-        starts = list(
-            accumulate(map(_LINE_END_SIZE.__add__, map(len, text.split("\n"))), initial=0)
-        )
-        starts.pop()  # counted a line end behind the last line
+        # Before each line stand its predecessors, and as many line ends.
+        sizes = map(len, text.split("\n"))
+        starts = list(map(add, accumulate(sizes, initial=0), count()))
+        starts.pop()
     if starts[-1] != len(text):
         starts.append(len(text))
     return starts

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import accumulate, repeat
-from operator import sub
+from itertools import accumulate, count, repeat
+from operator import add, sub
 from typing import Final, Literal, TypeAlias
 
 from markdown_it import MarkdownIt
@@ -115,9 +115,9 @@ class BlockState(StateBlock):
             lines.pop()
         sizes = list(map(len, lines))
         self.lineMax = len(lines)
-        self.bMarks = [0, *accumulate(map((1).__add__, sizes))]
-        self.eMarks = [start - 1 for start in self.bMarks]
-        del self.eMarks[0]
+        # Line ends take a character each.
+        self.eMarks = list(map(add, accumulate(sizes), count()))
+        self.bMarks = list(map(sub, self.eMarks, sizes))
         self.tShift = list(map(sub, sizes, map(len, map(str.lstrip, lines, repeat(" \t")))))
         self.sCount = self.tShift.copy()
         if self.has_tabs:
@@ -125,7 +125,7 @@ class BlockState(StateBlock):
                 if shift and "\t" in lines[number][:shift]:
                     self.sCount[number] = len(lines[number][:shift].expandtabs(4))
         # One more entry saves the rules a check of bounds.
-        self.bMarks[-1] = len(src)
+        self.bMarks.append(len(src))
         self.eMarks.append(len(src))
         self.tShift.append(0)
         self.sCount.append(0)
