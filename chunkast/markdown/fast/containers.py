@@ -180,8 +180,11 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
     state.parentType, state.lineMax, state.blkIndent = parent, line_max, indent
     for line, columns in lazy:
         state.sCount[line] = columns
-    for line, *entry in marked:
-        state.bMarks[line], state.tShift[line], state.sCount[line], state.bsCount[line] = entry
+    for line, start, shift, columns, base in marked:
+        state.bMarks[line] = start
+        state.tShift[line] = shift
+        state.sCount[line] = columns
+        state.bsCount[line] = base
     return True
 
 
@@ -233,19 +236,25 @@ def _quoted_lines(
 def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
     """Let ``line`` begin behind its ``>``, which ends at ``at``; whether nothing follows."""
     src = state.src
-    column = state.sCount[line] + 1
+    columns = state.sCount[line] + 1
     base = state.bsCount[line]
+    state.bsCount[line] = columns
     following = src[at : at + 1]
-    # One space belongs to the mark; of a tab one column does.
-    if following == " " or (following == "\t" and (base + column) % 4 == 3):
-        at += 1
-        column += 1
-    elif following == "\t":
-        base += 1
-    state.bsCount[line] = state.sCount[line] + 1 + (following in (" ", "\t"))
-    spaces = _SPACES.match(src, at)
-    content = spaces.end() if spaces else at
-    state.sCount[line] = _column_behind(src[at:content], column, base) - column
+    if following in (" ", "\t"):
+        # One space belongs to the mark; of a tab one column does.
+        state.bsCount[line] += 1
+        if following == " " or (base + columns) % 4 == 3:
+            at += 1
+            columns += 1
+            following = src[at : at + 1]
+        else:
+            base += 1
+    content, indent = at, 0
+    if following in (" ", "\t"):
+        spaces = _SPACES.match(src, at)
+        content = spaces.end() if spaces else at
+        indent = _column_behind(src[at:content], columns, base) - columns
+    state.sCount[line] = indent
     state.bMarks[line] = at
     state.tShift[line] = content - at
     return content >= state.eMarks[line]
