@@ -110,10 +110,11 @@ class _Builder:
 
     def leaf(self, kind: str, first: int, last: int, details: _Details = _NO_DETAILS) -> None:
         """Add a leaf over the lines ``[first, last)``, and what lies before it as gaps."""
-        first = min(max(first, self.cursor), self.lines)
-        last = min(last, self.lines)
-        if last <= first:
-            return
+        if not self.cursor <= first < last <= self.lines:
+            first = min(max(first, self.cursor), self.lines)
+            last = min(last, self.lines)
+            if last <= first:
+                return
         if first > self.cursor:
             self.gap(first)
         starts = self.starts

@@ -180,8 +180,8 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
     state.parentType, state.lineMax, state.blkIndent = parent, line_max, indent
     for line, columns in lazy:
         state.sCount[line] = columns
-    for line, start, shift, columns, base in marked:
-        state.bMarks[line] = start
+    for line, begin, shift, columns, base in marked:
+        state.bMarks[line] = begin
         state.tShift[line] = shift
         state.sCount[line] = columns
         state.bsCount[line] = base

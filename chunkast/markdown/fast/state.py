@@ -151,18 +151,19 @@ class BlockState(StateBlock):
         return token
 
     def push_text(
-        self, kind: str, tag: str, markup: str, lines: tuple[int, int, int], content: str
+        self, kinds: tuple[str, str], tag: str, markup: str, lines: tuple[int, int, int], text: str
     ) -> None:
-        """The three tokens of a paragraph or heading.
+        """The three tokens of a paragraph or heading; ``kinds`` are the outer ones'.
 
         ``lines`` are its first line, the line behind its text and the line behind it.
         """
+        opening, closing = kinds
         first, text_end, end = lines
         level = self.level
         self.tokens += (
-            new_token(f"{kind}_open", tag, 1, level, [first, end], "", markup),
-            new_token("inline", "", 0, level + 1, [first, text_end], content, "", []),
-            self.closing(f"{kind}_close", tag, level, markup),
+            new_token(opening, tag, 1, level, [first, end], "", markup),
+            new_token("inline", "", 0, level + 1, [first, text_end], text, "", []),
+            self.closing(closing, tag, level, markup),
         )
 
     def isEmpty(self, line: int) -> bool:
