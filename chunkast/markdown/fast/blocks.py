@@ -156,8 +156,7 @@ def _guarded(name: str, rule: Rule) -> Rule:
 
     def guarded(state: BlockState, start: int, end: int, silent: bool) -> bool:
         character = state.first_character(start)
-        asked = character and character in first and not state.is_code_block(start)
-        return bool(asked) and rule(state, start, end, silent)
+        return character != "" and character in first and rule(state, start, end, silent)
 
     return guarded
 

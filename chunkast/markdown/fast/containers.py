@@ -221,9 +221,6 @@ def _quoted_lines(
         ):
             # A paragraph inside does not go on behind the block that ends the quote.
             state.lineMax = line
-            if indent:
-                lazy.append((line, columns[line]))
-                columns[line] -= indent
             break
         elif columns[line] != -1:
             # Fewer columns than any container asks for: this line can only go on with text.

@@ -193,11 +193,9 @@ class BlockState(StateBlock):
             return src[starts[begin] : last]
         parts = []
         for line in range(begin, end):
-            start, shift = starts[line], shifts[line]
-            cut = start + min(shift, indent)
-            if (shift < indent and src[cut : cut + 1] in (" ", "\t")) or (
-                self.has_tabs and src.find("\t", start, cut) >= 0
-            ):
+            start = starts[line]
+            cut = start + min(shifts[line], indent)
+            if self.has_tabs and src.find("\t", start, cut) >= 0:
                 return super().getLines(begin, end, indent, keepLastLF)
             parts.append(src[cut : ends[line]])
         text = "\n".join(parts)
