@@ -33,11 +33,11 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     found = _MARKER.match(state.src, state.bMarks[start] + state.tShift[start])
     if found is None:
         return False
+    if silent and (state.parentType != "paragraph" or columns < state.blkIndent):
+        return True
     marker = found[1]
     number = marker[:-1]
     if silent:
-        if state.parentType != "paragraph" or columns < state.blkIndent:
-            return True
         # Only an item with text, and the number 1 if any, interrupts a paragraph.
         return found.end() < state.eMarks[start] and int(number or 1) == 1
     kind, tag = ("ordered_list", "ol") if number else ("bullet_list", "ul")
