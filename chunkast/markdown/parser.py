@@ -20,6 +20,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.markdown.fast import accelerate
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.math import math_plugin
 from chunkast.markdown.tags import split_tags
@@ -67,14 +68,20 @@ _SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
 }
 
 
-@lru_cache(maxsize=32)
-def _parser(extensions: frozenset[str]) -> MarkdownIt:
+def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
     for name, switch in _SWITCHES.items():
         if name in extensions:
             switch(md)
     # "normalize" is done here, on the lines; "inline" and what comes after is not needed.
     md.core.ruler.enableOnly(["block"])
+    return md
+
+
+@lru_cache(maxsize=32)
+def _parser(extensions: frozenset[str]) -> MarkdownIt:
+    md = _stock_parser(extensions)
+    accelerate(md)
     return md
 
 

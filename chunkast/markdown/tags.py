@@ -39,6 +39,8 @@ _CLOSER = regex.compile(rf"</{_NAME}\s*+>{_LINE_TAIL}")
 _OPENER = regex.compile(
     rf"<{_NAME}(?:\s(?:[^<>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)?+>{_LINE_TAIL}"
 )
+# A closing tag, wherever it stands.
+_CLOSED_NAME = re.compile(r"</([^\s>]*)")
 # What is skipped as a whole, over as many lines as it takes.
 _SKIPPED: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 
@@ -65,7 +67,8 @@ def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
     A tag leaf's ``info`` is "open" or "close". A pair's span reaches from the opening
     line to the end of the closing line, its line end included.
     """
-    if "</" not in text:
+    names = {name.lower() for name in _CLOSED_NAME.findall(text)}
+    if names <= HTML_ELEMENTS:
         return tree, []
     candidates = list(_candidates(text, tree, -1))
     leaves = [leaf for leaf, _ in candidates]

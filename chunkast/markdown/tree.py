@@ -8,9 +8,8 @@ become leaves of their own, so nothing is ever lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 from markdown_it.token import Token
 
@@ -26,16 +25,70 @@ _CONTAINER_LINE = re.compile(r":{3,}|!!!|\?\?\?|\[!|\[\^[^\]\s]+\]:\s*$")
 _CLOSING_COLONS = re.compile(r"[ \t>]*:{3,}[ \t]*$")
 
 
-@dataclass(slots=True)
+def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
+    for opening, kind in CONTAINER_TOKENS.items():
+        yield opening.removesuffix("open") + "close", ("close", kind, "")
+        yield opening, ("open", kind, "")
+    for opening, kind in LEAF_TOKENS.items():
+        yield opening, ("leaf", kind, opening.removesuffix("open") + "close")
+
+
+# Token type -> whether it opens or closes a container or is a leaf, the kind, and the type
+# of the token that closes the leaf.
+_ROLES: Final = dict(_roles())
+_NO_ROLE: Final = ("", "", "")
+# A leaf's level, content, info, and whether it is closed.
+_Details: TypeAlias = tuple[int, str, str, bool]
+_NO_DETAILS: Final = (0, "", "", True)
+
+
+class _Draft:
+    """A block's fields while they are set; then the object becomes a :class:`Block`.
+
+    The constructor of a frozen dataclass takes four times as long.
+    """
+
+    __slots__ = Block.__slots__
+
+
+_bare_draft = _Draft.__new__
+
+
+def _new_block(  # noqa: PLR0917 - by position is fastest
+    kind: str,
+    start: int,
+    end: int,
+    children: tuple[Block, ...] = (),
+    level: int = 0,
+    content: str = "",
+    info: str = "",
+    closed: bool = True,
+) -> Block:
+    block: Any = _bare_draft(_Draft)
+    block.kind = kind
+    block.start = start
+    block.end = end
+    block.children = children
+    block.level = level
+    block.content = content
+    block.info = info
+    block.closed = closed
+    block.__class__ = Block
+    return block  # type: ignore[no-any-return]
+
+
 class _Open:
     """A container whose end has not been seen: lines from ``first``, up to ``last``."""
 
-    kind: str
-    first: int
-    last: int
-    level: int = 0
-    info: str = ""
-    children: list[Block] = field(default_factory=list)
+    __slots__ = ("children", "first", "info", "kind", "last", "level")
+
+    def __init__(self, kind: str, first: int, last: int, level: int = 0, info: str = "") -> None:
+        self.kind = kind
+        self.first = first
+        self.last = last
+        self.level = level
+        self.info = info
+        self.children: list[Block] = []
 
 
 class _Builder:
@@ -47,21 +100,25 @@ class _Builder:
         self.lines = len(starts) - 1
         self.cursor = 0
         self.stack = [_Open("document", 0, self.lines)]
+        # Of the innermost container.
+        self.children = self.stack[-1].children
         self.list_depth = -1
         self.quotes = 0
 
     def line(self, number: int) -> str:
         return self.text[self.starts[number] : self.starts[number + 1]]
 
-    def leaf(self, kind: str, first: int, last: int, **fields: Any) -> None:
+    def leaf(self, kind: str, first: int, last: int, details: _Details = _NO_DETAILS) -> None:
         """Add a leaf over the lines ``[first, last)``, and what lies before it as gaps."""
-        first = min(max(first, self.cursor), self.lines)
-        last = min(last, self.lines)
-        if last <= first:
-            return
-        self.gap(first)
-        block = Block(kind, self.starts[first], self.starts[last], **fields)
-        self.stack[-1].children.append(block)
+        if not self.cursor <= first < last <= self.lines:
+            first = min(max(first, self.cursor), self.lines)
+            last = min(last, self.lines)
+            if last <= first:
+                return
+        if first > self.cursor:
+            self.gap(first)
+        starts = self.starts
+        self.children.append(_new_block(kind, starts[first], starts[last], (), *details))
         self.cursor = last
 
     def gap(self, until: int) -> None:
@@ -74,8 +131,7 @@ class _Builder:
             joined = (kind, "paragraph") if kind == "link-definition" else (kind,)
             while last < until and self.gap_kind(last) in joined:
                 last += 1
-            start, end = self.starts[first], self.starts[last]
-            self.stack[-1].children.append(Block(kind, start, end))
+            self.children.append(_new_block(kind, self.starts[first], self.starts[last]))
             self.cursor = last
 
     def gap_kind(self, number: int) -> str:
@@ -92,51 +148,56 @@ class _Builder:
 
     def open(self, kind: str, token: Token) -> None:
         first, last = token.map or (self.cursor, self.cursor)
-        self.gap(min(max(first, self.cursor), self.lines))
+        if first > self.cursor:
+            self.gap(min(first, self.lines))
         if kind == "list":
             self.list_depth += 1
         elif kind in ("quote", "alert"):
             self.quotes += 1
         level = max(self.list_depth, 0) if kind in ("list", "item") else 0
-        self.stack.append(
-            _Open(kind, self.cursor, min(last, self.lines), level, token.info.strip())
-        )
+        opened = _Open(kind, self.cursor, min(last, self.lines), level, token.info.strip())
+        self.stack.append(opened)
+        self.children = opened.children
 
     def close(self, kind: str, token: Token) -> None:
         """Close the innermost container behind its last line that is not blank."""
         opened = self.stack[-1]
         if opened.kind != kind:
             return  # plugins together may close what is not open; its end comes with another
+        children = opened.children
+        behind = token.type == "container_block_close"
+        if behind or not children or opened.last > self.cursor:
+            self.cover(opened, behind=behind)
+        self.stack.pop()
+        self.children = self.stack[-1].children
+        if kind == "list":
+            self.list_depth -= 1
+        elif kind in ("quote", "alert"):
+            self.quotes -= 1
+        if children:
+            start, end = children[0].start, children[-1].end
+            self.children.append(
+                _new_block(kind, start, end, tuple(children), opened.level, "", opened.info)
+            )
+
+    def cover(self, opened: _Open, *, behind: bool) -> None:
+        """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
         last = max(opened.last, self.cursor)
-        if token.type == "container_block_close" and last < self.lines:
+        if behind and last < self.lines:
             last += bool(_CLOSING_COLONS.match(self.line(last)))
         # A container without any block keeps its own first line, whatever is in it.
-        least = self.cursor if opened.children or self.cursor > opened.first else opened.first + 1
+        least = self.cursor
+        if not opened.children and self.cursor <= opened.first:
+            least = opened.first + 1
         while last > least and not self.line(last - 1).strip():
             last -= 1
         self.gap(min(max(last, least), self.lines))
-        self.stack.pop()
-        if opened.kind == "list":
-            self.list_depth -= 1
-        elif opened.kind in ("quote", "alert"):
-            self.quotes -= 1
-        if opened.children:
-            block = _closed(opened)
-            self.stack[-1].children.append(block)
 
     def document(self) -> Block:
-        while len(self.stack) > 1:
-            self.stack.pop()
+        del self.stack[1:]
+        self.children = self.stack[0].children
         self.gap(self.lines)
-        children = tuple(self.stack[0].children)
-        return Block("document", 0, len(self.text), children)
-
-
-def _closed(opened: _Open) -> Block:
-    children = tuple(opened.children)
-    return Block(
-        opened.kind, children[0].start, children[-1].end, children, opened.level, "", opened.info
-    )
+        return Block("document", 0, len(self.text), tuple(self.children))
 
 
 def build_tree(
@@ -149,39 +210,43 @@ def build_tree(
     """
     builder = _Builder(text, starts)
     builder.leaf("front-matter", 0, front_lines)
-    # The closing token of a leaf that is awaited, and its level; tokens before it belong
-    # to the leaf.
-    awaited = ("", 0)
-    for index, token in enumerate(tokens):
-        kind = token.type
-        if awaited[0]:
-            if (kind, token.level) == awaited:
-                awaited = ("", 0)
-        elif leaf := LEAF_TOKENS.get(kind):
-            if token.nesting == 1:
-                awaited = (kind.removesuffix("open") + "close", token.level)
+    stream = iter(tokens)
+    for token in stream:
+        role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
+        if role == "leaf":
+            # The tokens up to its closing one belong to the leaf.
+            inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
             if token.map is not None:
-                builder.leaf(leaf, *token.map, **_details(leaf, tokens, index))
-        elif container := CONTAINER_TOKENS.get(kind):
-            builder.open(container, token)
-        elif closing := CONTAINER_TOKENS.get(kind.removesuffix("close") + "open"):
-            builder.close(closing, token)
+                first, last = token.map
+                builder.leaf(kind, first, last, _details(kind, token, inside))
+        elif role == "open":
+            builder.open(kind, token)
+        elif role == "close":
+            builder.close(kind, token)
     return builder.document()
 
 
-def _details(kind: str, tokens: Sequence[Token], index: int) -> dict[str, Any]:
-    """What a leaf's block says beyond its kind and place."""
-    token = tokens[index]
+def _content(stream: Iterator[Token], closing: str, level: int) -> str:
+    """The content of the next token; goes on behind that of the type ``closing`` at ``level``."""
+    first = next(stream)
+    for token in stream:
+        if token.level == level and token.type == closing:
+            break
+    return first.content
+
+
+def _details(kind: str, token: Token, inside: str) -> _Details:
+    """What a leaf's block says beyond its kind and place; ``inside`` it is this text."""
+    if kind == "paragraph":
+        return (0, inside, "", True) if token.level else _NO_DETAILS
     if kind == "heading":
-        return {"level": int(token.tag[1]), "content": tokens[index + 1].content}
+        return int(token.tag[1]), inside, "", True
     if kind == "fence":
         first, last = token.map or (0, 0)
-        lines = len(token.content.split("\n")) - token.content.endswith("\n")
-        lines -= not token.content
-        return {"info": token.info.strip(), "closed": last - first > lines + 1}
-    if kind == "paragraph" and token.level:
-        return {"content": tokens[index + 1].content}
-    return {}
+        lines = token.content.count("\n")
+        lines += bool(token.content) and not token.content.endswith("\n")
+        return 0, "", token.info.strip(), last - first > lines + 1
+    return _NO_DETAILS
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, count
+from operator import add
 
 __all__ = ("SourceMap", "encode", "line_starts", "without_surrogates")
 
@@ -36,8 +38,13 @@ def line_starts(text: str) -> list[int]:
     The last entry is the end of the last line: line ``i`` is
     ``text[starts[i]:starts[i + 1]]``. An empty text has no line: ``[0]``.
     """
-    starts = [0]
-    starts.extend(match.end() for match in _LINE_END.finditer(text))
+    if "\r" in text:
+        starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    else:
+        # Before each line stand its predecessors, and as many line ends.
+        sizes = map(len, text.split("\n"))
+        starts = list(map(add, accumulate(sizes, initial=0), count()))
+        starts.pop()
     if starts[-1] != len(text):
         starts.append(len(text))
     return starts

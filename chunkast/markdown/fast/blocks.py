@@ -1,0 +1,183 @@
+"""The block parser: which rules are asked about a line, by its first character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_block import ParserBlock
+from markdown_it.ruler import Ruler
+from markdown_it.rules_block import StateBlock
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+from chunkast.markdown.fast import containers, leaves
+from chunkast.markdown.fast.state import (
+    BlockState,
+    Chains,
+    Dispatch,
+    Rule,
+    new_closing_token,
+    shared_closing_token,
+)
+from chunkast.markdown.fast.tables import table
+
+__all__ = ("FastBlocks",)
+
+# The characters that a block of the rule can begin with. Rules that are missing here may
+# match any line, and are always asked.
+_FIRST_CHARACTERS: Final[Mapping[str, str]] = {
+    "admonition": "!?",
+    "blockquote": ">",
+    "container_block": ":",
+    "fence": "`~",
+    "footnote_def": "[",
+    "heading": "#",
+    "hr": "*-_",
+    "html_block": "<",
+    "list": "*+-0123456789",
+    "math_block": "$\\",
+    "reference": "[",
+}
+# The same for rules that begin anywhere, but interrupt a paragraph only there.
+_INTERRUPTS_AT: Final[Mapping[str, str]] = {"deflist": ":~"}
+_OWN_RULES: Final[Mapping[str, Rule]] = {
+    "blockquote": containers.blockquote,
+    "fence": leaves.fence,
+    "heading": leaves.heading,
+    "hr": leaves.hr,
+    "lheading": leaves.lheading,
+    "list": containers.list_block,
+    "paragraph": leaves.paragraph,
+    "reference": leaves.reference,
+    "table": table,
+}
+_CHAINS: Final = ("paragraph", "reference", "blockquote", "list")
+
+
+class FastBlocks(ParserBlock):
+    """markdown-it's block parser with another way to find the rule for a line.
+
+    ``ruler`` is complete and has the rule ``code``; own rules take the places of those
+    stock rules that there are own rules for.
+    """
+
+    def __init__(self, ruler: Ruler[Any]) -> None:
+        self.ruler = ruler
+        names = ruler.get_active_rules()
+        stock = dict(zip(names, ruler.getRules(""), strict=True))
+        chains = {
+            chain: [name for name in names if stock[name] in ruler.getRules(chain)]
+            for chain in _CHAINS
+        }
+        rules = {name: _OWN_RULES.get(name, stock[name]) for name in names}
+        for name in rules.keys() & _OWN_RULES.keys():
+            alternatives = [chain for chain in _CHAINS if name in chains[chain]]
+            ruler.at(name, _guarded(name, rules[name]), {"alt": alternatives})
+        self._code = rules.pop("code")
+        interrupting = {**_FIRST_CHARACTERS, **_INTERRUPTS_AT}
+
+        def dispatch(among: Iterable[str], first: Mapping[str, str], *without: str) -> Dispatch:
+            return _dispatch({name: rules[name] for name in among if name not in without}, first)
+
+        self._chains = Chains(
+            tables="table" in rules,
+            # This plugin hides paragraphs by changing their tokens.
+            closing=new_closing_token if "deflist" in rules else shared_closing_token,
+            starts=(
+                dispatch(rules, _FIRST_CHARACTERS, "table"),
+                dispatch(rules, _FIRST_CHARACTERS),
+            ),
+            ends_paragraph=(
+                dispatch(chains["paragraph"], interrupting, "table"),
+                dispatch(chains["paragraph"], interrupting),
+            ),
+            ends_quote=dispatch(chains["blockquote"], interrupting),
+            ends_item=dispatch(chains["list"], interrupting),
+        )
+
+    def parse(
+        self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]
+    ) -> list[Token] | None:
+        """Parse ``src`` and append its tokens to ``outTokens``."""
+        if not src:
+            return None
+        state = BlockState(src, md, env, outTokens, self._chains)
+        self.tokenize(state, 0, state.lineMax)
+        return state.tokens
+
+    def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
+        """Parse the lines ``[startLine, endLine)``, or as far as their container reaches."""
+        assert isinstance(state, BlockState)
+        src, rules_at, code = state.src, state.starts, (self._code,)
+        starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
+        other = rules_at[""]
+        # A container's indentation, and whether nesting goes too deep, stay the same here.
+        indent = state.blkIndent
+        too_deep = state.level >= state.max_nesting
+        line = startLine
+        blank_lines = False
+        while line < endLine:
+            # The blank lines, as far as the text goes.
+            at = starts[line] + shifts[line]
+            while at >= ends[line] and line < state.lineMax:
+                line += 1
+                at = starts[line] + shifts[line]
+            state.line = line
+            if line >= endLine or columns[line] < indent:
+                break
+            if too_deep:
+                state.line = endLine
+                break
+            depth = columns[line] - indent
+            for rule in code if depth >= 4 else rules_at.get(src[at], other):
+                if rule(state, line, endLine, False):
+                    break
+            if state.line <= line:
+                raise RuntimeError("a block rule matched no line")
+            state.tight = not blank_lines
+            line = state.line
+            # A paragraph may take a blank line behind it along.
+            last = line - 1
+            if last < endLine and starts[last] + shifts[last] >= ends[last]:
+                blank_lines = True
+            if line < endLine and starts[line] + shifts[line] >= ends[line]:
+                blank_lines = True
+                line += 1
+                state.line = line
+
+
+def _guarded(name: str, rule: Rule) -> Rule:
+    """``rule`` for callers that ask about any line: stock rules, by way of the ruler."""
+    first = _FIRST_CHARACTERS.get(name)
+    if first is None:
+        return rule
+
+    def guarded(state: BlockState, start: int, end: int, silent: bool) -> bool:
+        character = state.first_character(start)
+        return character != "" and character in first and rule(state, start, end, silent)
+
+    return guarded
+
+
+def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
+    """The rules that may match, in order, by a line's first character; "" for any other."""
+    characters = {""}.union(*(first.get(name, "") for name in rules))
+    return {
+        character: _fused(
+            [
+                rule
+                for name, rule in rules.items()
+                if name not in first or (character and character in first[name])
+            ]
+        )
+        for character in characters
+    }
+
+
+def _fused(rules: list[Rule]) -> tuple[Rule, ...]:
+    """``rules`` with one in place of the two for text, where no other comes between them."""
+    if rules[-2:] == [leaves.lheading, leaves.paragraph]:
+        rules[-2:] = [leaves.lheading_or_paragraph]
+    return tuple(rules)

@@ -1,0 +1,274 @@
+"""Rules for blocks that hold others: lists and quotes.
+
+Each does what markdown-it's rule of the same name does, quirks included. While the
+blocks inside are parsed, the line table says where a line's own text begins; afterwards
+it is restored.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markdown_it.token import Token
+
+from chunkast.markdown.fast.state import BlockState, new_token
+
+__all__ = ("blockquote", "list_block")
+
+# An item's marker with the space behind it; before its last character stands the number,
+# if it has one.
+_MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
+_SPACES = re.compile(r"[ \t]*")
+_CHECKBOX = re.compile(r"\[([ xX])\][ \t]")
+_ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
+
+
+def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
+    """Items whose markers are of one kind."""
+    columns = state.sCount[start]
+    # An item too far to the right of its list is text of the item before it.
+    if 0 <= state.listIndent <= columns - 4 and columns < state.blkIndent:
+        return False
+    found = _MARKER.match(state.src, state.bMarks[start] + state.tShift[start])
+    if found is None:
+        return False
+    if silent and (state.parentType != "paragraph" or columns < state.blkIndent):
+        return True
+    marker = found[1]
+    number = marker[:-1]
+    if silent:
+        # Only an item with text, and the number 1 if any, interrupts a paragraph.
+        return found.end() < state.eMarks[start] and int(number or 1) == 1
+    kind, tag = ("ordered_list", "ol") if number else ("bullet_list", "ul")
+    lines = [start, 0]
+    opening = new_token(f"{kind}_open", tag, 1, state.level, lines, "", marker[-1])
+    if number and int(number) != 1:
+        opening.attrs["start"] = int(number)
+    first = len(state.tokens)
+    state.tokens.append(opening)
+    state.level += 1
+    parent, state.parentType = state.parentType, "list"
+    tasks: list[Token] = []
+    tight = _items(state, found, start, end, tasks)
+    state.parentType = parent
+    state.level -= 1
+    for token in tasks:
+        token.attrs["class"] = "task-list-item"
+        opening.attrs["class"] = "contains-task-list"
+    if tight:
+        _hide_paragraphs(state, first)
+    state.tokens.append(state.closing(f"{kind}_close", tag, state.level, marker[-1]))
+    lines[1] = state.line
+    return True
+
+
+def _items(
+    state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]
+) -> bool:
+    """Parse a list's items, the first with the marker ``found``; whether the list is tight."""
+    src, indent, rules_at = state.src, state.blkIndent, state.ends_item
+    starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
+    mark = found[1][-1]
+    tight = True
+    blank_behind = False
+    while True:
+        tight_inside = _item(state, found, line, end, tasks)
+        tight = tight and tight_inside and not blank_behind
+        last, line = line, state.line
+        blank_behind = line - last > 1 and starts[line - 1] + shifts[line - 1] >= ends[line - 1]
+        if line >= end or not 0 <= columns[line] - indent < 4:
+            return tight
+        at = starts[line] + shifts[line]
+        for rule in rules_at.get(src[at : at + 1], ()):
+            if rule(state, line, end, True):
+                return tight
+        again = _MARKER.match(src, at)
+        if again is None or again[1][-1] != mark:
+            return tight
+        found = again
+
+
+def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
+    """Parse the item with the marker ``found``; whether no blank line parts its blocks."""
+    start, shift, columns = state.bMarks[line], state.tShift[line], state.sCount[line]
+    marker = found[1]
+    content = found.end()
+    width = columns + len(marker)
+    text_column = _column_behind(state.src[found.end(1) : content], width, state.bsCount[line])
+    # Behind more than four columns of space there is code, one column behind the marker.
+    gap = text_column - width if content < state.eMarks[line] else 1
+    tight, list_indent, indent = state.tight, state.listIndent, state.blkIndent
+    state.tight = True
+    state.listIndent = indent
+    state.blkIndent = width + (gap if gap <= 4 else 1)
+    state.tShift[line] = content - start
+    state.sCount[line] = text_column
+
+    lines = [line, 0]
+    token = new_token("list_item_open", "li", 1, state.level, lines, "", marker[-1])
+    token.info = marker[:-1]
+    state.tokens.append(token)
+    state.level += 1
+    if state.tasklists and state.src.startswith("[", content) and gap <= 4:
+        box = _CHECKBOX.match(state.src, content)
+        if box:
+            token.meta["checked"] = box[1] != " "
+            tasks.append(token)
+            state.bMarks[line] = box.end()
+            state.tShift[line] = 0
+    if content >= state.eMarks[line] and state.isEmpty(line + 1):
+        # An item that begins with two blank lines is empty.
+        state.line = min(line + 2, end)
+    else:
+        state.md.block.tokenize(state, line, end)
+    lines[1] = state.line
+    state.level -= 1
+    state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
+
+    tight_inside = state.tight
+    state.tight, state.listIndent, state.blkIndent = tight, list_indent, indent
+    state.bMarks[line], state.tShift[line], state.sCount[line] = start, shift, columns
+    return tight_inside
+
+
+def _hide_paragraphs(state: BlockState, first: int) -> None:
+    """Mark the paragraphs of a tight list's items, whose tokens begin at ``first``."""
+    tokens = state.tokens
+    level = state.level + 2
+    for number in range(first + 2, len(tokens) - 2):
+        token = tokens[number]
+        if token.level == level and token.type == "paragraph_open":
+            token.hidden = True
+            tokens[number + 2] = state.closing("paragraph_close", "p", level, "", True)
+
+
+def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
+    """Lines behind ``>``, and lines that go on with their text lazily."""
+    if silent:
+        return True
+    parent, state.parentType = state.parentType, "blockquote"
+    line_max, indent = state.lineMax, state.blkIndent
+    marked: list[tuple[int, int, int, int, int]] = []
+    lazy: list[tuple[int, int]] = []
+    line = _quoted_lines(state, start, end, marked, lazy)
+    state.blkIndent = 0
+    state.quotes += 1
+    lines = [start, 0]
+    kind = _alert_kind(state, start) if state.alerts else ""
+    if kind:
+        token = state.push("alert_open", "div", 1)
+        token.attrs["class"] = f"markdown-alert markdown-alert-{kind.lower()}"
+        token.info = kind
+        token.meta["kind"] = kind
+        token.markup, token.map = ">", lines
+        state.push("alert_title_open", "p", 1).attrs["class"] = "markdown-alert-title"
+        title = state.push("inline", "", 0)
+        title.content, title.children = kind.capitalize(), []
+        state.push("alert_title_close", "p", -1)
+        state.line = line
+        if start + 1 < line:
+            state.md.block.tokenize(state, start + 1, line)
+        state.push("alert_close", "div", -1).markup = ">"
+    else:
+        token = state.push("blockquote_open", "blockquote", 1)
+        token.markup, token.map = ">", lines
+        state.md.block.tokenize(state, start, line)
+        state.push("blockquote_close", "blockquote", -1).markup = ">"
+    lines[1] = state.line
+    state.quotes -= 1
+    state.parentType, state.lineMax, state.blkIndent = parent, line_max, indent
+    for line, columns in lazy:
+        state.sCount[line] = columns
+    for line, begin, shift, columns, base in marked:
+        state.bMarks[line] = begin
+        state.tShift[line] = shift
+        state.sCount[line] = columns
+        state.bsCount[line] = base
+    return True
+
+
+def _quoted_lines(
+    state: BlockState,
+    line: int,
+    end: int,
+    marked: list[tuple[int, int, int, int, int]],
+    lazy: list[tuple[int, int]],
+) -> int:
+    """Take the marks off a quote's lines, which begin at ``line``; the line behind them.
+
+    ``marked`` and ``lazy`` receive what the line table said before.
+    """
+    src, indent, rules_at = state.src, state.blkIndent, state.ends_quote
+    starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
+    other = rules_at[""]
+    empty = False
+    while line < end:
+        at = starts[line] + shifts[line]
+        if at >= ends[line]:
+            break
+        depth = columns[line] - indent
+        mark = src[at]
+        if mark == ">" and depth >= 0:
+            marked.append((line, starts[line], shifts[line], columns[line], state.bsCount[line]))
+            empty = _take_mark_off(state, line, at + 1)
+        elif empty:
+            break
+        elif (
+            depth < 4
+            and (rules := rules_at.get(mark, other))
+            and any(rule(state, line, end, True) for rule in rules)
+        ):
+            # A paragraph inside does not go on behind the block that ends the quote.
+            state.lineMax = line
+            break
+        elif columns[line] != -1:
+            # Fewer columns than any container asks for: this line can only go on with text.
+            lazy.append((line, columns[line]))
+            columns[line] = -1
+        line += 1
+    return line
+
+
+def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
+    """Let ``line`` begin behind its ``>``, which ends at ``at``; whether nothing follows."""
+    src = state.src
+    columns = state.sCount[line] + 1
+    base = state.bsCount[line]
+    state.bsCount[line] = columns
+    following = src[at : at + 1]
+    if following in (" ", "\t"):
+        # One space belongs to the mark; of a tab one column does.
+        state.bsCount[line] += 1
+        if following == " " or (base + columns) % 4 == 3:
+            at += 1
+            columns += 1
+            following = src[at : at + 1]
+        else:
+            base += 1
+    content, indent = at, 0
+    if following in (" ", "\t"):
+        spaces = _SPACES.match(src, at)
+        content = spaces.end() if spaces else at
+        indent = _column_behind(src[at:content], columns, base) - columns
+    state.sCount[line] = indent
+    state.bMarks[line] = at
+    state.tShift[line] = content - at
+    return content >= state.eMarks[line]
+
+
+def _column_behind(spaces: str, column: int, base: int) -> int:
+    """The column behind ``spaces``, which begin at ``column``; tabs are counted from ``-base``."""
+    if "\t" not in spaces:
+        return column + len(spaces)
+    for character in spaces:
+        column += 4 - (column + base) % 4 if character == "\t" else 1
+    return column
+
+
+def _alert_kind(state: BlockState, line: int) -> str:
+    """The kind of alert that a quote's first ``line`` asks for, as ``[!NOTE]``; or ""."""
+    at = state.bMarks[line] + state.tShift[line]
+    text = state.src[at : state.eMarks[line]].rstrip(" \t")
+    kind = text[2:-1].upper()
+    return kind if kind in _ALERTS and text.startswith("[!") and text.endswith("]") else ""

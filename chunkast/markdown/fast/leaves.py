@@ -1,0 +1,197 @@
+"""Rules for blocks that hold no other: paragraphs, headings, fences, rules.
+
+Each does what markdown-it's rule of the same name does, quirks included. They are only
+asked about lines that are not indented as code, and that begin with a character they
+can begin with.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markdown_it import rules_block
+from markdown_it.common.utils import normalizeReference
+
+from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch, new_token
+
+__all__ = ("fence", "heading", "hr", "lheading", "lheading_or_paragraph", "paragraph", "reference")
+
+_HEADING_KINDS: Final = ("heading_open", "heading_close")
+_PARAGRAPH_KINDS: Final = ("paragraph_open", "paragraph_close")
+_HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
+_UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
+_UNDERLINE_MARKS: Final = "=-"
+# A link definition on one line, and nothing in it that has to be escaped or decoded.
+_PLAIN_DEFINITION = re.compile(
+    r"\[([^\[\]\\\n]+)\]:[ \t]*"
+    r"((?:https?://[a-z0-9]{1,15}(?:[.-][a-z0-9]{1,15}){0,3}(?![\w.-])|(?=[\w./#])(?!//))"
+    r"[\w./-]*(?:\#[\w./-]*)?)[ \t]*(?=\n|\Z)",
+    re.ASCII,
+)
+_TITLE_MARKS: Final = ('"', "'", "(")
+
+
+def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
+    """``# Title ##``."""
+    at = state.bMarks[start] + state.tShift[start]
+    marks = _HEADING.match(state.src, at)
+    if marks is None:
+        return False
+    if silent:
+        return True
+    text = state.src[marks.end() : state.eMarks[start]].rstrip(" \t")
+    unmarked = text.rstrip("#")
+    if unmarked.endswith((" ", "\t")):
+        text = unmarked
+    state.line = start + 1
+    tag = f"h{marks.end() - at}"
+    state.push_text(
+        _HEADING_KINDS, tag, marks[0], (start, start + 1, start + 1), text.strip(TRIMMED)
+    )
+    return True
+
+
+def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
+    """``***``, ``- - -`` or ``___``."""
+    src, end = state.src, state.eMarks[start]
+    at = state.bMarks[start] + state.tShift[start]
+    marker = src[at]
+    # Most items of lists end here: their text is no marker.
+    if src[end - 1] not in (marker, " ", "\t"):
+        return False
+    line = src[at:end]
+    if line.strip(f"{marker} \t"):
+        return False
+    count = line.count(marker)
+    if count < 3:
+        return False
+    if silent:
+        return True
+    state.line = start + 1
+    state.tokens.append(
+        new_token("hr", "hr", 0, state.level, [start, start + 1], "", marker * (count + 1))
+    )
+    return True
+
+
+def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
+    """Code between lines of backticks or tildes, or from one to the container's end."""
+    src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
+    opening = src[starts[start] + shifts[start] : ends[start]]
+    marker = opening[0]
+    info = opening.lstrip(marker)
+    length = len(opening) - len(info)
+    if length < 3 or (marker == "`" and "`" in info):
+        return False
+    if silent:
+        return True
+    columns, indent = state.sCount, state.blkIndent
+    closed = False
+    for line in range(start + 1, end):
+        at = starts[line] + shifts[line]
+        if at >= ends[line]:
+            if at == len(src):
+                break  # as in the stock rule; a line less, at the end of a quote
+        elif columns[line] < indent:
+            break
+        elif src[at] == marker and columns[line] - indent < 4:
+            closing = src[at : ends[line]].rstrip(" \t")
+            if len(closing) >= length and not closing.strip(marker):
+                closed = True
+                break
+    else:
+        line = end
+    state.line = line + closed
+    content = state.getLines(start + 1, line, columns[start], keepLastLF=True)
+    token = new_token("fence", "code", 0, state.level, [start, state.line], content)
+    token.markup = opening[:length]
+    token.info = info
+    state.tokens.append(token)
+    return True
+
+
+def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
+    """``[label]: destination``; the stock rule but for the plainest of definitions."""
+    plain = _PLAIN_DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start])
+    following = start + 1
+    if plain and (
+        following >= state.lineMax
+        or state.isEmpty(following)
+        or state.first_character(following) not in _TITLE_MARKS
+    ):
+        label = normalizeReference(plain[1])
+        if label and label not in state.env.get("references", ()):
+            definition = {"title": "", "href": plain[2], "map": [start, following]}
+            state.env.setdefault("references", {})[label] = definition
+            state.line = following
+            return True
+    return rules_block.reference(state, start, end, silent)
+
+
+def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
+    """Text over a line of ``=`` or ``-``."""
+    line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
+    if underline:
+        _push_underlined(state, start, line, underline)
+    return bool(underline)
+
+
+def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
+    """Text, as far as no other block begins. Always matches."""
+    # The text may go on behind the end of a quote, where a heading's would not.
+    line, _ = _text_end(state, start + 1, state.lineMax, "")
+    state.line = line
+    state.push_text(_PARAGRAPH_KINDS, "p", "", (start, line, line), state.text_of(start, line))
+    return True
+
+
+def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
+    """Both rules, one right behind the other: the text is looked through once."""
+    line = start + 1
+    if line == state.lineMax or not state.isEmpty(line):
+        line, underline = _text_end(state, line, end, _UNDERLINE_MARKS)
+        if underline:
+            _push_underlined(state, start, line, underline)
+            return True
+        if end != state.lineMax:
+            return paragraph(state, start, end, _silent)
+    state.line = line
+    state.push_text(_PARAGRAPH_KINDS, "p", "", (start, line, line), state.text_of(start, line))
+    return True
+
+
+def _push_underlined(state: BlockState, start: int, line: int, underline: str) -> None:
+    state.line = line + 1
+    tag = "h1" if underline == "=" else "h2"
+    content = state.text_of(start, line)
+    state.push_text(_HEADING_KINDS, tag, underline, (start, line, line + 1), content)
+
+
+def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:
+    """The first line behind a paragraph's text, looked for from ``line``.
+
+    If that is one of ``underlines``, so that the text is a heading, its mark comes with it.
+    """
+    src, indent = state.src, state.blkIndent
+    starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
+    rules_at: Dispatch = state.ends_paragraph
+    other = rules_at[""]
+    state.parentType = "paragraph"
+    while line < end:
+        at = starts[line] + shifts[line]
+        if at >= ends[line]:
+            break
+        depth = columns[line] - indent
+        # A line indented as code goes on with the paragraph, whatever it is.
+        if depth <= 3:
+            mark = src[at]
+            if mark in underlines and depth >= 0 and _UNDERLINE.match(src, at):
+                return line, mark
+            # A quote has asked already about lines that go on with its text lazily.
+            if columns[line] >= 0:
+                for rule in rules_at.get(mark, other):
+                    if rule(state, line, end, True):
+                        return line, ""
+        line += 1
+    return line, ""
