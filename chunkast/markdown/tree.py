@@ -20,7 +20,6 @@ __all__ = ("build_tree", "paragraph_tree")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
-_QUOTE_PREFIX = re.compile(r"[ \t>]*")
 _CONTAINER_LINE = re.compile(r":{3,}|!!!|\?\?\?|\[!|\[\^[^\]\s]+\]:\s*$")
 _CLOSING_COLONS = re.compile(r"[ \t>]*:{3,}[ \t]*$")
 

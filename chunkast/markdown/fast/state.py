@@ -16,7 +16,16 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-__all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule", "new_token")
+__all__ = (
+    "TRIMMED",
+    "BlockState",
+    "Chains",
+    "Dispatch",
+    "Rule",
+    "new_closing_token",
+    "new_token",
+    "shared_closing_token",
+)
 
 # What markdown-it strips from text: its own notion of white space, not Python's.
 TRIMMED: Final = MD_TRIM_CHARS
