@@ -5,28 +5,23 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from chunkast.analysis import analyze
-from chunkast.boundaries import merge_break_points
+from chunkast.boundaries import closed_spans, merge_break_points
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
 from chunkast.errors import ConfigError
 from chunkast.identity import Location, content_hash
 from chunkast.markdown import CONSTRUCTS
-from chunkast.model import Analysis, Block, BreakPoint, Chunk, ProtectedRegion
+from chunkast.model import Analysis, Block, BreakPoint, Chunk
 from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
-from chunkast.text.spans import SpanSet
 from chunkast.tokens import TokenIndex, resolve_counter
 
 __all__ = ("Chunker",)
 
-# The kinds of the regions that are blocks of the tree.
-_BLOCK_REGIONS: Final = frozenset(
-    ("tag", *(kind for kind, construct in CONSTRUCTS.items() if construct.protected))
-)
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
 
@@ -121,9 +116,7 @@ class _Run:
         self.leaf_kinds = [kinds for _, kinds in leaves]
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
-        # Whether there may be points and regions that no block of the tree has.
-        self.extended = bool(self.config.heuristics or analysis.annotations)
-        self.closed = SpanSet(self.fitting_regions())
+        self.closed = closed_spans(analysis.regions, self.fits)
         self.refiner = Refiner(
             text,
             self.index,
@@ -142,7 +135,7 @@ class _Run:
         if self.leaves and self.leaves[0].start:
             # Blank lines before the first block are a unit of their own.
             points.insert(0, BreakPoint(self.leaves[0].start, 0.0, "paragraph"))
-        if self.extended:
+        if analysis.extended:
             points = merge_break_points(points, self.region_edges())
         if self.config.oversize == "split":
             points = self.refined(points)
@@ -170,37 +163,9 @@ class _Run:
             start, end = trim_span(self.text, start, end)
         return self.index.count(start, end)
 
-    def fitting_regions(self) -> Iterator[tuple[int, int]]:
-        """The regions that fit. Where two cross and do not fit together, one gives way.
-
-        Blocks never cross each other: they give way to a user's regions and to tool calls,
-        and of those the later to the first.
-        """
-        foreign: list[ProtectedRegion] = []
-        blocks: list[ProtectedRegion] = []
-        for region in self.analysis.regions:
-            is_block = not self.extended or region.kind in _BLOCK_REGIONS
-            (blocks if is_block else foreign).append(region)
-        taken = SpanSet(self.uncrossed(foreign))
-        yield from taken.within(0, len(self.text))
-        for start, end in self.uncrossed(blocks):
-            if not taken.crosses(start, end):
-                yield start, end
-
-    def uncrossed(self, regions: Sequence[ProtectedRegion]) -> Iterator[tuple[int, int]]:
-        """Of sorted regions those that fit; of two that cross both only if their union fits."""
-        budget = self.config.max_tokens
-        first = last = 0
-        for region in regions:
-            start, end = region.start, region.end
-            if end <= last or self.size(start, end) > budget:
-                continue
-            if start >= last:
-                first = start
-            elif self.size(first, end) > budget:
-                continue
-            last = end
-            yield start, end
+    def fits(self, start: int, end: int) -> bool:
+        """Whether a chunk over the span would be within the budget."""
+        return self.size(start, end) <= self.config.max_tokens
 
     def region_edges(self) -> Iterator[BreakPoint]:
         """Points at the edges of closed regions that begin in one leaf and end in another.
@@ -209,7 +174,7 @@ class _Run:
         points has to belong to one leaf or to one region.
         """
         score = self.config.score_table["line"]
-        for start, end in self.closed.within(0, len(self.text)):
+        for start, end in self.closed:
             leaf, last = self.leaf_around(start), self.leaf_around(end)
             if leaf is not None and end <= leaf.end:
                 continue
@@ -266,7 +231,7 @@ class _Run:
         budget = self.config.max_tokens
         # Estimates are exact at the starts of blocks, where all points are but a user's own;
         # trimming takes a few tokens away.
-        exact = self.index.additive and self.config.trim and not self.extended
+        exact = self.index.additive and self.config.trim and not self.analysis.extended
         estimate = self.index.estimate(end) - self.index.estimate(start)
         surely_fits = exact and estimate <= budget - 8
         return not surely_fits and self.size(start, end) > budget

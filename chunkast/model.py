@@ -126,8 +126,9 @@ class Analysis:
     ``front_matter`` is the raw front matter, delimiters included. ``notes`` say, one
     sentence each, what had to be done differently than usual. ``masked`` is what the
     parser read where that was not the text itself, of the same length and lines. ``tags``
-    are the spans of the blocks that pairs of XML tags enclose. The analysis does not
-    depend on the budget, so one can serve several.
+    are the spans of the blocks that pairs of XML tags enclose. ``extended`` says that
+    there may be points and regions which no block of the tree has: of a user's heuristics,
+    of tool calls. The analysis does not depend on the budget, so one can serve several.
     """
 
     text: str
@@ -141,6 +142,7 @@ class Analysis:
     masked: str = ""
     tags: tuple[tuple[int, int], ...] = ()
     annotations: tuple[Annotation, ...] = ()
+    extended: bool = False
 
     def plus(
         self,

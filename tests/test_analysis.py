@@ -407,3 +407,11 @@ def test_the_context_says_what_is_configured() -> None:
     Chunker(config).analyze("<calc><a>1</a></calc>")
     assert seen[0].config is config
     assert [call.name for call in seen[0].tool_calls] == ["calc"]
+
+
+def test_an_analysis_serves_chunkers_without_its_heuristics() -> None:
+    scissors: DocumentHeuristic = Heuristic("scissors", "post-parse", cut_here)
+    analysis = Chunker(heuristics=[scissors]).analyze(PAPER)
+    chunks = Chunker(max_tokens=100, overlap=0).chunk(analysis)
+    same = Chunker(max_tokens=100, overlap=0, heuristics=[scissors]).chunk(PAPER)
+    assert chunks == same

@@ -111,4 +111,5 @@ def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
         regions=tuple(sorted(regions, key=lambda region: (region.start, -region.end))),
         annotations=tuple(sorted(annotations, key=lambda mark: (mark.start, mark.end))),
         notes=notes,
+        extended=True,
     )

@@ -1,11 +1,13 @@
 """Break points and protected regions, out of the block tree."""
 
+from chunkast.boundaries.closed import closed_spans
 from chunkast.boundaries.points import merge_break_points, scan_break_points
 from chunkast.boundaries.regions import find_regions, opening_line
 from chunkast.boundaries.search import best_cut, cut_value
 
 __all__ = (
     "best_cut",
+    "closed_spans",
     "cut_value",
     "find_regions",
     "merge_break_points",

@@ -23,6 +23,9 @@ class SpanSet:
                 self._starts.append(start)
                 self._ends.append(end)
 
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return zip(self._starts, self._ends, strict=True)
+
     def end(self, pos: int) -> int:
         """The end of the span that ``pos`` lies strictly inside of; ``pos`` itself if none."""
         slot = bisect_left(self._starts, pos) - 1
