@@ -101,21 +101,29 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqli
 
 def _open(path: str, *, read_only: bool) -> sqlite3.Connection:
     if path == ":memory:" or not read_only:
-        connection = sqlite3.connect(path, isolation_level=None)
-    else:
-        uri = Path(path).absolute().as_uri()
-        connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None)
-        try:
-            _version(connection)
-        except sqlite3.OperationalError:
-            # A folder that cannot be written to: without anybody's log beside it, the file
-            # is as it stays.
-            if Path(f"{path}-wal").exists():
-                raise
-            connection.close()
-            connection = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
-    connection.execute(f"PRAGMA busy_timeout = {10_000 if read_only else 500}")
-    connection.execute("PRAGMA foreign_keys = ON")
+        return _set_up(sqlite3.connect(path, isolation_level=None), patience_ms=500)
+    uri = Path(path).absolute().as_uri()
+    try:
+        reading = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None)
+        return _set_up(reading, patience_ms=10_000)
+    except sqlite3.OperationalError:
+        # A folder that cannot be written to: without anybody's log beside it, the file
+        # is as it stays.
+        if Path(f"{path}-wal").exists():
+            raise
+    fixed = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
+    return _set_up(fixed, patience_ms=10_000)
+
+
+def _set_up(connection: sqlite3.Connection, *, patience_ms: int) -> sqlite3.Connection:
+    """The connection, once something could be read; closed where that fails."""
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {patience_ms}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        _version(connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
