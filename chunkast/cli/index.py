@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.cli.files import is_folder, is_there
 from chunkast.cli.inputs import InputFile, Selection, read_bytes, select
 from chunkast.cli.messages import UsageError, counted, say, say_note
-from chunkast.cli.options import add_config, add_database, add_selection, config_of
+from chunkast.cli.options import (
+    add_config,
+    add_database,
+    add_report_format,
+    add_selection,
+    config_of,
+)
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Tally, results
 from chunkast.errors import SourceError, StoreError
@@ -51,12 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="let DIR take the place of another folder that the database was made from",
     )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="form of the output; json lists the ids (default %(default)s)",
-    )
+    add_report_format(parser, "; json lists the ids")
     add_config(parser)
 
 

@@ -17,7 +17,14 @@ from chunkast.cli.tools import TOOLS_HELP, load_tools
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
 from chunkast.errors import ConfigError
 
-__all__ = ("add_config", "add_database", "add_selection", "config_of", "whole_number")
+__all__ = (
+    "add_config",
+    "add_database",
+    "add_report_format",
+    "add_selection",
+    "config_of",
+    "whole_number",
+)
 
 _FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
 
@@ -48,6 +55,16 @@ def add_selection(
 def add_database(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the database."""
     parser.add_argument("--db", metavar="FILE", required=True, help="the SQLite database")
+
+
+def add_report_format(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add the argument that says how a report is written; ``more`` explains the forms."""
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help=f"form of the output{more} (default %(default)s)",
+    )
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
+from chunkast.cli.inputs import read_pieces
 from chunkast.cli.messages import UsageError, say_error
-from chunkast.cli.options import add_database
+from chunkast.cli.options import add_database, add_report_format
 from chunkast.cli.output import open_output
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "text", nargs="*", metavar="TEXT", help="the quote, or - for standard input"
     )
     add_database(parser)
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="form of the output (default %(default)s)",
-    )
+    add_report_format(parser)
 
 
 def run(options: Namespace) -> int:
@@ -46,7 +41,7 @@ def run(options: Namespace) -> int:
 
     quote = " ".join(options.text)
     if quote == "-":
-        quote = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        quote = "".join(read_pieces("-"))
     if not quote.strip():
         raise UsageError("quote: the text is blank")
     with Store(options.db, read_only=True) as store:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import say
-from chunkast.cli.options import add_database, whole_number
+from chunkast.cli.options import add_database, add_report_format, whole_number
 from chunkast.cli.output import open_output
 from chunkast.writers.text import page
 
@@ -37,12 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="tokens that the texts take together at most (default %(default)s)",
     )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="form of the output (default %(default)s)",
-    )
+    add_report_format(parser)
 
 
 def run(options: Namespace) -> int:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.cli.inputs import select
-from chunkast.cli.options import add_config, add_selection, config_of
+from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Tally, results
 
@@ -69,12 +69,7 @@ class _Measures:
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what the command takes."""
     add_selection(parser)
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="form of the output (default %(default)s)",
-    )
+    add_report_format(parser)
     add_config(parser)
 
 

@@ -135,10 +135,8 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
     """Raise ``StoreError`` unless this is an index that this version can read."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = _version(connection)
-    if application == 0 and version == 0:
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if tables:
-            raise StoreError(path, "a database of something else; give another file")
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if application == version == tables == 0:
         if not empty_allowed:
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
     elif application != _APPLICATION:
