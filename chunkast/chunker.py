@@ -304,7 +304,8 @@ class _Run:
 
     def metadata(self, start: int, end: int) -> dict[str, Any]:
         """The document's front matter, and what is annotated of ``[start, end)``."""
-        front_matter = self.analysis.front_matter
+        data = self.analysis.front_matter_data
+        front_matter = self.analysis.front_matter if data is None else data
         found: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}
         if self.annotations:
             first = bisect_left(self.annotation_starts, start)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
+from chunkast.text.front_matter import missing_library
 
 __all__ = ("DEFAULT_EXTENSIONS", "EXTENSIONS", "ChunkConfig")
 
@@ -73,6 +74,9 @@ class ChunkConfig:
     tools: the ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in
         the chunks' metadata.
     extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
+    front_matter: whether the chunks' metadata has the front matter as it stands in the
+        document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
+        What cannot be read stays a string, with a ``ChunkastWarning``.
     """
 
     max_tokens: int = 900
@@ -90,6 +94,7 @@ class ChunkConfig:
     heuristics: tuple[Heuristic[Any, Any], ...] = ()
     tools: tuple[Any, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
+    front_matter: Literal["raw", "parsed"] = "raw"
 
     def __post_init__(self) -> None:
         _check_int("max_tokens", self.max_tokens, least=1)
@@ -107,9 +112,14 @@ class ChunkConfig:
             ("packing", ("sections", "fill")),
             ("context", ("none", "title", "headings")),
             ("oversize", ("split", "keep")),
+            ("front_matter", ("raw", "parsed")),
             ("trim", (True, False)),
         ):
             _check_choice(name, getattr(self, name), allowed)
+        if self.front_matter == "parsed" and (missing := missing_library()):
+            raise ConfigError(
+                "front_matter", "parsed", f"needs {missing}: pip install 'chunkast[yaml]'"
+            )
         self._check_scores()
         self._check_extensions()
         self._check_heuristics()

@@ -123,7 +123,8 @@ class Analysis:
 
     ``break_points`` are sorted by position, one per position. ``regions`` are sorted
     by start. ``references`` are the normalized labels of the link definitions.
-    ``front_matter`` is the raw front matter, delimiters included. ``notes`` say, one
+    ``front_matter`` is the raw front matter, delimiters included, ``front_matter_data`` what
+    it says where the configuration asks for that and it can be read. ``notes`` say, one
     sentence each, what had to be done differently than usual. ``masked`` is what the
     parser read where that was not the text itself, of the same length and lines. ``tags``
     are the spans of the blocks that pairs of XML tags enclose. ``extended`` says that
@@ -143,6 +144,7 @@ class Analysis:
     tags: tuple[tuple[int, int], ...] = ()
     annotations: tuple[Annotation, ...] = ()
     extended: bool = False
+    front_matter_data: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def plus(
         self,

@@ -25,6 +25,7 @@ from chunkast.markdown import Document, parse_document, parse_paragraphs
 from chunkast.markdown.titles import plain_title
 from chunkast.model import Analysis, Block, Heading
 from chunkast.split import Prose
+from chunkast.text.front_matter import parse_front_matter
 from chunkast.text.spans import SpanSet
 
 __all__ = ("analyze",)
@@ -109,6 +110,16 @@ def _regions(draft: DocumentDraft) -> _Patch:
     return Patch(value=value.plus(regions=find_regions(value.text, value.blocks, value.tags)))
 
 
+def _is_front_matter_wanted(draft: DocumentDraft) -> bool:
+    return draft.context.config.front_matter == "parsed" and bool(_value(draft).front_matter)
+
+
+def _front_matter(draft: DocumentDraft) -> _Patch:
+    """Where it cannot be read this raises, and the engine notes why."""
+    value = _value(draft)
+    return Patch(value=replace(value, front_matter_data=parse_front_matter(value.front_matter)))
+
+
 def _headings(draft: DocumentDraft) -> _Patch:
     value = _value(draft)
     return Patch(value=replace(value, headings=tuple(_sections(value))))
@@ -151,5 +162,6 @@ _BUILT_IN: Final[Pipeline[Analysis, DocumentContext]] = Pipeline.of(
         Heuristic("break-points", "post-parse", _break_points),
         Heuristic("regions", "post-parse", _regions),
         Heuristic("headings", "post-parse", _headings),
+        Heuristic("front-matter", "post-parse", _front_matter, _is_front_matter_wanted),
     )
 )

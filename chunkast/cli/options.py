@@ -121,6 +121,11 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         "divide a block larger than the budget, or keep it",
         choices=choices["oversize"],
     )
+    add(
+        "--front-matter",
+        "front matter in the metadata as it stands, or as data",
+        choices=choices["front_matter"],
+    )
     group.add_argument(
         "--no-trim",
         dest="trim",

@@ -1,0 +1,167 @@
+"""Front matter as data: YAML between lines of ``---``, TOML between lines of ``+++``.
+
+The values are JSON data. What JSON cannot hold becomes a string: dates and times in ISO
+form, numbers that are not finite, binary data in base64; a set becomes a list, a key that is
+no string is written as YAML writes it. YAML is read as its safe loader reads it, whatever
+tags it has; an alias is a copy, and the size of what comes out is limited.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime, time
+from importlib.util import find_spec
+from typing import Any, Final
+
+__all__ = ("missing_library", "parse_front_matter")
+
+# Larger than any front matter written by a person. They bound the time that it takes.
+_MAX_CHARACTERS: Final = 64 * 1024
+_MAX_VALUES: Final = 10_000
+_MAX_DEPTH: Final = 50
+_TOML_LIBRARY: Final = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+_TAG: Final = "tag:yaml.org,2002:"
+_MERGE: Final = f"{_TAG}merge"
+
+
+def missing_library() -> str | None:
+    """The name of a library that is needed here and not installed, if any."""
+    names = {"yaml": "PyYAML", _TOML_LIBRARY: _TOML_LIBRARY}
+    return next((name for module, name in names.items() if find_spec(module) is None), None)
+
+
+def parse_front_matter(raw: str) -> dict[str, Any]:
+    """The data of ``raw`` front matter, delimiters included.
+
+    Raises ``ValueError`` for what is not valid, is no mapping, or is too large or deep;
+    ``ImportError`` where the extra ``chunkast[yaml]`` is not installed.
+    """
+    if len(raw) > _MAX_CHARACTERS:
+        raise ValueError(
+            f"front matter of {len(raw):,} characters; allowed are {_MAX_CHARACTERS:,}"
+        )
+    opening, *lines = (
+        raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    )
+    while lines and not lines[-1].strip():
+        lines.pop()
+    # The opening line stays, empty, so that errors name the lines of the document.
+    body = "\n".join(["", *lines[:-1], ""])
+    read = _toml if opening.startswith("+++") else _yaml
+    try:
+        values = read(body)
+    except RecursionError:
+        raise ValueError("front matter is nested too deep") from None
+    if isinstance(values, dict):
+        return values
+    raise ValueError(f"front matter is {type(values).__name__}, not a mapping")
+
+
+def _toml(body: str) -> object:
+    from importlib import import_module
+
+    library = import_module(_TOML_LIBRARY)
+    try:
+        values = library.loads(body)
+    except library.TOMLDecodeError as error:
+        raise ValueError(f"front matter is not valid TOML: {error}") from None
+    return _Limit().json(values)
+
+
+def _yaml(body: str) -> object:
+    import yaml
+
+    try:
+        loader = yaml.SafeLoader(body)
+        node = loader.get_single_node()
+        return None if node is None else _Nodes(loader).value(node)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f", line {mark.line + 1}"
+        problem = getattr(error, "problem", None) or str(error).split("\n", 1)[0]
+        raise ValueError(f"front matter is not valid YAML{where}: {problem}") from None
+
+
+class _Limit:
+    """Counts the values that are made, copies of aliases included."""
+
+    def __init__(self) -> None:
+        self._values = 0
+        self._depth = 0
+
+    def inside(self, values: Iterator[Any]) -> Iterator[Any]:
+        """``values`` of a list or mapping, one level further in."""
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise ValueError(f"front matter is nested deeper than {_MAX_DEPTH} levels")
+        for value in values:
+            self._values += 1
+            if self._values > _MAX_VALUES:
+                raise ValueError(f"front matter has more than {_MAX_VALUES:,} values")
+            yield value
+        self._depth -= 1
+
+    def json(self, value: object) -> Any:
+        """``value`` as JSON data."""
+        if isinstance(value, dict):
+            return {key: self.json(item) for key, item in self.inside(iter(value.items()))}
+        if isinstance(value, list):
+            return [self.json(item) for item in self.inside(iter(value))]
+        return _scalar(value)
+
+
+def _scalar(value: object) -> str | int | float | bool | None:
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, (str, int)):
+        return value
+    return str(value)
+
+
+class _Nodes:
+    """YAML's nodes to JSON data; an alias is the node that it names, once more."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+        self._limit = _Limit()
+
+    def value(self, node: Any) -> Any:
+        read: Mapping[str, Callable[[Any], Any]] = {
+            "mapping": self._mapping,
+            "sequence": lambda node: [
+                self.value(item) for item in self._limit.inside(iter(node.value))
+            ],
+            "scalar": self._plain,
+        }
+        return read[node.id](node)
+
+    def _mapping(self, node: Any) -> Any:
+        own: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key, item in self._limit.inside(iter(node.value)):
+            if key.tag == _MERGE:
+                values = self.value(item)
+                for one in values if isinstance(values, list) else [values]:
+                    if isinstance(one, dict):
+                        merged = {**one, **merged}
+            else:
+                name = key.value if key.id == "scalar" else str(self.value(key))
+                own[name] = self.value(item)
+        if node.tag == f"{_TAG}set":
+            return list(own)
+        # Its own keys come last where they were not merged, and win.
+        return {**merged, **own}
+
+    def _plain(self, node: Any) -> Any:
+        try:
+            return _scalar(self._loader.construct_object(node))
+        except Exception:  # noqa: BLE001 - there are as many kinds as there are constructors
+            # A tag of somebody's own, the 31st of February, a number of thousands of digits.
+            return node.value
