@@ -62,12 +62,17 @@ class Chunker:
         for chunks in self.chunk_documents(documents):
             yield from chunks
 
-    def chunk_documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[list[Chunk]]:
+    def chunk_documents(
+        self,
+        documents: Iterable[tuple[str | None, str | Analysis]],
+        parts: defaultdict[bytes, int] | None = None,
+    ) -> Iterator[list[Chunk]]:
         """Like :meth:`iter_chunks`, a list for each document.
 
-        A source that comes again goes on counting its parts.
+        A source that comes again goes on counting its parts; ``parts`` are the counts so
+        far, of a call before this one.
         """
-        parts: _Parts = defaultdict(int)
+        parts = defaultdict(int) if parts is None else parts
         for source, text in documents:
             yield self._chunks(text, source, defaultdict(int) if source is None else parts)
 
@@ -144,6 +149,7 @@ class _Run:
             analysis.headings,
             self.refiner.frames,
             analysis.front_matter,
+            path=analysis.path,
             count=chunker.counter.count,
             adds_up=self.index.adds_up_behind_line_end,
         )

@@ -30,10 +30,11 @@ class Context:
         frames: Sequence[Frame],
         front_matter: str,
         *,
+        path: tuple[str, ...] = (),
         count: Callable[[str], int],
         adds_up: Callable[[int], bool],
     ) -> None:
-        """``count(text)`` counts tokens.
+        """``path`` is the heading path before the first of ``headings``; ``count(text)`` counts tokens.
 
         ``adds_up(pos)`` says whether a text that ends with a line end, and the text from
         ``pos`` on put behind it, have the tokens of both.
@@ -43,7 +44,8 @@ class Context:
         self._adds_up = adds_up
         self._headings = headings
         self._heading_starts = [heading.start for heading in headings]
-        self._title = _document_title(front_matter, headings)
+        self._path = path
+        self._title = _document_title(front_matter, headings) or next(iter(path), "")
         self._lengths: dict[str, int] = {"": 0}
         self._half = config.max_tokens // 2
         affordable = [frame for frame in frames if self._frame_tokens(frame) <= self._half]
@@ -53,7 +55,7 @@ class Context:
     def path(self, pos: int) -> tuple[str, ...]:
         """The heading path in force at ``pos``, inclusive of a heading that begins there."""
         slot = bisect_right(self._heading_starts, pos) - 1
-        return self._headings[slot].path if slot >= 0 else ()
+        return self._headings[slot].path if slot >= 0 else self._path
 
     def tokens(self, pos: int) -> int:
         """What the context before a chunk that begins at ``pos`` costs."""

@@ -37,7 +37,7 @@ class SourceError(ChunkastError):
     """A file that cannot be read or decoded: which, where and what to do.
 
     ``path`` is the file's name as it was given, ``position`` the offset in bytes
-    of the first byte that is not UTF-8, or ``None`` when the file was not read.
+    of what is wrong in it, or ``None`` when that is no single place.
     """
 
     def __init__(self, path: str, reason: str, position: int | None = None) -> None:

@@ -129,7 +129,8 @@ class Analysis:
     parser read where that was not the text itself, of the same length and lines. ``tags``
     are the spans of the blocks that pairs of XML tags enclose. ``extended`` says that
     there may be points and regions which no block of the tree has: of a user's heuristics,
-    of tool calls. The analysis does not depend on the budget, so one can serve several.
+    of tool calls. ``path`` is the heading path that the text as a whole stands under, as a
+    cell of a notebook may. The analysis does not depend on the budget, so one can serve several.
     """
 
     text: str
@@ -145,6 +146,7 @@ class Analysis:
     annotations: tuple[Annotation, ...] = ()
     extended: bool = False
     front_matter_data: Mapping[str, Any] | None = field(default=None, hash=False)
+    path: tuple[str, ...] = ()
 
     def plus(
         self,

@@ -18,6 +18,7 @@ from typing import Any, Final
 import pytest
 
 from chunkast import Chunk, Chunker
+from chunkast.notebook import chunk_documents, is_notebook, read_notebook
 
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = sorted((ROOT / "fixtures" / "documents").iterdir())
@@ -77,7 +78,8 @@ def golden_of(document: Path, name: str) -> Golden:
     """What the document gives now; its line ends are kept as they are."""
     text = document.read_bytes().decode("utf-8")
     options = CONFIGURATIONS[name]
-    chunks = Chunker(**options).chunk(text, source=document.name)
+    given = read_notebook(text) if is_notebook(document.name) else text
+    (chunks,) = chunk_documents(Chunker(**options), [(document.name, given)])
     return {
         "source": document.name,
         "configuration": options,

@@ -32,6 +32,7 @@ ORDER = (
     "batch",
     "chunker",
     "api",
+    "notebook",
     "index",
     "writers",
     "cli",

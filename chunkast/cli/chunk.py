@@ -14,8 +14,9 @@ from chunkast.cli.inputs import select
 from chunkast.cli.messages import UsageError, counted, say
 from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Tally, results
+from chunkast.cli.work import Document, Tally, results
 from chunkast.model import Chunk
+from chunkast.notebook import chunk_documents
 from chunkast.writers import WRITERS, format_of
 
 if TYPE_CHECKING:
@@ -91,8 +92,8 @@ def run(options: Namespace) -> int:
     return 1 if totals.failures else 0
 
 
-def _chunk(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> Iterable[list[Chunk]]:
-    return chunker.chunk_documents(documents)
+def _chunk(chunker: Chunker, documents: Sequence[Document]) -> Iterable[list[Chunk]]:
+    return chunk_documents(chunker, documents)
 
 
 def _chunks(

@@ -23,7 +23,7 @@ from chunkast.cli.options import (
     config_of,
 )
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Tally, results
+from chunkast.cli.work import Document, Tally, results
 from chunkast.errors import SourceError, StoreError
 
 if TYPE_CHECKING:
@@ -168,10 +168,10 @@ def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespac
         )
 
 
-def _index(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> list[IndexedDocument]:
+def _index(chunker: Chunker, documents: Sequence[Document]) -> list[IndexedDocument]:
     from chunkast.index import index_document
 
-    return [index_document(chunker, source or "", text) for source, text in documents]
+    return [index_document(chunker, source or "", document) for source, document in documents]
 
 
 def _page(report: IndexReport, form: str) -> str:

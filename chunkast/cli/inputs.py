@@ -31,6 +31,7 @@ from typing import Final, cast
 from chunkast.cli.files import is_file, is_folder, is_there
 from chunkast.cli.messages import UsageError
 from chunkast.errors import SourceError
+from chunkast.notebook import Notebook, is_notebook, read_notebook
 
 __all__ = (
     "ENDINGS",
@@ -39,11 +40,12 @@ __all__ = (
     "Selection",
     "read",
     "read_bytes",
+    "read_document",
     "read_pieces",
     "select",
 )
 
-ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt")
+ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
 # Folders of other people's files and of generated ones.
 VENDORED: Final = frozenset(
     {
@@ -125,6 +127,15 @@ def read(file: InputFile) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _undecodable(file.path, error, 0) from None
+
+
+def read_document(file: InputFile) -> str | Notebook:
+    """The text of a file, or the notebook in it if its ending says so.
+
+    Raises ``SourceError`` like :func:`read`, and for what is no notebook.
+    """
+    text = read(file)
+    return read_notebook(text, file.path) if is_notebook(file.source) else text
 
 
 def read_pieces(path: str) -> Iterator[str]:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.cli.inputs import select
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Tally, results
+from chunkast.cli.work import Document, Tally, results
+from chunkast.notebook import Notebook, analyze_cells
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -40,6 +41,7 @@ DESCRIPTION: Final = (
 OPERANDS: Final = "paths"
 
 _START: Final = "document start"
+_CELL_START: Final = "cell start"
 _BINS: Final = 10
 _BAR: Final = 40
 
@@ -95,18 +97,27 @@ def run(options: Namespace) -> int:
     return 1 if tally.failures else 0
 
 
-def _measure_all(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> list[_Measures]:
-    return [_measure(chunker, text) for _, text in documents]
+def _measure_all(chunker: Chunker, documents: Sequence[Document]) -> list[_Measures]:
+    return [_measure(chunker, document) for _, document in documents]
 
 
-def _measure(chunker: Chunker, text: str) -> _Measures:
-    analysis = chunker.analyze(text)
+def _measure(chunker: Chunker, document: str | Notebook) -> _Measures:
+    if isinstance(document, str):
+        return _measure_text(chunker, chunker.analyze(document), _START)
+    total = _Measures()
+    for _, analysis in analyze_cells(chunker, document):
+        total.add(_measure_text(chunker, analysis, _CELL_START if total.tokens else _START))
+    total.single = len(total.tokens) == 1
+    return total
+
+
+def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> _Measures:
     chunks = chunker.chunk(analysis)
     places = _places(analysis, [chunk.start_index + chunk.overlap for chunk in chunks[1:]])
     return _Measures(
         tokens=[chunk.token_count for chunk in chunks],
         embed_tokens=[chunk.embed_token_count for chunk in chunks],
-        begins=Counter(places) + Counter({_START: len(chunks[:1])}),
+        begins=Counter(places) + Counter({start: len(chunks[:1])}),
         characters=sum(len(chunk.text) for chunk in chunks),
         overlap=sum(chunk.overlap for chunk in chunks),
         oversize=sum(chunk.oversize for chunk in chunks),

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from chunkast.cli.inputs import InputFile, Selection, read
+from chunkast.cli.inputs import InputFile, Selection, read_document
 from chunkast.cli.messages import say_error, say_note
 from chunkast.cli.progress import progress_bar
 from chunkast.config import ChunkConfig
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from chunkast.chunker import Chunker
+    from chunkast.notebook import Notebook
 
-__all__ = ("Tally", "Task", "results")
+__all__ = ("Document", "Tally", "Task", "results")
 
 T = TypeVar("T")
-Task = Callable[["Chunker", Sequence[tuple["str | None", str]]], Iterable[T]]
+Document = tuple["str | None", "str | Notebook"]
+Task = Callable[["Chunker", Sequence[Document]], Iterable[T]]
 _Group = list[InputFile]
 
 # A work unit ends at so many bytes or files, so that sending it costs little and its
@@ -121,11 +123,11 @@ def _size(file: InputFile) -> int:
 
 
 def _run_group(chunker: Chunker, task: Task[T], group: _Group) -> list[T | SourceError]:
-    documents: list[tuple[str | None, str]] = []
+    documents: list[Document] = []
     errors: list[SourceError | None] = []
     for file in group:
         try:
-            documents.append((file.source, read(file)))
+            documents.append((file.source, read_document(file)))
             errors.append(None)
         except SourceError as error:
             errors.append(error)

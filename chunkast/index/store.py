@@ -24,6 +24,7 @@ from chunkast.index.schema import connect, lock
 from chunkast.index.search import Hit, ranked, within_budget
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
+from chunkast.notebook import Notebook, cell_source, chunk_documents
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
@@ -101,10 +102,11 @@ def text_hash(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def index_document(chunker: Chunker, source: str, text: str) -> IndexedDocument:
-    """Chunk a document for an index."""
-    chunks = tuple(chunker.chunk(text, source))
+def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
+    """Chunk a document for an index: a text, or a notebook."""
+    chunks = tuple(next(chunk_documents(chunker, [(source, document)])))
     own = own_token_counts(chunks, chunker.counter.count)
+    text = document if isinstance(document, str) else document.text
     return IndexedDocument(source, text_hash(encode(text)), chunks, own)
 
 
@@ -469,6 +471,9 @@ def _json(value: Any) -> str:
 def _chunk(row: tuple[Any, ...]) -> Chunk:
     source, *values = row
     stored = dict(zip(_COLUMNS, values, strict=True))
+    metadata = json.loads(stored["metadata"])
+    if isinstance(metadata.get("cell_id"), str):
+        source = cell_source(source, metadata["cell"], metadata["cell_id"])
     return Chunk(
         **{name: stored[name] for name in _PLAIN},
         source=source,
@@ -478,5 +483,5 @@ def _chunk(row: tuple[Any, ...]) -> Chunk:
         kinds=tuple(json.loads(stored["kinds"])),
         embed_text=stored["embed_before"] + stored["text"] + stored["embed_after"],
         oversize=bool(stored["oversize"]),
-        metadata=json.loads(stored["metadata"]),
+        metadata=metadata,
     )

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
 
 from chunkast.model import Chunk
+from chunkast.notebook import document_source
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -18,7 +19,7 @@ __all__ = ("write_sqlite",)
 
 
 def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> None:
-    """Write a database; chunks of one source have to come behind one another.
+    """Write a database; chunks of one document have to come behind one another.
 
     Chunks without a source get the source "-".
     """
@@ -27,7 +28,7 @@ def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> No
     with TemporaryDirectory(prefix="chunkast-") as folder:
         path = Path(folder, "chunks.db")
         with Store(str(path), create=True) as store, store.writing(chunker) as run:
-            for source, group in groupby(chunks, key=lambda chunk: chunk.source):
+            for source, group in groupby(chunks, key=document_source):
                 found = tuple(group)
                 # The text is not at hand, so its hash is none that an index would know.
                 run.put(

@@ -1,0 +1,270 @@
+"""Jupyter notebooks: their cells' sources, chunked one cell at a time.
+
+A chunk never spans cells, so that it can be cited by its cell: positions and lines are those
+of the cell's own source, ``chunk.source`` is the notebook's name with the cell behind it
+(``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` where the format has no ids yet), and the
+metadata has "cell", "cell_type" and "cell_id". Headings reach over the cells that follow.
+Outputs and attachments are left out.
+
+Ids count per cell where cells have ids, else per heading path as in any document: a cell
+that is put in between leaves the ids of others as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.errors import SourceError
+from chunkast.model import Analysis, Block, Chunk, Heading
+from chunkast.text.source_map import encode
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+__all__ = (
+    "Cell",
+    "Notebook",
+    "analyze_cells",
+    "cell_source",
+    "chunk_documents",
+    "chunk_notebook",
+    "document_source",
+    "is_notebook",
+    "read_notebook",
+)
+
+_MAX_ID: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its place in the notebook from 0, its type, and its source as it is.
+
+    ``type`` is "markdown", "code", "raw", or (in format 3) "heading", whose ``level`` is set.
+    ``id`` is the format's own, "" where there is none. ``language`` is a code cell's.
+    """
+
+    number: int
+    type: str
+    source: str
+    id: str = ""
+    language: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook's cells, in order, and the JSON ``text`` that they were read from."""
+
+    text: str
+    cells: tuple[Cell, ...]
+
+
+def is_notebook(source: str | None) -> bool:
+    """Whether a document of this name is a notebook: by its ending."""
+    return (source or "").lower().endswith(".ipynb")
+
+
+def read_notebook(text: str, path: str = "notebook") -> Notebook:
+    """The notebook that ``text`` holds as JSON, of format 4, 3 or 2.
+
+    Raises ``SourceError`` for what is no notebook, naming ``path``, and what is wrong where.
+    """
+    try:
+        # A byte order mark is no part of the JSON.
+        values = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        at = len(text) - len(error.doc) + error.pos
+        reason = f"not a notebook, which is JSON: {error.msg} (line {error.lineno})"
+        raise SourceError(path, reason, len(encode(text[:at]))) from None
+    except RecursionError:
+        raise SourceError(path, "not a notebook: nested too deep") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise SourceError(path, f"a notebook that cannot be read: {error}") from None
+    reader = _Reader(path)
+    return Notebook(text, tuple(reader.cells(reader.mapping(values, "the notebook"))))
+
+
+class _Reader:
+    """Reads the parts of a notebook that matter here, each of the type that it must have."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def wrong(self, where: str, value: object, allowed: str) -> SourceError:
+        given = "nothing" if value is None else type(value).__name__
+        return SourceError(self.path, f"not a notebook: {where} is {given}; allowed is {allowed}")
+
+    def mapping(self, value: Any, where: str) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self.wrong(where, value, "an object")
+        return value
+
+    def items(self, value: Any, where: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.wrong(where, value, "a list")
+        return value
+
+    def text(self, value: Any, where: str) -> str:
+        """A text, or a list of its lines with their line ends."""
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+            raise self.wrong(where, value, "a string or a list of strings")
+        return "".join(value)
+
+    def cells(self, notebook: Mapping[str, Any]) -> Iterator[Cell]:
+        language = _language(notebook.get("metadata"))
+        for number, (where, value) in enumerate(self.listed(notebook)):
+            cell = self.mapping(value, where)
+            kind = cell.get("cell_type")
+            if not isinstance(kind, str):
+                raise self.wrong(f"{where}.cell_type", kind, "a string")
+            # Format 3 has the source of code under another name.
+            name = "input" if kind == "code" and "source" not in cell else "source"
+            given, level = cell.get("id"), cell.get("level")
+            own = cell.get("language")
+            yield Cell(
+                number,
+                kind,
+                self.text(cell.get(name), f"{where}.{name}"),
+                given if isinstance(given, str) and len(given) <= _MAX_ID else "",
+                (own if isinstance(own, str) else language) if kind == "code" else "",
+                (min(max(level, 1), 6) if isinstance(level, int) else 1)
+                if kind == "heading"
+                else 0,
+            )
+
+    def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Every cell, and where it stands; those of all worksheets in format 3."""
+        sheets: list[tuple[str, Any]] = [("", notebook)]
+        if "cells" not in notebook and "worksheets" in notebook:
+            given = self.items(notebook["worksheets"], "worksheets")
+            sheets = [(f"worksheets[{number}].", sheet) for number, sheet in enumerate(given)]
+        for prefix, sheet in sheets:
+            listed = self.mapping(sheet, prefix.rstrip(".")).get("cells")
+            for number, cell in enumerate(self.items(listed, f"{prefix}cells")):
+                yield f"{prefix}cells[{number}]", cell
+
+
+def _language(metadata: Any) -> str:
+    """The language of code, from whichever place has it."""
+    for place, key in (("language_info", "name"), ("kernelspec", "language")):
+        about = metadata.get(place) if isinstance(metadata, dict) else None
+        name = about.get(key) if isinstance(about, dict) else None
+        if isinstance(name, str):
+            return name
+    return ""
+
+
+def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
+    """How chunks name the cell of a notebook that they are of."""
+    return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
+
+
+def document_source(chunk: Chunk) -> str | None:
+    """The source of the document that a chunk is of: the notebook's, if it is of a cell."""
+    source, about = chunk.source, chunk.metadata
+    if source is None or not isinstance(about.get("cell_id"), str):
+        return source
+    return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
+
+
+def analyze_cells(chunker: Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
+    """Each cell with its analysis, which knows the headings and front matter before it."""
+    path: list[tuple[int, str]] = []
+    first: Analysis | None = None
+    for cell in notebook.cells:
+        analysis = replace(_analyze(chunker, cell), path=tuple(title for _, title in path))
+        if first is not None and first.front_matter:
+            analysis = replace(
+                analysis,
+                front_matter=first.front_matter,
+                front_matter_data=first.front_matter_data,
+            )
+        first = first or analysis
+        yield cell, replace(analysis, headings=tuple(_continued(analysis.headings, path)))
+
+
+def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
+    """``headings`` with their paths from the notebook's first cell on; moves ``path`` along."""
+    for heading in headings:
+        while path and path[-1][0] >= heading.level:
+            path.pop()
+        path.append((heading.level, heading.title))
+        yield replace(heading, path=tuple(title for _, title in path))
+
+
+def _analyze(chunker: Chunker, cell: Cell) -> Analysis:
+    if cell.type == "markdown":
+        return chunker.analyze(cell.source)
+    if cell.type == "heading":
+        return _of_one_block(chunker, cell, "heading")
+    if cell.type == "raw" and cell.number == 0:
+        analysis = chunker.analyze(cell.source)
+        if analysis.front_matter:
+            return analysis
+    return _of_one_block(chunker, cell, "code")
+
+
+def _of_one_block(chunker: Chunker, cell: Cell, kind: str) -> Analysis:
+    """What is known of a cell that is not Markdown: code, which divides at its lines."""
+    from chunkast.boundaries import find_regions, scan_break_points
+    from chunkast.markdown.titles import plain_title
+
+    text, level = cell.source, cell.level
+    block = Block(kind, 0, len(text), (), level, "", cell.language)
+    tree = Block("document", 0, len(text), (block,) if text else ())
+    title = plain_title(text)
+    return Analysis(
+        text=text,
+        blocks=tree,
+        break_points=tuple(scan_break_points(text, tree, chunker.config.score_table)),
+        regions=tuple(find_regions(text, tree)),
+        headings=(Heading(0, len(text), level, title, (title,)),) if text and level else (),
+    )
+
+
+def chunk_notebook(
+    chunker: Chunker, notebook: Notebook | str, source: str | None = None
+) -> list[Chunk]:
+    """The chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
+
+    Raises ``SourceError`` for JSON that is no notebook.
+    """
+    if isinstance(notebook, str):
+        notebook = read_notebook(notebook, source or "notebook")
+    return next(chunk_documents(chunker, [(source, notebook)]))
+
+
+def chunk_documents(
+    chunker: Chunker, documents: Iterable[tuple[str | None, str | Notebook]]
+) -> Iterator[list[Chunk]]:
+    """Like ``chunker.chunk_documents``, with notebooks among the documents."""
+    parts: defaultdict[bytes, int] = defaultdict(int)
+    for source, document in documents:
+        if isinstance(document, str):
+            yield from chunker.chunk_documents([(source, document)], parts)
+        else:
+            counted = defaultdict(int) if source is None else parts
+            yield list(_chunks(chunker, document, source, counted))
+
+
+def _chunks(
+    chunker: Chunker, notebook: Notebook, source: str | None, parts: defaultdict[bytes, int]
+) -> Iterator[Chunk]:
+    index = count()
+    for cell, analysis in analyze_cells(chunker, notebook):
+        name = cell_source(source, cell.number, cell.id)
+        # Where cells have no id, their number must not be part of the chunks' ids.
+        location = name if cell.id else source or ""
+        about = {"cell": cell.number, "cell_type": cell.type, "cell_id": cell.id}
+        for chunk in next(chunker.chunk_documents([(location, analysis)], parts)):
+            yield replace(
+                chunk, source=name, index=next(index), metadata={**chunk.metadata, **about}
+            )
