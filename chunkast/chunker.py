@@ -41,9 +41,12 @@ class Chunker:
         self.config = ChunkConfig.of(options) if config is None else config
         self.counter = resolve_counter(self.config.encoding, self.config.model)
 
-    def analyze(self, text: str) -> Analysis:
-        """What is known of ``text`` before it is packed: blocks, break points, regions, headings."""
-        return analyze(text, self.config)
+    def analyze(self, text: str, source: str | None = None) -> Analysis:
+        """What is known of ``text`` before it is packed: blocks, break points, regions, headings.
+
+        ``source`` is the document's name, whose ending may say how it is read.
+        """
+        return analyze(text, self.config, self.config.extensions_for(source))
 
     def chunk(self, text: str | Analysis, source: str | None = None) -> list[Chunk]:
         """The chunks of a Markdown text (or of its analysis), in order.
@@ -100,7 +103,7 @@ class Chunker:
         return chunk_groups(self, texts, names, workers=workers, progress=progress)
 
     def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> list[Chunk]:
-        analysis = given if isinstance(given, Analysis) else self.analyze(given)
+        analysis = given if isinstance(given, Analysis) else self.analyze(given, source)
         return _Run(self, analysis, source, parts).chunks()
 
 
@@ -132,7 +135,7 @@ class _Run:
             scores=self.config.score_table,
             trim=self.config.trim,
             references=analysis.references,
-            extensions=self.config.extensions,
+            extensions=analysis.extensions,
         )
         points = [p for p in analysis.break_points if self.closed.end(p.pos) == p.pos]
         self.annotations = analysis.annotations

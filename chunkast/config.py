@@ -27,7 +27,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # Any line of three or more colons with a name opens a container, up to its closing
     # line or to the end of what holds it.
     "containers": True,
-    # "!!! word" opens an admonition although it may have been meant as emphasis.
+    # "!!! word" opens an admonition although it may have been meant as emphasis. So do
+    # "??? word" and, for a tab, === and a title in quotes.
     "admonitions": True,
     # A quote whose first line is [!NOTE] or the like.
     "alerts": True,
@@ -37,14 +38,28 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "math": True,
     # Bare URLs are kept whole inside prose.
     "autolinks": True,
+    # "{#id}", "{.class}", "{key=value}" and the like at a heading's end are no part of its title.
+    "attributes": True,
     # [[page]] and ![[embed]] are kept whole inside prose.
     "wikilinks": True,
+    # Obsidian: callouts of any type, with a title or foldable; comments between lines of %%;
+    # block ids (^id) stay with what they are the ids of. A line that begins with %% and has no
+    # other %% opens a comment, if a line that ends with %% follows.
+    "obsidian": True,
     # A pair of tags on lines of their own, none of HTML's elements, encloses a block.
     "xml_tags": True,
+    # A source's ending says what it is: .mdx switches "mdx" on, .qmd and .Rmd "quarto".
+    "dialects": True,
     # Off: "Price" over ": 5" becomes a definition.
     "deflists": False,
+    # Off: a paragraph that begins with "import " is code, and so is a line in braces.
+    "mdx": False,
+    # Off: of ":::" divs one in another, the first bare ":::" closes the inner one.
+    "quarto": False,
 }
 DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
+# Ending of a source's name -> the extension that it switches on.
+_DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 # The default window is 200 tokens of 900, and in proportion for other budgets.
 _WINDOW_SHARE: Final = 200 / 900
@@ -183,6 +198,15 @@ class ChunkConfig:
                 raise ConfigError(given, value, f"{name} is given twice, once by its alias")
             values[name] = value
         return cls(**values)
+
+    def extensions_for(self, source: str | None) -> tuple[str, ...]:
+        """The extensions that a document is read with: its name may add one (see "dialects")."""
+        if "dialects" in self.extensions and source:
+            name = source.lower()
+            added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)
+            if added and added not in self.extensions:
+                return (*self.extensions, added)
+        return self.extensions
 
     @property
     def overlap_tokens(self) -> int:

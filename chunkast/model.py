@@ -130,7 +130,8 @@ class Analysis:
     are the spans of the blocks that pairs of XML tags enclose. ``extended`` says that
     there may be points and regions which no block of the tree has: of a user's heuristics,
     of tool calls. ``path`` is the heading path that the text as a whole stands under, as a
-    cell of a notebook may. The analysis does not depend on the budget, so one can serve several.
+    cell of a notebook may. ``extensions`` are the Markdown extensions that the text was read
+    with. The analysis does not depend on the budget, so one can serve several.
     """
 
     text: str
@@ -147,6 +148,7 @@ class Analysis:
     extended: bool = False
     front_matter_data: Mapping[str, Any] | None = field(default=None, hash=False)
     path: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
 
     def plus(
         self,

@@ -1,4 +1,4 @@
-"""Documents people have: front matter as data, notebooks."""
+"""Documents people have: front matter as data, notebooks, dialects of Markdown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from chunkast import (
     plan_writes,
 )
 from chunkast.cli.main import main
+from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.index import Store
 from chunkast.notebook import chunk_notebook, read_notebook
 from chunkast.text import front_matter
 from chunkast.writers import json_bytes
-from tests.strategies import documents
+from tests.checks import check_promises
+from tests.strategies import documents, markdown, nasty_text
 
 
 def matter(text: str, **options: Any) -> Any:
@@ -267,3 +269,249 @@ def test_the_command_reads_notebooks(tmp_path: Path, capsys: pytest.CaptureFixtu
         with Store(str(path)) as store:
             assert list(store.chunks("n.ipynb")) == expected
             assert store.quote("print(f(1))")[0].source == "n.ipynb#cell-id=bb"
+
+
+# Dialects of Markdown
+
+
+def outline(text: str, *extensions: str, source: str | None = None) -> list[tuple[str, str, str]]:
+    """Kind, info and first line of every leaf that is not blank."""
+    chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions))
+    return [
+        (leaf.kind, leaf.info, text[leaf.start : leaf.end].strip().split("\n")[0])
+        for leaf in chunker.analyze(text, source).blocks.leaves()
+        if leaf.kind != "blank"
+    ]
+
+
+def kinds(text: str, *extensions: str, source: str | None = None) -> list[str]:
+    return [kind for kind, _, _ in outline(text, *extensions, source=source)]
+
+
+def titles(text: str, *extensions: str) -> list[str]:
+    chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions))
+    return [heading.title for heading in chunker.analyze(text).headings]
+
+
+def test_a_sources_ending_says_how_it_is_read() -> None:
+    text = "import a from 'b'\n\n::: {.a}\n::: {.b}\nc\n:::\n\nd\n:::\n"
+    plain = kinds(text)
+    assert plain[0] == "paragraph"
+    for source in (None, "a.md", "a.mdx.md", "mdx"):
+        assert kinds(text, source=source) == plain
+    assert kinds(text, source="a.MDX") == kinds(text, "mdx") != plain
+    for source in ("a.qmd", "b/a.Rmd"):
+        assert kinds(text, source=source) == kinds(text, "quarto") != plain
+    (chunk,) = Chunker().chunk(text, "a.mdx")
+    assert chunk.kinds[0] == "esm"
+    (chunk,) = Chunker(extensions=()).chunk(text, "a.mdx")
+    assert chunk.kinds == ("paragraph",)
+
+
+def test_mdx_statements_reach_to_a_blank_line_outside_brackets() -> None:
+    text = (
+        "import A from 'a'\nimport {\n  B,\n\n  C,\n} from 'c'\n\nexport const d = [\n\n  '}]',\n]\n\n"
+        "Text.\nimport of goods\n\n- import e\n\nexport const f = {\n\nimport g from 'g'\n"
+    )
+    assert outline(text, "mdx") == [
+        ("esm", "", "import A from 'a'"),
+        ("esm", "", "export const d = ["),
+        ("paragraph", "", "Text."),
+        ("paragraph", "", "- import e"),
+        ("esm", "", "export const f = {"),
+        ("esm", "", "import g from 'g'"),
+    ]
+    assert kinds(text, "mdx") == kinds(text.replace("\n", "\r\n"), "mdx")
+
+
+def test_mdx_components_hold_markdown() -> None:
+    text = (
+        "<Tabs>\n    <Tab label={`a > b`}>\n\n    Text.\n\n    ```js\n    <Tab>\n    ```\n"
+        "    </Tab>\n    - item\n</Tabs>\n<Single\n  a={{\n\n    b: '}',\n  }}\n/>\nMore.\n"
+        "<></>\n{/* a\n\n# b */}\n<Open>\n"
+    )
+    assert outline(text, "mdx") == [
+        ("tag", "open", "<Tabs>"),
+        ("tag", "open", "<Tab label={`a > b`}>"),
+        ("paragraph", "", "Text."),
+        ("fence", "js", "```js"),
+        ("tag", "close", "</Tab>"),
+        ("paragraph", "", "- item"),
+        ("tag", "close", "</Tabs>"),
+        ("jsx", "", "<Single"),
+        ("paragraph", "", "More."),
+        ("jsx", "", "<></>"),
+        ("jsx", "", "{/* a"),
+        ("jsx", "<Open>", "<Open>"),
+    ]
+    chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, "mdx"))
+    regions = [text[r.start : r.end] for r in chunker.analyze(text).regions if r.kind == "tag"]
+    assert [region.splitlines()[-1].strip() for region in regions] == ["</Tabs>", "</Tab>"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Note>text</Note>\n",
+        "<Note> and more\n",
+        "{a} is b\n",
+        "<Note a={\n",
+        "<https://example.org>\n",
+        "<Note a='\n",
+        "a <B />\n",
+        "{`\n",
+        "<T,>\n",
+    ],
+)
+def test_what_is_not_mdx_on_lines_of_its_own_stays_text(text: str) -> None:
+    assert kinds(f"{text}\nAfter.\n", "mdx") == ["paragraph", "paragraph"]
+
+
+def test_a_component_around_sections_leaves_them_sections() -> None:
+    text = "<Page>\n\n# A\n\n## B\n\n<Tabs>\n\n### C\n\nx\n\n</Tabs>\n\n</Page>\n"
+    assert titles(text, "mdx") == ["A", "B"]
+    assert kinds(text, "mdx") == [
+        *("jsx", "heading", "heading", "tag", "heading", "paragraph", "tag", "jsx")
+    ]
+
+
+@pytest.mark.parametrize("name", ["Details", "Button"])
+def test_components_with_the_names_of_html_elements_are_components(name: str) -> None:
+    assert kinds(f"<{name}>\na\n</{name}>\n", "mdx") == ["tag", "paragraph", "tag"]
+    assert kinds(f"<{name.lower()}>\na\n</{name.lower()}>\n", "mdx")[0] == "html"
+
+
+def test_jsx_and_shortcodes_in_prose_are_not_cut() -> None:
+    text = "Word " * 6 + '<Key a={{ b: "c d", e: [1, 2] }} /> and {f ? "g h" : "i j k"} end.\n'
+    whole = ('<Key a={{ b: "c d", e: [1, 2] }} />', '{f ? "g h" : "i j k"}')
+    chunks = Chunker(max_tokens=24, overlap=0, context="none").chunk(text, "a.mdx")
+    assert all(any(span in chunk.text for chunk in chunks) for span in whole)
+    text = "Word " * 6 + "{{< video src='a b c d e' width=400 >}} and so on.\n"
+    chunks = Chunker(max_tokens=20, overlap=0, context="none").chunk(text, "a.qmd")
+    assert any("{{< video src='a b c d e' width=400 >}}" in chunk.text for chunk in chunks)
+
+
+def test_fenced_divs_nest_by_their_attributes() -> None:
+    text = (
+        "::: {.a}\n::: b\nc\n\n```\n:::\n```\n\n:::\n\nd\n:::::\n\n:::: {.e}\nf\n\n"
+        "- ::: {.g}\n  h\n  :::\n"
+    )
+    tree = Chunker(extensions=(*DEFAULT_EXTENSIONS, "quarto")).analyze(text).blocks
+    containers = [
+        (block.info, text[block.start : block.end].rstrip().split("\n")[-1].strip())
+        for block in tree.walk()
+        if block.kind == "container"
+    ]
+    assert containers == [("{.a}", ":::::"), ("b", ":::"), ("{.e}", ":::"), ("{.g}", ":::")]
+
+
+def test_a_code_cells_options_stay_with_its_opening_line() -> None:
+    options = "".join(f"#| option{number}: some value\n" for number in range(4))
+    text = f"```{{r}}\n{options}" + "call(argument, another)\n" * 20 + "```\n"
+    chunks = Chunker(max_tokens=60, overlap=0).chunk(text, "a.qmd")
+    assert chunks[0].text.startswith(f"```{{r}}\n{options}call")
+    assert chunks[1].embed_text.startswith("```{r}\ncall")
+
+
+def test_labelled_formulas_are_formulas() -> None:
+    assert kinds("$$\na\n$$ {#eq-a}\n\nb\n") == ["math", "paragraph"]
+
+
+def test_callouts_of_any_type_are_alerts() -> None:
+    text = (
+        "> [!custom|wide]- *Title*\n> # Text\n> > [!tip]\n> > in it\n>\n> [!not] a callout\n\n"
+        "1. > [!bug]\n   > b\n\n```\n> [!x] y\n```\n\n> a\n> [!x] y\n"
+    )
+    found = [
+        (block.kind, block.info, text[block.start : block.end].split("\n", maxsplit=1)[0])
+        for block in Chunker().analyze(text).blocks.walk()
+        if block.kind in ("alert", "quote")
+    ]
+    assert found == [
+        ("alert", "CUSTOM", "> [!custom|wide]- *Title*"),
+        ("alert", "TIP", "> > [!tip]"),
+        ("alert", "BUG", "1. > [!bug]"),
+        ("quote", "", "> a"),
+    ]
+    without = tuple(name for name in DEFAULT_EXTENSIONS if name != "obsidian")
+    assert Chunker(extensions=without).analyze(text).blocks.children[0].kind == "quote"
+
+
+def test_a_callouts_title_stays_with_its_text() -> None:
+    text = "Before it all.\n\n> [!note] A title\n> " + "Words of the note. " * 8 + "\n"
+    chunks = Chunker(max_tokens=30, overlap=0).chunk(text)
+    (holder,) = (chunk for chunk in chunks if "A title" in chunk.text)
+    assert "Words of the note." in holder.text
+
+
+def test_obsidians_comments_hide_what_they_hold() -> None:
+    text = "%%\n# Not one\n\n> x\n%%\n\n# One\n\n%% a %%\n\n```\n%%\n```\n\n%%time\n\n# Two\n"
+    assert titles(text) == ["One", "Two"]
+    assert kinds(text)[0] == "comment"
+    assert kinds(text).count("comment") == 1
+    long = "Word " * 8 + "%%a comment of eight or nine words in it%% and more."
+    chunks = Chunker(max_tokens=16, overlap=0).chunk(long)
+    assert any("%%a comment of eight or nine words in it%%" in chunk.text for chunk in chunks)
+
+
+@pytest.mark.parametrize("gap", [" ", "\n", "\n\n"])
+def test_block_ids_stay_with_what_they_name(gap: str) -> None:
+    text = "A sentence of some words ends here." + gap + "^the-id\n\nAnother one follows it now.\n"
+    for budget in range(12, 24):
+        chunks = Chunker(max_tokens=budget, overlap=0, packing="fill").chunk(text)
+        (holder,) = (chunk for chunk in chunks if "^the-id" in chunk.text)
+        assert "here." in holder.text
+
+
+def test_admonitions_and_tabs_of_mkdocs() -> None:
+    text = (
+        '!!! note inline end "Title"\n    ```py\n    a = 1\n\n\n    b = 2\n    ```\n\n    Text.\n'
+        '=== "Tab"\n\n    - a\n\n    ??? tip\n        b\n\n===+ "Two"\n    c\n\n!!! d\ne\n'
+    )
+    tree = Chunker().analyze(text).blocks
+    containers = [
+        (block.info, text[block.start : block.end].rstrip().split("\n")[-1].strip())
+        for block in tree.walk()
+        if block.kind == "container"
+    ]
+    assert containers == [
+        ('note inline end "Title"', "Text."),
+        ('tab "Tab"', "b"),
+        ("tip", "b"),
+        ('tab "Two"', "c"),
+        ("d", "!!! d"),
+    ]
+    assert kinds("!!! What, already?\n\n??? Why.\n\n=== Title\n") == ["paragraph"] * 3
+    assert kinds("a\n===\n\nb\n=== \n") == ["heading", "heading"]
+
+
+def test_attributes_are_no_part_of_a_title() -> None:
+    text = (
+        "# A {#a}\n\n# B {.b .c}\n\n# C {: #c }\n\n# D {-}\n\n# E { e=1 }\n\n# F {/* f */}\n\n"
+        "# G {g}\n\n# {#h}\n\nI {#i}\n======\n"
+    )
+    assert titles(text) == [*"ABCDEF", "G {g}", "{#h}", "I"]
+    without = tuple(name for name in DEFAULT_EXTENSIONS if name != "attributes")
+    assert Chunker(extensions=without).analyze(text).headings[0].title == "A {#a}"
+
+
+SNIPPETS = (
+    *("import a from 'b'", "export const c = {", "}", "<Tabs>", "</Tabs>", "    <Tab a={1}>"),
+    *("    </Tab>", "<A\n  b={{\n\n  c: 1 }}\n/>", "{/* a\n\nb */}", "{`a", "<A></B>", "<>", "</>"),
+    *("::: {.a}", "::: b", ":::", "{{< a >}}", "```{r}\n#| a: b\nc\n```", "$$\na\n$$ {#b}"),
+    *("> [!a] b", "> > [!c|d]- e", "- > [!f]", "%%", "%% a", "b %%", "^a", "a ^b", "![[a#b|c]]"),
+    *('=== "a"', "!!! a", '??? "b"', "    a", "", "", "# a {#b}", "a %%b%% {c} <D e={f} />"),
+)
+
+
+def dialects() -> st.SearchStrategy[str]:
+    snippets = st.lists(st.sampled_from(SNIPPETS), max_size=12).map("\n".join)
+    parts = st.lists(st.one_of(snippets, snippets, markdown(), nasty_text()), max_size=3)
+    ends = st.sampled_from(["\n", "\n\n", "\r\n", "\r"])
+    return st.builds(lambda parts, end: end.join(parts).replace("\n", end[0]), parts, ends)
+
+
+@given(dialects(), st.sampled_from([5, 30, 200]), st.booleans(), st.sampled_from(["mdx", "quarto"]))
+def test_promises_hold_for_dialects(text: str, budget: int, trim: bool, name: str) -> None:
+    extensions = (*DEFAULT_EXTENSIONS, name)
+    check_promises(text, ChunkConfig(max_tokens=budget, trim=trim, extensions=extensions))

@@ -20,7 +20,7 @@ from typing import Any, Final
 import pytest
 
 from chunkast import Chunker
-from chunkast.config import EXTENSIONS
+from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
 from chunkast.toolcalls import Tool
 
 Build = Callable[[int], str]
@@ -246,6 +246,52 @@ CASES: Final[dict[str, Build]] = {
     "admonitions": filled("!!! x\n"),
     "admonitions-with-text": filled("!!! x\n    a\n\n"),
     "admonitions-nested": growing(lambda number: "    " * (number % 60) + "!!! x\n"),
+    "admonitions-blank-lines": filled("!!! x\n\n\n\n\n"),
+    "content-tabs": filled('=== "x"\n    a\n'),
+    "content-tabs-nested": growing(lambda number: "    " * (number % 60) + '=== "x"\n'),
+    # Obsidian's.
+    "callouts": filled("> [!a] b\n> c\n\n"),
+    "callouts-deep": filled("> " * 30 + "[!a] b\n"),
+    "callout-openers": filled("> [!"),
+    "callout-quotes": filled(">", "", "[!a]\n"),
+    "callout-spaces": filled("> ", "", "[!a\n"),
+    "comment-marks": filled("%%"),
+    "comment-mark-lines": filled("%%\n"),
+    "comment-mark-lines-unclosed": filled("%%a\n\n"),
+    "comment-marks-inside": filled("a %% b. "),
+    "block-ids": filled("a ^b\n\n"),
+    "block-id-lines": filled("^b\n\n"),
+    "block-id-carets": filled(" ^a"),
+    # MDX's: nothing of it is ever closed, or all of it at the very end.
+    "mdx-statements": filled("import a\n\n"),
+    "mdx-statements-unclosed": filled("export {\n\n"),
+    "mdx-statements-closed-late": halves("export {\n\n", "}\n\n"),
+    "mdx-statement-quotes": filled("'\\\"", "export "),
+    "mdx-statement-comments": filled("/* ", "export "),
+    "mdx-elements": filled("<A>\na\n</A>\n"),
+    "mdx-elements-unclosed": filled("<A>\n"),
+    "mdx-elements-nested": halves("<A>\n", "</A>\n"),
+    "mdx-elements-crossing": halves("<A>\n<B>\n", "</A>\n</B>\n"),
+    "mdx-elements-indented": growing(lambda number: " " * (number % 40) + "<A>\n"),
+    "mdx-attributes-unclosed": filled("<A b={\n"),
+    "mdx-attributes-closed-late": halves("<A b={\n", "}\n"),
+    "mdx-attribute-quotes": filled("<A b=\"\n<A b='\n"),
+    "mdx-attribute-names": filled("b ", "<A "),
+    "mdx-expressions-unclosed": filled("{a\n\n"),
+    "mdx-expressions-closed-late": halves("{\n", "}\n"),
+    "mdx-expressions-in-a-line": filled("{a} "),
+    "mdx-templates-unclosed": filled("{`\n"),
+    "mdx-comments-unclosed": filled("{/*\n"),
+    "mdx-html-comments": filled("<!-- a\n"),
+    "mdx-braces-inside": filled("a {b "),
+    "mdx-tags-inside": filled("a <B c={ "),
+    "mdx-closers": filled("</A>\n"),
+    "quarto-divs": filled("::: {.a}\n"),
+    "quarto-divs-closed": halves("::: {.a}\n", ":::\n"),
+    "quarto-divs-apart": filled("::: {.a}\n\nb\n\n:::\n\n"),
+    "quarto-shortcodes": filled("{{< a >}} "),
+    "quarto-shortcodes-unclosed": filled("{{< a "),
+    "quarto-options": filled("#| a: b\n", "```{r}\n", "```\n"),
     "html-div-openers": filled("<div>\n"),
     "html-div-openers-apart": filled("<div>\n\n"),
     "html-script-openers": filled("<script>\n\n"),
@@ -393,6 +439,13 @@ VARIANTS: Final[dict[str, Variant]] = {
         {"extensions": tuple(EXTENSIONS)},
         tuple(name for name in CASES if name.startswith("deflist")),
     ),
+    **{
+        name: Variant(
+            {"extensions": (*DEFAULT_EXTENSIONS, name)},
+            tuple(case for case in CASES if case.startswith(name)),
+        )
+        for name in ("mdx", "quarto")
+    },
     "plain": Variant({"extensions": ()}, ("definitions", "links", "dollars", "pipe-lines")),
     "len": Variant({"encoding": len}, SAMPLE),
     "words": Variant(

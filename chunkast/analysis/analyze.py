@@ -10,10 +10,11 @@ heuristics come behind the built-in ones of their phase.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from chunkast.analysis.block_ids import without_parted_ids
 from chunkast.analysis.checks import checked, patch_problem
 from chunkast.analysis.context import DocumentContext, DocumentDraft
 from chunkast.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
@@ -22,8 +23,8 @@ from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastWarning
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
 from chunkast.markdown import Document, parse_document, parse_paragraphs
-from chunkast.markdown.titles import plain_title
-from chunkast.model import Analysis, Block, Heading
+from chunkast.markdown.titles import plain_title, without_attributes
+from chunkast.model import Analysis, Block, BreakPoint, Heading
 from chunkast.split import Prose
 from chunkast.text.front_matter import parse_front_matter
 from chunkast.text.spans import SpanSet
@@ -33,18 +34,20 @@ __all__ = ("analyze",)
 _Patch = Patch[Analysis]
 
 
-def analyze(text: str, config: ChunkConfig) -> Analysis:
-    """Parse ``text`` and find its break points, protected regions and headings.
+def analyze(text: str, config: ChunkConfig, extensions: tuple[str, ...]) -> Analysis:
+    """Parse ``text`` with ``extensions``; find its break points, protected regions, headings.
 
     Never raises: what a heuristic did wrong becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
     extended = bool(calls or config.heuristics)
-    begun: DocumentDraft = Draft(text, text, None, (), notes, DocumentContext(config, calls))
+    begun: DocumentDraft = Draft(
+        text, text, None, (), notes, DocumentContext(config, calls, extensions)
+    )
     draft = run_pipeline(
         begun,
         _BUILT_IN + Pipeline.of(config.heuristics) if extended else _BUILT_IN,
-        lambda source: _begun(text, source, parse_document(source, config.extensions)),
+        lambda source: _begun(text, source, parse_document(source, extensions), extensions),
         check=patch_problem if extended else None,
         report=_warn,
     )
@@ -57,7 +60,7 @@ def _warn(note: str) -> None:
     warnings.warn(note, ChunkastWarning, stacklevel=2)
 
 
-def _begun(text: str, source: str, document: Document) -> Analysis:
+def _begun(text: str, source: str, document: Document, extensions: tuple[str, ...]) -> Analysis:
     """What the parse gives: the blocks, no points or regions yet."""
     return Analysis(
         text=text,
@@ -69,20 +72,21 @@ def _begun(text: str, source: str, document: Document) -> Analysis:
         front_matter=text[: document.front_matter_end],
         masked="" if source == text else source,
         tags=tuple(document.tags),
+        extensions=extensions,
     )
 
 
 def _plain_commonmark(draft: DocumentDraft) -> _Patch:
-    value = _begun(draft.original, draft.source, parse_document(draft.source, ()))
+    document = parse_document(draft.source, ())
+    value = _begun(draft.original, draft.source, document, draft.context.extensions)
     return Patch(value=value, notes=(_failure(draft),))
 
 
 def _paragraphs(draft: DocumentDraft) -> _Patch:
-    document = parse_paragraphs(draft.source, draft.context.config.extensions)
-    note = "the document was read as plain paragraphs"
-    return Patch(
-        value=_begun(draft.original, draft.source, document), notes=(_failure(draft), note)
-    )
+    extensions = draft.context.extensions
+    document = parse_paragraphs(draft.source, extensions)
+    value = _begun(draft.original, draft.source, document, extensions)
+    return Patch(value=value, notes=(_failure(draft), "the document was read as plain paragraphs"))
 
 
 def _failure(draft: DocumentDraft) -> str:
@@ -101,7 +105,10 @@ def _value(draft: DocumentDraft) -> Analysis:
 
 def _break_points(draft: DocumentDraft) -> _Patch:
     value = _value(draft)
-    points = scan_break_points(value.text, value.blocks, draft.context.config.score_table)
+    scores = draft.context.config.score_table
+    points: Iterable[BreakPoint] = scan_break_points(value.text, value.blocks, scores)
+    if "obsidian" in value.extensions and "^" in value.text:
+        points = without_parted_ids(value.text, points, scores["lead-in"])
     return Patch(value=value.plus(break_points=points))
 
 
@@ -129,12 +136,14 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
     """The headings that open sections: at the top level of the document, outside tags."""
     path: list[tuple[int, str]] = []
     tags = SpanSet(analysis.tags)
+    attributes = "attributes" in analysis.extensions
     for block in analysis.blocks.children:
         if block.kind != "heading" or tags.covers(block.start):
             continue
         while path and path[-1][0] >= block.level:
             path.pop()
-        title = plain_title(_content(analysis, block))
+        content = _content(analysis, block)
+        title = plain_title(without_attributes(content) if attributes else content)
         path.append((block.level, title))
         yield Heading(block.start, block.end, block.level, title, tuple(name for _, name in path))
 

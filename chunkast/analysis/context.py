@@ -16,11 +16,13 @@ __all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic")
 class DocumentContext:
     """What heuristics may see besides the draft.
 
-    ``tool_calls`` are the calls of the configured tools in the original text, in order.
+    ``tool_calls`` are the calls of the configured tools in the original text, in order,
+    ``extensions`` the Markdown extensions that are on for this document.
     """
 
     config: ChunkConfig
     tool_calls: tuple[ToolCall, ...] = ()
+    extensions: tuple[str, ...] = ()
 
 
 DocumentDraft = Draft[Analysis, DocumentContext]

@@ -98,12 +98,12 @@ def run(options: Namespace) -> int:
 
 
 def _measure_all(chunker: Chunker, documents: Sequence[Document]) -> list[_Measures]:
-    return [_measure(chunker, document) for _, document in documents]
+    return [_measure(chunker, *document) for document in documents]
 
 
-def _measure(chunker: Chunker, document: str | Notebook) -> _Measures:
+def _measure(chunker: Chunker, source: str | None, document: str | Notebook) -> _Measures:
     if isinstance(document, str):
-        return _measure_text(chunker, chunker.analyze(document), _START)
+        return _measure_text(chunker, chunker.analyze(document, source), _START)
     total = _Measures()
     for _, analysis in analyze_cells(chunker, document):
         total.add(_measure_text(chunker, analysis, _CELL_START if total.tokens else _START))

@@ -55,6 +55,12 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             # An HTML block to the parser, scored and divided like one. Its calls, which may
             # go on beyond it, are protected themselves.
             Construct("tool-call", "lines", "html", after=True),
+            # What MDX adds to Markdown: imports and exports; expressions, comments, and tags
+            # on lines of their own, unless they are a pair around a block.
+            Construct("esm", "code", "code", after=True, protected=True),
+            Construct("jsx", "lines", "html", after=True, protected=True),
+            # Obsidian's, of several lines.
+            Construct("comment", "lines", "html", after=True, protected=True),
             _own("front-matter", "lines", introducible=False),
             _own("container", "container", introducible=False),
             Construct("hr", "lines", "hr", after=True),

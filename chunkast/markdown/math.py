@@ -19,8 +19,8 @@ __all__ = ("math_plugin",)
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
-# On a line without white space at its end; an equation may carry a label.
-_DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}\([^()$]{0,200}\))?$")
+# On a line without white space at its end; an equation may carry a label, or Quarto's id.
+_DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}))?$")
 _KEY = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear; no formula has as many lines.
 _MAX_LINES = 1_000

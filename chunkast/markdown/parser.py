@@ -14,15 +14,17 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from mdit_py_plugins.admon import admon_plugin
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.markdown.admonitions import admonition_plugin
+from chunkast.markdown.divs import fenced_div_plugin
 from chunkast.markdown.fast import accelerate
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.math import math_plugin
+from chunkast.markdown.reading import read_dialects
 from chunkast.markdown.tags import split_tags
 from chunkast.markdown.tree import build_tree, paragraph_tree
 from chunkast.model import Block
@@ -59,8 +61,11 @@ def _containers(md: MarkdownIt) -> None:
 _SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
     "tables": lambda md: md.enable("table"),
     "footnotes": footnote_plugin,
+    # Asked before containers, which take what it leaves.
+    "quarto": fenced_div_plugin,
     "containers": _containers,
-    "admonitions": admon_plugin,
+    "admonitions": admonition_plugin,
+    "obsidian": lambda md: md.options.__setitem__("alerts", True),
     "alerts": lambda md: md.options.__setitem__("alerts", True),
     "tasklists": lambda md: md.options.__setitem__("tasklists", True),
     "math": math_plugin,
@@ -119,9 +124,10 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     starts = line_starts(text)
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
-    tokens, references = _tokens(_normalized(text, starts, front), wanted)
-    tree = build_tree(text, starts, tokens, front)
-    tree, tags = split_tags(text, tree) if "xml_tags" in wanted else (tree, [])
+    reading = read_dialects(_normalized(text, starts, front), wanted)
+    tokens, references = _tokens(reading.text, wanted)
+    tree = build_tree(text, starts, tokens, front, reading.leaves)
+    tree, tags = split_tags(text, tree) if wanted & {"xml_tags", "mdx"} else (tree, [])
     return Document(tree, references, tags, starts[front] if front else 0)
 
 

@@ -9,6 +9,7 @@ crossing tag is text as well, and silences only itself.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -68,7 +69,7 @@ def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
     line to the end of the closing line, its line end included.
     """
     names = {name.lower() for name in _CLOSED_NAME.findall(text)}
-    if names <= HTML_ELEMENTS:
+    if names <= HTML_ELEMENTS and not any(child.kind == "jsx" for child in tree.walk()):
         return tree, []
     candidates = list(_candidates(text, tree, -1))
     leaves = [leaf for leaf, _ in candidates]
@@ -77,7 +78,7 @@ def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
         for number, (leaf, container) in enumerate(candidates)
         for tag in _scan(text, leaf, number, container)
     ]
-    pairs = _pairs(tags)
+    pairs = list(_without_frames(_pairs(tags), leaves, tree))
     if not pairs:
         return tree, []
     by_leaf: dict[int, list[_Tag]] = {}
@@ -109,6 +110,9 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
     for child in block.children:
         if child.children:
             yield from _candidates(text, child, container)
+        elif child.kind == "jsx":
+            if child.info:
+                yield child, container
         elif child.kind in ("paragraph", "html") and text.find("<", child.start, child.end) >= 0:
             yield child, container
 
@@ -116,6 +120,11 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
     """The tags that stand on lines of their own in one leaf."""
     starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
+    if leaf.kind == "jsx":
+        closing = leaf.info.startswith("</")
+        key = (leaf.info.strip("</>"), container)
+        yield _Tag(number, 0, len(starts) - 1, key, closing)
+        return
     line = 0
     while line + 1 < len(starts):
         start, first = starts[line], line
@@ -159,6 +168,20 @@ def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
                     break
             pairs.append((opener, tag))
     return pairs
+
+
+def _without_frames(
+    pairs: Sequence[tuple[_Tag, _Tag]], leaves: Sequence[Block], tree: Block
+) -> Iterator[tuple[_Tag, _Tag]]:
+    """``pairs`` but for components around whole sections: those lay out a page."""
+    sections = [
+        block.start for block in tree.children if block.kind == "heading" and block.level <= 2
+    ]
+    for opener, closer in pairs:
+        first, last = leaves[opener.leaf], leaves[closer.leaf]
+        inside = bisect_left(sections, last.start) - bisect_left(sections, first.start)
+        if first.kind != "jsx" or not inside:
+            yield opener, closer
 
 
 def _split(text: str, leaf: Block, tags: Sequence[_Tag]) -> Iterator[Block]:

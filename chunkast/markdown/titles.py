@@ -8,10 +8,12 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-__all__ = ("plain_title",)
+__all__ = ("plain_title", "without_attributes")
 
 _MARKUP = re.compile(r"[\\`*_<\[\]&!~]")
 _CODE = re.compile(r"(`+)([^`]+)\1")
+# Of Pandoc, kramdown, Docusaurus; an id in a comment, as MDX needs it.
+_ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 # Titles longer than this are taken as they are: inline parsing is not linear.
 _MAX_TITLE = 2_000
 
@@ -31,6 +33,13 @@ def plain_title(content: str) -> str:
             tokens = _inline_parser().parseInline(content)
             content = "".join(_texts(tokens[0].children or []))
     return " ".join(content.split())
+
+
+def without_attributes(content: str) -> str:
+    """``content`` of a heading without the attributes, in braces, at its end."""
+    end = content.rstrip()
+    at = end.rfind("{") if end.endswith("}") else -1
+    return content[:at].rstrip() if at > 0 and _ATTRIBUTES.match(content, at) else content
 
 
 def _texts(tokens: list[Token]) -> list[str]:

@@ -8,7 +8,8 @@ become leaves of their own, so nothing is ever lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from markdown_it.token import Token
@@ -20,7 +21,8 @@ __all__ = ("build_tree", "paragraph_tree")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
-_CONTAINER_LINE = re.compile(r":{3,}|!!!|\?\?\?|\[!|\[\^[^\]\s]+\]:\s*$")
+_CONTAINER_LINE = re.compile(r":{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
+_CALLOUT = re.compile(r"\[!([^\[\]|]+)")
 _CLOSING_COLONS = re.compile(r"[ \t>]*:{3,}[ \t]*$")
 
 
@@ -154,9 +156,15 @@ class _Builder:
         elif kind in ("quote", "alert"):
             self.quotes += 1
         level = max(self.list_depth, 0) if kind in ("list", "item") else 0
-        opened = _Open(kind, self.cursor, min(last, self.lines), level, token.info.strip())
+        info = self.callout(first) if kind == "alert" else token.info.strip()
+        opened = _Open(kind, self.cursor, min(last, self.lines), level, info)
         self.stack.append(opened)
         self.children = opened.children
+
+    def callout(self, number: int) -> str:
+        """The type of an alert or callout, whose first line the parser may not have seen."""
+        found = _CALLOUT.search(self.line(number))
+        return found[1].strip().upper() if found else ""
 
     def close(self, kind: str, token: Token) -> None:
         """Close the innermost container behind its last line that is not blank."""
@@ -200,12 +208,17 @@ class _Builder:
 
 
 def build_tree(
-    text: str, starts: Sequence[int], tokens: Sequence[Token], front_lines: int = 0
+    text: str,
+    starts: Sequence[int],
+    tokens: Sequence[Token],
+    front_lines: int = 0,
+    leaves: Mapping[int, tuple[str, str]] = MappingProxyType({}),
 ) -> Block:
     """The block tree of ``text`` from its block tokens.
 
     ``starts`` are the line starts with the text's length at the end. The first
-    ``front_lines`` lines are front matter, which the parser did not see.
+    ``front_lines`` lines are front matter, which the parser did not see. ``leaves`` say of
+    HTML blocks, by their first line, what the parser read as such: the kind and the info.
     """
     builder = _Builder(text, starts)
     builder.leaf("front-matter", 0, front_lines)
@@ -217,7 +230,11 @@ def build_tree(
             inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
             if token.map is not None:
                 first, last = token.map
-                builder.leaf(kind, first, last, _details(kind, token, inside))
+                details = _details(kind, token, inside)
+                if kind == "html" and first in leaves:
+                    kind, info = leaves[first]
+                    details = (0, "", info, True)
+                builder.leaf(kind, first, last, details)
         elif role == "open":
             builder.open(kind, token)
         elif role == "close":

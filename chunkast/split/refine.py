@@ -26,6 +26,7 @@ from chunkast.tokens import TokenIndex
 __all__ = ("Frame", "Refiner")
 
 _WORD = re.compile(r"(?<=\s)\S")
+_CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 _INDENTATION = re.compile(r"[ \t]*")
 # Word and cluster points are set no closer than this share of the budget at first.
 _STEP_SHARE: Final = 32
@@ -99,10 +100,13 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     kind = piece.leaf.kind
     opening = kind in ("fence", "math", "front-matter")
     closing = opening and piece.leaf.closed
+    head = int(opening and start == piece.leaf.start)
     for number, (pos, after_blank) in enumerate(rows):
+        first = 0 < number == head
+        # The options of a code cell belong to its opening line, whose info they go on with.
+        head += first and _CELL_OPTION.match(piece.text, pos) is not None
         if pos <= start or piece.blocked.end(pos) != pos:
             continue
-        first = opening and start == piece.leaf.start and number == 1
         last = closing and end >= piece.leaf.end and number == len(rows) - 1
         if first or last:
             yield piece.point(pos, "lead-in")

@@ -18,6 +18,8 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final
 
+from chunkast.text.jsx import jsx_item
+
 __all__ = ("InlineSpan", "inline_spans", "normalize_label")
 
 
@@ -31,7 +33,7 @@ class InlineSpan:
 
 
 _ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-_SPECIAL = re.compile(r"[\\`<\[\]!$]|https?://|www\.")
+_SPECIAL = re.compile(r"[\\`<\[\]!${^]|%%|https?://|www\.")
 _BACKTICKS = re.compile(r"`+")
 _AUTOLINK = re.compile(
     r"<(?:[a-zA-Z][a-zA-Z0-9+.\-]{1,31}:[^<>\x00-\x20]*"
@@ -63,6 +65,10 @@ _TITLE_CLOSERS = {'"': '"', "'": "'", "(": ")"}
 _LABEL = re.compile(r"\[((?:[^\\\[\]]|\\.){0,999})\]", re.DOTALL)
 # Wiki links and embeds, as Obsidian and many wikis write them.
 _WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
+# An id of Obsidian's at the end of a block's line.
+_BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
+# What is longer may be cut: tags and expressions of MDX, shortcodes and attributes of Quarto.
+_MAX_JSX = 500
 _URL_TAIL = "?!.,:*_~'\";"
 _MAX_LABEL = 999
 _MAX_PARENTHESES = 32
@@ -207,8 +213,10 @@ def inline_spans(
 
     ``references`` are the normalized labels of the document's link definitions. With
     "math" among the ``extensions`` dollar math counts as well, with "footnotes"
-    footnote references, with "autolinks" bare URLs and with "wikilinks" wiki links.
-    Kinds: code, link, image, autolink, html, math, footnote-reference, escape.
+    footnote references, with "autolinks" bare URLs, with "wikilinks" wiki links, with
+    "obsidian" comments and block ids, with "mdx" JSX, with "quarto" what is in braces.
+    Kinds: code, link, image, autolink, html, math, footnote-reference, escape, comment,
+    block-id, expression.
     """
     scanner = _Scanner(text, references, extensions)
     pos = 0
@@ -231,6 +239,9 @@ class _Scanner:
         self.footnotes = "footnotes" in extensions
         self.bare_urls = "autolinks" in extensions
         self.wiki_links = "wikilinks" in extensions
+        self.obsidian = "obsidian" in extensions
+        self.jsx = "mdx" in extensions
+        self.braces = self.jsx or "quarto" in extensions
         # Open brackets: where each is, and whether it opens an image. Links may not hold
         # links: the first ``inactive`` of them have seen one close.
         self.brackets: list[tuple[int, bool]] = []
@@ -258,7 +269,32 @@ class _Scanner:
         auto = _AUTOLINK.match(self.text, pos)
         if auto:
             return self.take(pos, auto.end(), "autolink")
+        item = jsx_item(self.text, pos, self.jsx_limit(pos)) if self.jsx else None
+        if item and item.kind != "text":
+            return self.take(pos, item.end, "html")
         return self.take(pos, _html_end(self.text, pos, self.finder), "html")
+
+    def jsx_limit(self, pos: int) -> int:
+        return min(len(self.text), pos + _MAX_JSX)
+
+    def brace(self, pos: int) -> int:
+        item = jsx_item(self.text, pos, self.jsx_limit(pos)) if self.braces else None
+        return self.take(pos, item.end if item and item.kind != "text" else -1, "expression")
+
+    def percent(self, pos: int) -> int:
+        end = self.finder.find("%%", pos + 2) if self.obsidian else -1
+        return self.take(pos, end + 2 if end >= 0 else -1, "comment")
+
+    def caret(self, pos: int) -> int:
+        """A block id and the end of the word before it, so that it never stands alone."""
+        found = _BLOCK_ID.match(self.text, pos) if self.obsidian else None
+        before = len(self.text[max(pos - 2, 0) : pos].rstrip())
+        if not found or not pos or before != 1:
+            return pos + 1
+        start = pos - 2
+        if self.found and self.found[-1].end > start:
+            start = self.found[-1].end
+        return self.take(start, found.end(), "block-id")
 
     def dollar(self, pos: int) -> int:
         if self.dollars is None:
@@ -325,6 +361,9 @@ _HANDLERS: Final[dict[str, Callable[[_Scanner, int], int]]] = {
     "`": _Scanner.backtick,
     "<": _Scanner.angle,
     "$": _Scanner.dollar,
+    "{": _Scanner.brace,
+    "%": _Scanner.percent,
+    "^": _Scanner.caret,
     "!": _Scanner.exclamation,
     "[": _Scanner.bracket,
     "]": _Scanner.close_bracket,

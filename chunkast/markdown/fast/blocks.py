@@ -28,10 +28,11 @@ __all__ = ("FastBlocks",)
 # The characters that a block of the rule can begin with. Rules that are missing here may
 # match any line, and are always asked.
 _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
-    "admonition": "!?",
+    "admonition": "!?=",
     "blockquote": ">",
     "container_block": ":",
     "fence": "`~",
+    "fenced_div": ":",
     "footnote_def": "[",
     "heading": "#",
     "hr": "*-_",

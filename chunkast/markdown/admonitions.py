@@ -1,0 +1,85 @@
+"""Admonitions and content tabs as MkDocs writes them: a line, and what is indented below it.
+
+    !!! note "Title"            ??? note, ???+ note            === "Tab"
+        Four columns in.
+
+The plugin of this name ends such a block at two blank lines, wherever they are: Python code
+inside is cut through. Here it ends where text stands less than four columns in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+
+__all__ = ("admonition_plugin",)
+
+_MARKERS: Final = "!?="
+_OPENER = re.compile(r"(?P<mark>!!!|\?\?\?\+?)[ \t]*(?P<about>\S.*)")
+# What needs no indented text behind it to be meant as an opener: words, a title in quotes.
+_PLAIN = re.compile(r"(?:[\w-]+(?: +[\w-]+)*)?(?: *\"[^\"]*\")?")
+_TAB = re.compile(r"(?P<mark>===[!+]{0,2})[ \t]+(?P<about>\"[^\"]+\")")
+_INDENTATION: Final = 4
+
+
+def admonition_plugin(md: MarkdownIt) -> None:
+    """Add the rule ``admonition``; its tokens have the types ``admonition_open`` and ``_close``."""
+    md.block.ruler.before(
+        "fence",
+        "admonition",
+        _admonition,
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
+
+
+def _admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if state.src[start : start + 1] not in _MARKERS or state.is_code_block(start_line):
+        return False
+    line = state.src[start : state.eMarks[start_line]].rstrip()
+    found = _TAB.fullmatch(line) or _OPENER.fullmatch(line)
+    if found is None:
+        return False
+    indent = state.blkIndent + _INDENTATION
+    following = start_line + 1
+    if not (
+        found.re is _TAB
+        or _PLAIN.fullmatch(found["about"])
+        or (
+            following < end_line
+            and not state.isEmpty(following)
+            and state.sCount[following] >= indent
+        )
+    ):
+        return False
+    if silent:
+        return True
+    last = _last_line(state, following, end_line, indent)
+    parent, line_max, block_indent = state.parentType, state.lineMax, state.blkIndent
+    state.parentType = "admonition"
+    token = state.push("admonition_open", "div", 1)
+    token.markup = found["mark"]
+    token.info = f"tab {found['about']}" if found.re is _TAB else found["about"]
+    token.map = [start_line, last]
+    state.lineMax = last
+    state.blkIndent = indent
+    state.md.block.tokenize(state, following, last)
+    state.push("admonition_close", "div", -1).markup = found["mark"]
+    state.parentType, state.lineMax, state.blkIndent = parent, line_max, block_indent
+    state.line = last
+    return True
+
+
+def _last_line(state: StateBlock, line: int, end_line: int, indent: int) -> int:
+    """The line behind the last one that is indented enough and not blank."""
+    last = line
+    while line < end_line:
+        if not state.isEmpty(line):
+            if state.sCount[line] < indent:
+                break
+            last = line + 1
+        line += 1
+    return last

@@ -1,0 +1,74 @@
+"""Fenced divs as Pandoc and Quarto nest them: ``::: {.class}`` up to the ``:::`` that is its own.
+
+Lines with attributes open, bare lines of colons close, whatever their number. The rule for
+containers elsewhere ends a container at the first bare line with as many colons, so that of
+two divs one in another the outer one would end too early.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+
+from chunkast.markdown.lines import Fences
+
+__all__ = ("fenced_div_plugin",)
+
+_MARK: Final = ":::"
+_OPENER = re.compile(r"(?P<colons>:{3,})[ \t]*(?P<about>\{[^{}]*\}|[^\s:{}]+)[ \t]*:*")
+_CLOSER = re.compile(r":{3,}")
+
+
+def fenced_div_plugin(md: MarkdownIt) -> None:
+    """Add the rule ``fenced_div``; its tokens are those of containers."""
+    md.block.ruler.before(
+        "fence",
+        "fenced_div",
+        _fenced_div,
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
+
+
+def _fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    opener = _OPENER.fullmatch(_line(state, start_line))
+    if opener is None or state.is_code_block(start_line):
+        return False
+    if silent:
+        return True
+    last = _closing_line(state, start_line + 1, end_line)
+    parent, line_max = state.parentType, state.lineMax
+    state.parentType = "container"
+    token = state.push("container_block_open", "div", 1)
+    token.markup, token.info = opener["colons"], opener["about"]
+    token.map = [start_line, last]
+    state.lineMax = last
+    state.md.block.tokenize(state, start_line + 1, last)
+    state.push("container_block_close", "div", -1).markup = opener["colons"]
+    state.parentType, state.lineMax = parent, line_max
+    closed = last < end_line and _CLOSER.fullmatch(_line(state, last)) is not None
+    state.line = last + closed
+    return True
+
+
+def _line(state: StateBlock, line: int) -> str:
+    start = state.bMarks[line] + state.tShift[line]
+    return state.src[start : state.eMarks[line]].rstrip()
+
+
+def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
+    """The line that closes a div whose first line inside is ``line``, or the line behind it."""
+    depth = 1
+    fences = Fences()
+    while line < end_line:
+        text = _line(state, line)
+        if text and state.sCount[line] < state.blkIndent:
+            return line
+        if not fences.take(text) and text.startswith(_MARK):
+            depth += bool(_OPENER.fullmatch(text)) - bool(_CLOSER.fullmatch(text))
+            if not depth:
+                return line
+        line += 1
+    return line

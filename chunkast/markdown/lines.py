@@ -1,0 +1,35 @@
+"""What looks at a text's lines before the parser does: which are code, how others are hidden."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ("Fences", "cover")
+
+_OPENING = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<run>`{3,}(?!.*`)|~{3,})")
+
+
+class Fences:
+    """Told every line in turn, says which belong to fences, whatever holds these."""
+
+    def __init__(self) -> None:
+        self._run = ""
+
+    def take(self, line: str) -> bool:
+        """Whether ``line`` belongs to a fence: opens one, is inside, or closes it."""
+        if self._run:
+            closing = line.strip(" \t>")
+            if len(closing) >= len(self._run) and not closing.strip(self._run[0]):
+                self._run = ""
+            return True
+        opening = _OPENING.match(line) if "```" in line or "~~~" in line else None
+        self._run = opening["run"] if opening else ""
+        return opening is not None
+
+
+def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:
+    """Put an HTML comment in place of the lines ``[first, end)``, so many columns in."""
+    margin = " " * indent
+    lines[first:end] = [f"{margin}x"] * (end - first)
+    lines[end - 1] = f"{margin}-->"
+    lines[first] = margin + ("<!---->" if end == first + 1 else "<!--")

@@ -1,0 +1,244 @@
+"""MDX: what it adds to Markdown, found line by line before the parser reads the text.
+
+Imports and exports reach up to a blank line outside brackets; components, expressions and
+comments on lines of their own up to where they end, over blank lines too. The lines of an
+element's tags are told apart, so that what it holds is read as Markdown; indentation inside
+an element says nothing, so it is taken off. A brace or an element that is never closed is
+text, and silences only itself.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final
+
+from chunkast.markdown.lines import Fences, cover
+from chunkast.text.jsx import JsxItem, jsx_item
+from chunkast.text.source_map import line_starts
+
+__all__ = ("read_mdx",)
+
+_STATEMENT = re.compile(r"(?:import|export)[ \t{*\"']")
+# What a line of code has besides brackets; strings first, so that those inside do not count.
+_NO_BRACKETS = re.compile(
+    r"\\.|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|//.*|/\*(?:.*?\*/|.*)"
+    r"|[^()\[\]{}]"
+)
+_MARGIN = re.compile(r"[ \t]*")
+# Characters that may be looked at without finding anything, for each of the text. It keeps
+# the time linear where braces are opened by the thousand and never closed.
+_ALLOWANCE: Final = 8
+
+
+def read_mdx(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
+    """Cover what is not Markdown in ``lines``, and note in ``leaves`` what it is.
+
+    Kinds: "esm" for imports and exports, "jsx" for the rest. The info of a line of tags is
+    the name of the element that it opens, or "/" and the name of the one that it closes.
+    """
+    _Reader(lines, leaves).read()
+
+
+class _Element:
+    """An element whose end has not been seen; ``shift`` is the indentation to be taken off."""
+
+    __slots__ = ("indent", "name", "outer", "shift")
+
+    def __init__(self, name: str, indent: int, outer: int) -> None:
+        self.name = name
+        self.indent = indent
+        self.outer = outer
+        # Known with the first line inside.
+        self.shift: int | None = None
+
+
+class _Reader:
+    def __init__(self, lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
+        self.lines = lines
+        self.leaves = leaves
+        self.text = "\n".join(lines)
+        self.starts = line_starts(self.text)
+        self.statement_ends: list[int] | None = None
+        self.elements: list[_Element] = []
+        self.open_names: Counter[str] = Counter()
+        self.comments_end = True
+        self.allowance = _ALLOWANCE * len(self.text)
+
+    def read(self) -> None:
+        fences = Fences()
+        number = 0
+        # An import or export needs a blank line before it, or something that is no text.
+        begins = True
+        while number < len(self.lines):
+            line = self.lines[number]
+            if not line.strip(" \t"):
+                begins = True
+                number += 1
+                continue
+            end = number
+            if number not in self.leaves and not fences.take(line):
+                end = self.end(number, line, begins=begins)
+            begins = end > number
+            if end == number:
+                self.lines[number] = self.dedented(line)
+                end += 1
+            number = end
+
+    def end(self, number: int, line: str, *, begins: bool) -> int:
+        """The line behind what begins at the line ``number``; ``number`` if it is Markdown."""
+        if begins and _STATEMENT.match(line):
+            return self.statement_end(number)
+        margin = _margin(line)
+        if line.startswith("<!--", len(margin)):
+            return self.comment_end(number)
+        return self.jsx_end(number, margin) if line[len(margin)] in "<{" else number
+
+    def dedented(self, line: str) -> str:
+        shift = self.shift(line)
+        if not shift:
+            return line
+        margin, at = _margin(line), 0
+        while at < len(margin) and len(margin[: at + 1].expandtabs(4)) <= shift:
+            at += 1
+        return line[at:]
+
+    def shift(self, line: str) -> int:
+        """How many columns are taken off a line of the innermost element."""
+        if not self.elements:
+            return 0
+        element = self.elements[-1]
+        if element.shift is None:
+            element.shift = element.outer + max(_indent(line) - element.indent, 0)
+        return element.shift
+
+    def statement_end(self, number: int) -> int:
+        if self.statement_ends is None:
+            self.statement_ends = _statement_ends(self.lines)
+        end = self.statement_ends[number]
+        self.leaves[number] = ("esm", "")
+        cover(self.lines, number, end)
+        return end
+
+    def comment_end(self, number: int) -> int:
+        """HTML's comments are none of MDX's, but people write them; they stay as they are."""
+        found = self.text.find("-->", self.starts[number]) if self.comments_end else -1
+        self.comments_end = found >= 0
+        return bisect_right(self.starts, found) if found >= 0 else number
+
+    def jsx_end(self, number: int, margin: str) -> int:
+        begin = self.starts[number] + len(margin)
+        items, at = self.items(begin, number)
+        if not items:
+            self.allowance -= at - begin
+            return number
+        end = bisect_left(self.starts, at, lo=number + 1)
+        opened, closed = _unmatched(items)
+        if any(not _is_component(name) for name in (*opened, *closed)):
+            return number  # HTML's own elements are left to HTML's own rules
+        outside = self.close(closed)
+        line = self.lines[number]
+        shift = outside.outer if outside else self.shift(line)
+        self.leaves[number] = ("jsx", _info(opened, closed))
+        cover(self.lines, number, end, max(_indent(line) - shift, 0))
+        for name in opened:
+            self.elements.append(_Element(name, _indent(line), shift))
+            self.open_names[name] += 1
+        return end
+
+    def items(self, at: int, number: int) -> tuple[list[JsxItem], int]:
+        """The items from ``at`` on, if nothing else stands on their lines, and their end."""
+        # Where nothing may be looked at in vain any more, only what ends on its line counts.
+        limit = len(self.text) if self.allowance > 0 else self.starts[number + 1]
+        found: list[JsxItem] = []
+        while True:
+            item = jsx_item(self.text, at, limit)
+            at = item.end
+            if item.kind == "text":
+                return [], at
+            found.append(item)
+            while at < limit and self.text[at] in " \t":
+                at += 1
+            if at >= len(self.text) or self.text[at] == "\n":
+                return found, at
+            if self.text[at] not in "<{":
+                return [], at
+
+    def close(self, names: Sequence[str]) -> _Element | None:
+        """Leave the elements that these tags close; the outermost of them."""
+        left = None
+        for name in names:
+            while self.open_names[name]:
+                left = self.elements.pop()
+                self.open_names[left.name] -= 1
+                if left.name == name:
+                    break
+        return left
+
+
+def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
+    """The names of the tags that open and that close something beyond these items."""
+    opened: list[str] = []
+    closed: list[str] = []
+    for item in items:
+        if item.kind == "open":
+            opened.append(item.name)
+        elif item.kind == "close" and opened and opened[-1] == item.name:
+            opened.pop()
+        elif item.kind == "close":
+            closed.append(item.name)
+    return opened, closed
+
+
+def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
+    """What a line of tags is to the tree: of several, the outermost counts."""
+    if bool(opened) == bool(closed):
+        return ""
+    return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
+
+
+def _is_component(name: str) -> bool:
+    """Whether a tag's name is that of a component, or of a fragment; HTML's are in lower case."""
+    return not name[:1].islower() or "." in name
+
+
+def _margin(line: str) -> str:
+    found = _MARGIN.match(line)
+    return found[0] if found else ""
+
+
+def _indent(line: str) -> int:
+    return len(_margin(line).expandtabs(4))
+
+
+def _statement_ends(lines: Sequence[str]) -> list[int]:
+    """For every line the next blank one (or the end) outside the brackets opened since.
+
+    Where brackets are never closed it is the next blank line.
+    """
+    depths = [0, *accumulate(map(_brackets, lines))]
+    # Blank lines behind, the nearest last. One that is no less deep than a nearer one is
+    # never wanted, so that the depths rise.
+    candidates, levels = [len(lines)], [depths[-1]]
+    nearest = len(lines)
+    ends: list[int] = []
+    for number in range(len(lines) - 1, -1, -1):
+        depth = depths[number]
+        if not lines[number].strip(" \t"):
+            nearest = number
+            while levels and levels[-1] >= depth:
+                levels.pop()
+                candidates.pop()
+            levels.append(depth)
+            candidates.append(number)
+        slot = bisect_right(levels, depth) - 1
+        ends.append(candidates[slot] if slot >= 0 else nearest)
+    return ends[::-1]
+
+
+def _brackets(line: str) -> int:
+    marks = _NO_BRACKETS.sub("", line)
+    return sum(1 if mark in "([{" else -1 for mark in marks)
