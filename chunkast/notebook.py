@@ -122,34 +122,36 @@ class _Reader:
         language = _language(notebook.get("metadata"))
         for number, (where, value) in enumerate(self.listed(notebook)):
             cell = self.mapping(value, where)
-            kind = cell.get("cell_type")
+            kind, id_, own = cell.get("cell_type"), cell.get("id"), cell.get("language", language)
             if not isinstance(kind, str):
                 raise self.wrong(f"{where}.cell_type", kind, "a string")
-            # Format 3 has the source of code under another name.
-            name = "input" if kind == "code" and "source" not in cell else "source"
-            given, level = cell.get("id"), cell.get("level")
-            own = cell.get("language")
+            # Format 3 has the source of code under another name; other types may have none.
+            name = "input" if "input" in cell and "source" not in cell else "source"
             yield Cell(
-                number,
-                kind,
-                self.text(cell.get(name), f"{where}.{name}"),
-                given if isinstance(given, str) and len(given) <= _MAX_ID else "",
-                (own if isinstance(own, str) else language) if kind == "code" else "",
-                (min(max(level, 1), 6) if isinstance(level, int) else 1)
-                if kind == "heading"
-                else 0,
+                number=number,
+                type=kind,
+                source=self.text(cell.get(name, ""), f"{where}.{name}"),
+                id=id_ if isinstance(id_, str) and len(id_) <= _MAX_ID else "",
+                language=own if kind == "code" and isinstance(own, str) else "",
+                level=_level(cell.get("level")) if kind == "heading" else 0,
             )
 
     def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Every cell, and where it stands; those of all worksheets in format 3."""
         sheets: list[tuple[str, Any]] = [("", notebook)]
-        if "cells" not in notebook and "worksheets" in notebook:
-            given = self.items(notebook["worksheets"], "worksheets")
+        if "cells" not in notebook and "nbformat" in notebook:
+            given = self.items(notebook.get("worksheets", []), "worksheets")
             sheets = [(f"worksheets[{number}].", sheet) for number, sheet in enumerate(given)]
         for prefix, sheet in sheets:
-            listed = self.mapping(sheet, prefix.rstrip(".")).get("cells")
-            for number, cell in enumerate(self.items(listed, f"{prefix}cells")):
+            # A worksheet may be empty, but what has no cells at all is no notebook.
+            known = self.mapping(sheet, prefix.rstrip("."))
+            listed = self.items(known.get("cells", [] if prefix else None), f"{prefix}cells")
+            for number, cell in enumerate(listed):
                 yield f"{prefix}cells[{number}]", cell
+
+
+def _level(given: Any) -> int:
+    return min(max(given, 1), 6) if isinstance(given, int) else 1
 
 
 def _language(metadata: Any) -> str:

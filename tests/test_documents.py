@@ -181,6 +181,15 @@ def test_ids_of_a_notebooks_chunks_outlive_a_cell_put_in_between(ids: bool) -> N
     assert len({chunk.id for chunk in after}) == len(after)
 
 
+def test_a_store_takes_notebooks() -> None:
+    given = read_notebook(notebook(*CELLS))
+    with Store(":memory:", create=True) as store:
+        for written in (2, 0):
+            report = store.update([("n.ipynb", given), ("a.md", "# A\n\nText.\n")], Chunker())
+            assert report.written == written
+        assert list(store.chunks("n.ipynb")) == chunk_notebook(Chunker(), given, "n.ipynb")
+
+
 def test_front_matter_of_a_notebook_is_in_all_its_chunks() -> None:
     text = notebook(("raw", "---\ntitle: Tides\n---", "aa"), ("code", "x = 1", "bb"))
     chunks = chunk_notebook(Chunker(context="title"), text)
@@ -215,15 +224,28 @@ def test_older_formats_are_read() -> None:
         ("[]", "the notebook is list; allowed is an object"),
         ("{}", "cells is nothing; allowed is a list"),
         ('{"cells": [1]}', r"cells\[0\] is int; allowed is an object"),
-        ('{"cells": [{"cell_type": "code"}]}', r"cells\[0\]\.input is nothing"),
+        ('{"cells": [{"cell_type": "code", "input": 1}]}', r"cells\[0\]\.input is int"),
         ('{"cells": [{"source": ""}]}', r"cells\[0\]\.cell_type is nothing"),
         ('{"cells": [{"cell_type": "raw", "source": ["a", 1]}]}', r"cells\[0\]\.source is list"),
-        ('{"worksheets": [[]]}', r"worksheets\[0\] is list"),
+        ('{"nbformat": 3, "worksheets": [[]]}', r"worksheets\[0\] is list"),
     ],
 )
 def test_what_is_no_notebook_is_told(text: str, reason: str) -> None:
     with pytest.raises(SourceError, match=reason):
         read_notebook(text, "n.ipynb")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"nbformat": 3}',
+        '{"nbformat": 3, "worksheets": [{}]}',
+        '{"cells": []}',
+        '{"cells": [{"cell_type": "later"}]}',
+    ],
+)
+def test_a_notebook_may_be_empty(text: str) -> None:
+    assert chunk_notebook(Chunker(), text) == []
 
 
 @settings(max_examples=60)

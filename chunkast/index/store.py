@@ -106,8 +106,11 @@ def index_document(chunker: Chunker, source: str, document: str | Notebook) -> I
     """Chunk a document for an index: a text, or a notebook."""
     chunks = tuple(next(chunk_documents(chunker, [(source, document)])))
     own = own_token_counts(chunks, chunker.counter.count)
-    text = document if isinstance(document, str) else document.text
-    return IndexedDocument(source, text_hash(encode(text)), chunks, own)
+    return IndexedDocument(source, _text_hash_of(document), chunks, own)
+
+
+def _text_hash_of(document: str | Notebook) -> str:
+    return text_hash(encode(document if isinstance(document, str) else document.text))
 
 
 def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tuple[int, ...]:
@@ -201,9 +204,15 @@ class Store:
     # Writing
 
     def update(
-        self, documents: Iterable[tuple[str, str]], chunker: Chunker, *, dry_run: bool = False
+        self,
+        documents: Iterable[tuple[str, str | Notebook]],
+        chunker: Chunker,
+        *,
+        dry_run: bool = False,
     ) -> IndexReport:
         """Make the index hold exactly these ``(source, text)`` documents, each source once.
+
+        A notebook (:func:`chunkast.notebook.read_notebook`) may stand in place of a text.
 
         Documents that are there with the same text and configuration are not chunked
         again. With ``dry_run`` nothing is kept. Raises ``StoreError`` when the index
@@ -211,11 +220,11 @@ class Store:
         kept either.
         """
         with self.writing(chunker, dry_run=dry_run) as run:
-            for source, text in documents:
-                if run.knows(source, text_hash(encode(text))):
+            for source, document in documents:
+                if run.knows(source, _text_hash_of(document)):
                     run.keep(source)
                 else:
-                    run.put(index_document(chunker, source, text))
+                    run.put(index_document(chunker, source, document))
             for source in run.absent():
                 run.remove(source)
         return run.report

@@ -127,7 +127,9 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     reading = read_dialects(_normalized(text, starts, front), wanted)
     tokens, references = _tokens(reading.text, wanted)
     tree = build_tree(text, starts, tokens, front, reading.leaves)
-    tree, tags = split_tags(text, tree) if wanted & {"xml_tags", "mdx"} else (tree, [])
+    tags: list[tuple[int, int]] = []
+    if wanted & {"xml_tags", "mdx"}:
+        tree, tags = split_tags(text, tree, components="mdx" in wanted)
     return Document(tree, references, tags, starts[front] if front else 0)
 
 

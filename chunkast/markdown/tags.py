@@ -62,14 +62,17 @@ class _Tag:
     closing: bool
 
 
-def split_tags(text: str, tree: Block) -> tuple[Block, list[tuple[int, int]]]:
+def split_tags(
+    text: str, tree: Block, *, components: bool = False
+) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves of kind "tag" for the lines of well-formed pairs, and the pairs.
 
     A tag leaf's ``info`` is "open" or "close". A pair's span reaches from the opening
-    line to the end of the closing line, its line end included.
+    line to the end of the closing line, its line end included. ``components`` says that there
+    may be leaves of kind "jsx"; such a line's tag is named in its ``info``.
     """
     names = {name.lower() for name in _CLOSED_NAME.findall(text)}
-    if names <= HTML_ELEMENTS and not any(child.kind == "jsx" for child in tree.walk()):
+    if names <= HTML_ELEMENTS and not components:
         return tree, []
     candidates = list(_candidates(text, tree, -1))
     leaves = [leaf for leaf, _ in candidates]
