@@ -285,6 +285,8 @@ CASES: Final[dict[str, Build]] = {
     "mdx-html-comments": filled("<!-- a\n"),
     "mdx-braces-inside": filled("a {b "),
     "mdx-tags-inside": filled("a <B c={ "),
+    "mdx-margins": filled(" ", "<A>\n", "x\n</A>\n"),
+    "mdx-html-closed-late": halves("<div a={\n", "}>\n"),
     "mdx-closers": filled("</A>\n"),
     "quarto-divs": filled("::: {.a}\n"),
     "quarto-divs-closed": halves("::: {.a}\n", ":::\n"),

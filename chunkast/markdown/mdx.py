@@ -37,8 +37,8 @@ _ALLOWANCE: Final = 8
 def read_mdx(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
     """Cover what is not Markdown in ``lines``, and note in ``leaves`` what it is.
 
-    Kinds: "esm" for imports and exports, "jsx" for the rest. The info of a line of tags is
-    the name of the element that it opens, or "/" and the name of the one that it closes.
+    Kinds: "esm" for imports and exports, "jsx" for the rest. The info of lines of tags is
+    the tag that opens or closes an element beyond them, without attributes.
     """
     _Reader(lines, leaves).read()
 
@@ -99,10 +99,11 @@ class _Reader:
 
     def dedented(self, line: str) -> str:
         shift = self.shift(line)
-        if not shift:
-            return line
-        margin, at = _margin(line), 0
-        while at < len(margin) and len(margin[: at + 1].expandtabs(4)) <= shift:
+        column = at = 0
+        for character in _margin(line) if shift else "":
+            column += 4 - column % 4 if character == "\t" else 1
+            if column > shift:
+                break
             at += 1
         return line[at:]
 
@@ -132,13 +133,12 @@ class _Reader:
     def jsx_end(self, number: int, margin: str) -> int:
         begin = self.starts[number] + len(margin)
         items, at = self.items(begin, number)
-        if not items:
+        opened, closed = _unmatched(items)
+        # HTML's own elements are left to HTML's own rules.
+        if not items or not all(map(_is_component, (*opened, *closed))):
             self.allowance -= at - begin
             return number
         end = bisect_left(self.starts, at, lo=number + 1)
-        opened, closed = _unmatched(items)
-        if any(not _is_component(name) for name in (*opened, *closed)):
-            return number  # HTML's own elements are left to HTML's own rules
         outside = self.close(closed)
         line = self.lines[number]
         shift = outside.outer if outside else self.shift(line)

@@ -21,7 +21,7 @@ __all__ = ("Reading", "read_dialects")
 
 _ALERT: Final = "[!NOTE]"
 _CALLOUT = re.compile(
-    r"^(?P<prefix>[ \t>\-+*.)0-9]*>[ \t]*)\[!(?P<type>[^\[\]\n]{1,100})\](?P<rest>.*)$",
+    r"^(?P<prefix>[ \t>\-+*.)0-9]*>[ \t]*)\[![^\[\]\n]{1,100}\].*$",
     re.MULTILINE,
 )
 _CONTAINERS = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*")
