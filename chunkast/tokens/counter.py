@@ -47,8 +47,9 @@ _environment = threading.Lock()
 class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
-    ``token_ends(text)`` gives the UTF-8 offset at which each token of a text ends. Only
-    encodings have it that split text at the boundaries which ``tokens/index.py`` proves.
+    ``token_ends(text)`` gives the character index behind the last character that each token
+    of a text has begun. Only encodings have it that split text at the boundaries which
+    ``tokens/index.py`` proves.
     """
 
     name: str
@@ -148,8 +149,10 @@ def _bundled_vocabulary(name: str) -> Iterator[None]:
 # tiktoken's regular expression engine overflows its stack on white space runs of some
 # hundred thousand characters, where the pattern has no possessive quantifier.
 _LONG_TEXT = 32_768
+# The bytes of UTF-8 that go on with a character.
+_CONTINUATION = bytes(range(0x80, 0xC0))
 # Texts shorter than this have offsets of four bytes.
-_MANY = 2**29
+_MANY = 2**32
 _LONG_SPACE = regex.compile(r"\s{16384,}+")
 
 
@@ -166,7 +169,8 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     def lengths() -> Sequence[int]:
         found = [0] * encoding.n_vocab
         for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - see below
-            found[rank] = len(token)
+            # The bytes that begin a character; a token may hold the others alone.
+            found[rank] = len(token.translate(None, _CONTINUATION))
         return found
 
     def token_ends(text: str) -> array[int]:
