@@ -105,9 +105,10 @@ class Context:
     def _allowed(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
         for first in range(len(path) + 1):
             titles = path[first:]
-            if sum(map(self._tokens, titles)) > self._half:
-                continue
             before = (_SEPARATOR.join(titles) + "\n\n" if titles else "") + frame
+            # A long path is not counted as a whole when its titles alone are too much.
+            if len(before) > self._half and sum(map(self._tokens, titles)) > self._half:
+                continue
             if self._tokens(before) <= self._half:
                 yield before
         if frame:
