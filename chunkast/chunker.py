@@ -57,15 +57,18 @@ class Chunker:
         ``source`` names the document in the chunks and their ids; without it ids are
         unique within the document only. Never raises on a string.
         """
-        return self._chunks(text, source, defaultdict(int))
+        return list(self._chunks(text, source, defaultdict(int)))
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
         return [chunk.text for chunk in self.chunk(text)]
 
     def iter_chunks(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Chunk]:
-        """The chunks of ``(source, text)`` pairs, document by document, as they are asked for."""
-        for chunks in self.chunk_documents(documents):
+        """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
+
+        Only the document at hand is kept, and of it no chunk that was given out.
+        """
+        for chunks in self._documents(documents):
             yield from chunks
 
     def chunk_documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[list[Chunk]]:
@@ -73,6 +76,9 @@ class Chunker:
 
         A source that comes again goes on counting its parts.
         """
+        return map(list, self._documents(documents))
+
+    def _documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Iterator[Chunk]]:
         parts: _Parts = defaultdict(int)
         for source, text in documents:
             yield self._chunks(text, source, defaultdict(int) if source is None else parts)
@@ -100,7 +106,7 @@ class Chunker:
 
         return chunk_groups(self, texts, names, workers=workers, progress=progress)
 
-    def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> list[Chunk]:
+    def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> Iterator[Chunk]:
         analysis = given if isinstance(given, Analysis) else self.analyze(given)
         return _Run(self, analysis, source, parts).chunks()
 
@@ -267,21 +273,21 @@ class _Run:
         )
         return sorted({*alone, *glued})
 
-    def chunks(self) -> list[Chunk]:
+    def chunks(self) -> Iterator[Chunk]:
         layout = self.layout
         root = section_tree(self.analysis.headings, len(self.text))
         source_map = SourceMap(self.text)
         heading_starts = {heading.start for heading in self.analysis.headings}
-        chunks: list[Chunk] = []
+        number = 0
         previous: Piece | None = None
         for piece in pack(layout, root, self.overlap, self.texts()):
             start, end = layout.span(piece.first, piece.last)
             if start < end:
                 if layout.pos[piece.first] in heading_starts:
                     previous = None
-                chunks.append(self.emit(len(chunks), piece, previous, source_map))
+                yield self.emit(number, piece, previous, source_map)
+                number += 1
                 previous = piece
-        return chunks
 
     def texts(self) -> Iterator[bool]:
         """Of each unit whether it is more than a heading."""
