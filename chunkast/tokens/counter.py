@@ -10,8 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,14 +46,14 @@ _environment = threading.Lock()
 class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
-    ``token_ends(text)`` gives the character index behind the last character that each token
-    of a text has begun. Only encodings have it that split text at the boundaries which
+    ``token_ends(text, start)`` gives the character index behind the last character that each
+    token of a text has begun; the text itself begins at index ``start``. Only encodings have it that split text at the boundaries which
     ``tokens/index.py`` proves.
     """
 
     name: str
     count: Callable[[str], int]
-    token_ends: Callable[[str], array[int]] | None = None
+    token_ends: Callable[[str, int], Iterable[int]] | None = None
 
 
 def resolve_counter(encoding: object, model: str | None = None) -> Counter:
@@ -154,8 +153,6 @@ _LONG_SPACE = 16_384
 _SAMPLE = 64
 # The bytes of UTF-8 that go on with a character.
 _CONTINUATION = bytes(range(0x80, 0xC0))
-# Texts shorter than this have offsets of four bytes.
-_MANY = 2**32
 _LONG_SPACES = regex.compile(rf"\s{{{_LONG_SPACE},}}+")
 
 
@@ -176,10 +173,10 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
             found[rank] = len(token.translate(None, _CONTINUATION))
         return found
 
-    def token_ends(text: str) -> array[int]:
-        tokens = encode(text)
-        code = "I" if len(text) < _MANY else "Q"
-        return array(code, accumulate(map(lengths().__getitem__, tokens)))
+    def token_ends(text: str, start: int) -> Iterator[int]:
+        ends = accumulate(map(lengths().__getitem__, encode(text)), initial=start)
+        next(ends)
+        return ends
 
     return Counter(encoding.name, lambda text: len(encode(text)), token_ends if proven else None)
 

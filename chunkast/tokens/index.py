@@ -41,7 +41,7 @@ import math
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise, repeat
 
 from chunkast.tokens.counter import Counter
@@ -60,6 +60,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
+# About so many characters are encoded together.
+_SEGMENT = 262_144
+# Texts shorter than this have offsets of four bytes.
+_MANY = 2**32
 
 
 class TokenIndex:
@@ -89,10 +93,27 @@ class TokenIndex:
         self._widest = math.inf
         self._ends: array[int] | None = None
         if counter.token_ends is not None and (text.isascii() or not _SURROGATE.search(text)):
-            self._ends = counter.token_ends(text)
+            self._ends = array("I" if len(text) < _MANY else "Q")
             self._widest = 1 if text.isascii() else 4
         self._anchors = self._place_anchors(positions)
+        if self._ends is not None and counter.token_ends is not None:
+            first = 0
+            for last in self._segments():
+                self._ends.extend(counter.token_ends(text[first:last], first))
+                first = last
         self._prefix = self._prefix_sums()
+
+    def _segments(self) -> Iterator[int]:
+        """The ends of the parts of the text that are encoded one by one: safe positions.
+
+        While a text is encoded, its tokens take ten times as much memory as it does.
+        """
+        first = 0
+        for anchor in self._anchors if len(self.text) > _SEGMENT else ():
+            if anchor - first >= _SEGMENT:
+                yield anchor
+                first = anchor
+        yield len(self.text)
 
     def _prefix_sums(self) -> list[int]:
         """How many tokens lie before each anchor."""

@@ -17,6 +17,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+from chunkast.markdown.fast import DRAIN
+
 __all__ = (
     "TRIMMED",
     "BlockState",
@@ -35,6 +37,8 @@ _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
 # Equal to an empty dictionary, shared by all tokens without attributes: two dictionaries
 # for each would be a third of the memory that a parse takes.
 _NOTHING: Final[Any] = MappingProxyType({})
+# So many are given out together.
+_MANY_TOKENS: Final = 256
 _bare_token = Token.__new__
 
 
@@ -95,6 +99,7 @@ class BlockState(StateBlock):
         self.src = src
         self.md = md
         self.env = env
+        self.drain: Callable[[list[Token]], None] | None = env.get(DRAIN)
         self.tokens = tokens
         self.blkIndent = 0
         self.line = 0
@@ -180,6 +185,11 @@ class BlockState(StateBlock):
             new_token("inline", "", 0, level + 1, [first, text_end], text, "", []),
             self.closing(closing, tag, level, markup),
         )
+
+    def give_out(self) -> None:
+        """Let the tokens go, which are those of whole top-level blocks, if anybody takes them."""
+        if self.drain is not None and len(self.tokens) > _MANY_TOKENS:
+            self.drain(self.tokens)
 
     def isEmpty(self, line: int) -> bool:
         """Whether nothing but white space is left of ``line``."""
