@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
 from markdown_it.token import Token
@@ -200,16 +201,18 @@ class _Builder:
 
 
 def build_tree(
-    text: str, starts: Sequence[int], tokens: Sequence[Token], front_lines: int = 0
+    text: str, starts: Sequence[int], tokens: list[Token], front_lines: int = 0
 ) -> Block:
-    """The block tree of ``text`` from its block tokens.
+    """The block tree of ``text`` from its block tokens, which it takes out of their list.
 
     ``starts`` are the line starts with the text's length at the end. The first
     ``front_lines`` lines are front matter, which the parser did not see.
     """
     builder = _Builder(text, starts)
     builder.leaf("front-matter", 0, front_lines)
-    stream = iter(tokens)
+    # They take more memory than the tree: each is given up for its block.
+    tokens.reverse()
+    stream = map(list.pop, repeat(tokens, len(tokens)))
     for token in stream:
         role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
         if role == "leaf":
