@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final
 
 from chunkast.analysis import analyze
 from chunkast.boundaries import closed_spans, merge_break_points
+from chunkast.collector import paused
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
 from chunkast.errors import ConfigError
@@ -49,7 +50,8 @@ class Chunker:
 
     def analyze(self, text: str) -> Analysis:
         """What is known of ``text`` before it is packed: blocks, break points, regions, headings."""
-        return analyze(text, self.config)
+        with paused():
+            return analyze(text, self.config)
 
     def chunk(self, text: str | Analysis, source: str | None = None) -> list[Chunk]:
         """The chunks of a Markdown text (or of its analysis), in order.
@@ -57,7 +59,8 @@ class Chunker:
         ``source`` names the document in the chunks and their ids; without it ids are
         unique within the document only. Never raises on a string.
         """
-        return list(self._chunks(text, source, defaultdict(int)))
+        with paused():
+            return list(self._chunks(text, source, defaultdict(int)))
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
@@ -68,20 +71,20 @@ class Chunker:
 
         Only the document at hand is kept, and of it no chunk that was given out.
         """
-        for chunks in self._documents(documents):
-            yield from chunks
+        parts: _Parts = defaultdict(int)
+        for source, text in documents:
+            yield from self._chunks(text, source, parts)
 
     def chunk_documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[list[Chunk]]:
         """Like :meth:`iter_chunks`, a list for each document.
 
         A source that comes again goes on counting its parts.
         """
-        return map(list, self._documents(documents))
-
-    def _documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Iterator[Chunk]]:
         parts: _Parts = defaultdict(int)
         for source, text in documents:
-            yield self._chunks(text, source, defaultdict(int) if source is None else parts)
+            with paused():
+                chunks = list(self._chunks(text, source, parts))
+            yield chunks
 
     def chunk_batch(
         self,
@@ -107,8 +110,13 @@ class Chunker:
         return chunk_groups(self, texts, names, workers=workers, progress=progress)
 
     def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> Iterator[Chunk]:
-        analysis = given if isinstance(given, Analysis) else self.analyze(given)
-        return _Run(self, analysis, source, parts).chunks()
+        with paused():
+            analysis = given if isinstance(given, Analysis) else analyze(given, self.config)
+            run = _Run(self, analysis, source, parts)
+            # The run does not hold what refers to it: no cycle is left for the collector.
+            overlap = Overlap(run.layout, run.sentences)
+            pieces = run.pieces(overlap)
+        return run.chunks(pieces, overlap)
 
 
 class _Run:
@@ -129,6 +137,7 @@ class _Run:
         self.gather(analysis.blocks, ())
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
+        self.size = _size(text, self.index, trim=self.config.trim)
         self.closed = closed_spans(analysis.regions, self.fits)
         self.refiner = Refiner(
             text,
@@ -168,7 +177,6 @@ class _Run:
             context_tokens=self.context.tokens,
             suffix_tokens=self.context.suffix_tokens,
         )
-        self.overlap = Overlap(self.layout, self.sentences)
 
     def gather(self, block: Block, kinds: tuple[str, ...]) -> None:
         """Note the leaves of ``block``, which ``kinds`` are around, as a chunk names them."""
@@ -184,12 +192,6 @@ class _Run:
             elif kind != "blank":
                 self.leaves.append(child)
                 self.leaf_kinds.append(named)
-
-    def size(self, start: int, end: int) -> int:
-        """What a chunk over the span would count."""
-        if self.config.trim:
-            start, end = trim_span(self.text, start, end)
-        return self.index.count(start, end)
 
     def fits(self, start: int, end: int) -> bool:
         """Whether a chunk over the span would be within the budget."""
@@ -273,19 +275,25 @@ class _Run:
         )
         return sorted({*alone, *glued})
 
-    def chunks(self) -> Iterator[Chunk]:
-        layout = self.layout
+    def pieces(self, overlap: Overlap) -> list[Piece]:
+        """The units of each chunk; pieces of nothing but white space are among them."""
         root = section_tree(self.analysis.headings, len(self.text))
+        return pack(self.layout, root, overlap, self.texts())
+
+    def chunks(self, pieces: Iterable[Piece], overlap: Overlap) -> Iterator[Chunk]:
+        layout = self.layout
         source_map = SourceMap(self.text)
         heading_starts = {heading.start for heading in self.analysis.headings}
         number = 0
         previous: Piece | None = None
-        for piece in pack(layout, root, self.overlap, self.texts()):
+        for piece in pieces:
             start, end = layout.span(piece.first, piece.last)
             if start < end:
-                if layout.pos[piece.first] in heading_starts:
-                    previous = None
-                yield self.emit(number, piece, previous, source_map)
+                begin = start
+                if previous is not None and layout.pos[piece.first] not in heading_starts:
+                    room = self.config.max_tokens - layout.context(piece.first)
+                    begin = overlap.start(previous, piece, room)
+                yield self.emit(number, piece, begin, source_map)
                 number += 1
                 previous = piece
 
@@ -296,15 +304,9 @@ class _Run:
             kind = kinds.get(start)
             yield bool(self.text[start:end].strip()) if kind is None else kind != "heading"
 
-    def emit(
-        self, number: int, piece: Piece, previous: Piece | None, source_map: SourceMap
-    ) -> Chunk:
+    def emit(self, number: int, piece: Piece, start: int, source_map: SourceMap) -> Chunk:
         layout = self.layout
         own, end = layout.span(piece.first, piece.last)
-        start = own
-        if previous is not None:
-            room = self.config.max_tokens - layout.context(piece.first)
-            start = self.overlap.start(previous, piece, room)
         text = self.text[start:end]
         if start == own:
             tokens = layout.count(piece.first, piece.last)
@@ -370,6 +372,13 @@ class _Run:
         first = max(bisect_left(self.leaf_starts, start + 1) - 1, 0)
         touched = dict.fromkeys(self.leaf_kinds[first : bisect_left(self.leaf_starts, end)])
         return tuple(dict.fromkeys(chain.from_iterable(touched)))
+
+
+def _size(text: str, index: TokenIndex, *, trim: bool) -> Callable[[int, int], int]:
+    """The function that says what a chunk over the span ``(start, end)`` would count."""
+    if not trim:
+        return index.count
+    return lambda start, end: index.count(*trim_span(text, start, end))
 
 
 def _outside(points: Sequence[BreakPoint], closed: SpanSet) -> list[BreakPoint]:
