@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from chunkast.pack.layout import Layout
 from chunkast.pack.piece import Piece
@@ -48,39 +49,35 @@ class Overlap:
             return start
         if count(longest[0], end) <= room:
             return longest[0]
-        return next((tail for tail in self._tails(previous) if count(tail, end) <= room), start)
+        return next((tail for tail, _ in self._tails(previous) if count(tail, end) <= room), start)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         place = previous.first, previous.last
         if place not in self._longest:
-            end = self._layout.end(previous.last)
-            count = self._layout.index.count
-            self._longest[place] = next(
-                ((tail, count(tail, end)) for tail in self._tails(previous)), None
-            )
+            self._longest[place] = next(self._tails(previous), None)
         return self._longest[place]
 
-    def _tails(self, previous: Piece) -> Iterator[int]:
-        """Where a tail of ``previous`` within the overlap's budget may begin, the longest first."""
+    def _tails(self, previous: Piece) -> Iterator[tuple[int, int]]:
+        """Where a tail of ``previous`` within the overlap's budget may begin, and its tokens.
+
+        The longest tail comes first.
+        """
         layout = self._layout
         budget = layout.config.overlap_tokens
+        if not budget:
+            return
         first, end = layout.span(previous.first, previous.last)
-        count = layout.index.count
-        unit = previous.last
-        while budget and unit > previous.first:
+        last = unit = previous.last
+        while unit > previous.first:
             unit -= 1
             start = layout.pos[unit]
-            if start <= first or (start < end and count(start, end) > budget):
+            if start <= first or (start < end and layout.count(unit, last) > budget):
                 break
         # In the unit that is too long, later sentences may fit; behind it all units do.
-        for candidate in self._candidates(unit, previous.last) if budget else ():
-            if first < candidate < end and count(candidate, end) <= budget:
-                yield candidate
-
-    def _candidates(self, first: int, last: int) -> Iterator[int]:
-        """Places in the units ``(first, last)`` where a reader may begin, in order."""
-        layout = self._layout
-        for unit in range(first, last):
-            if layout.kind[unit] not in _INNER:
-                yield layout.pos[unit]
-            yield from self._sentences(unit)
+        for each in range(unit, last):
+            outset = () if layout.kind[each] in _INNER else (layout.pos[each],)
+            for start in chain(outset, self._sentences(each)):
+                if first < start < end:
+                    tokens = layout.index.count(start, end)
+                    if tokens <= budget:
+                        yield start, tokens
