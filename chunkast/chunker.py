@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any, Final
 
 from chunkast.analysis import analyze
 from chunkast.boundaries import closed_spans, merge_break_points
+from chunkast.collector import paused
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
 from chunkast.errors import ConfigError
-from chunkast.identity import Location, content_hash
+from chunkast.identity import Location, hash_of_normalized, normalize_text
 from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Analysis, Block, BreakPoint, Chunk
 from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
+from chunkast.text.spans import SpanSet
 from chunkast.tokens import TokenIndex, resolve_counter
 
 __all__ = ("Chunker",)
 
+# The kinds of blocks that a chunk's kinds leave out.
+_UNNAMED: Final = frozenset({"document", "item", "marker"})
+# By fewer tokens than these, trimming changes what a span counts.
+_TRIMMED: Final = 8
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
 
@@ -46,7 +53,8 @@ class Chunker:
 
         ``source`` is the document's name, whose ending may say how it is read.
         """
-        return analyze(text, self.config, self.config.extensions_for(source))
+        with paused():
+            return analyze(text, self.config, self.config.extensions_for(source))
 
     def chunk(self, text: str | Analysis, source: str | None = None) -> list[Chunk]:
         """The chunks of a Markdown text (or of its analysis), in order.
@@ -54,16 +62,21 @@ class Chunker:
         ``source`` names the document in the chunks and their ids; without it ids are
         unique within the document only. Never raises on a string.
         """
-        return self._chunks(text, source, defaultdict(int))
+        with paused():
+            return list(self._chunks(text, source, defaultdict(int)))
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
         return [chunk.text for chunk in self.chunk(text)]
 
     def iter_chunks(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Chunk]:
-        """The chunks of ``(source, text)`` pairs, document by document, as they are asked for."""
-        for chunks in self.chunk_documents(documents):
-            yield from chunks
+        """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
+
+        Only the document at hand is kept, and of it no chunk that was given out.
+        """
+        parts: _Parts = defaultdict(int)
+        for source, text in documents:
+            yield from self._chunks(text, source, parts)
 
     def chunk_documents(
         self,
@@ -77,7 +90,9 @@ class Chunker:
         """
         parts = defaultdict(int) if parts is None else parts
         for source, text in documents:
-            yield self._chunks(text, source, defaultdict(int) if source is None else parts)
+            with paused():
+                chunks = list(self._chunks(text, source, parts))
+            yield chunks
 
     def chunk_batch(
         self,
@@ -102,9 +117,14 @@ class Chunker:
 
         return chunk_groups(self, texts, names, workers=workers, progress=progress)
 
-    def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> list[Chunk]:
-        analysis = given if isinstance(given, Analysis) else self.analyze(given, source)
-        return _Run(self, analysis, source, parts).chunks()
+    def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> Iterator[Chunk]:
+        with paused():
+            analysis = given if isinstance(given, Analysis) else self.analyze(given, source)
+            run = _Run(self, analysis, source, parts)
+            # The run does not hold what refers to it: no cycle is left for the collector.
+            overlap = Overlap(run.layout, run.sentences)
+            pieces = run.pieces(overlap)
+        return run.chunks(pieces, overlap)
 
 
 class _Run:
@@ -119,11 +139,13 @@ class _Run:
         self.source = source
         self.location = Location.of(source or "")
         self.parts = parts
-        leaves = [pair for pair in _leaves(analysis.blocks, ()) if pair[0].kind != "blank"]
-        self.leaves = [leaf for leaf, _ in leaves]
-        self.leaf_kinds = [kinds for _, kinds in leaves]
+        # The leaves with text in order, and the kinds of each and of the containers around it.
+        self.leaves: list[Block] = []
+        self.leaf_kinds: list[tuple[str, ...]] = []
+        self.gather(analysis.blocks, ())
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
+        self.size = _size(text, self.index, trim=self.config.trim)
         self.closed = closed_spans(analysis.regions, self.fits)
         self.refiner = Refiner(
             text,
@@ -137,7 +159,7 @@ class _Run:
             references=analysis.references,
             extensions=analysis.extensions,
         )
-        points = [p for p in analysis.break_points if self.closed.end(p.pos) == p.pos]
+        points = _outside(analysis.break_points, self.closed)
         self.annotations = analysis.annotations
         self.annotation_starts = [mark.start for mark in self.annotations]
         if self.leaves and self.leaves[0].start:
@@ -164,17 +186,26 @@ class _Run:
             context_tokens=self.context.tokens,
             suffix_tokens=self.context.suffix_tokens,
         )
-        self.overlap = Overlap(self.layout, self.sentences)
 
-    def size(self, start: int, end: int) -> int:
-        """What a chunk over the span would count."""
-        if self.config.trim:
-            start, end = trim_span(self.text, start, end)
-        return self.index.count(start, end)
+    def gather(self, block: Block, kinds: tuple[str, ...]) -> None:
+        """Note the leaves of ``block``, which ``kinds`` are around, as a chunk names them."""
+        inner: dict[str, tuple[str, ...]] = {}
+        for child in block.children:
+            kind = child.kind
+            named = inner.get(kind)
+            if named is None:
+                unnamed = kind in _UNNAMED or kind in kinds
+                named = inner[kind] = kinds if unnamed else (*kinds, kind)
+            if child.children:
+                self.gather(child, named)
+            elif kind != "blank":
+                self.leaves.append(child)
+                self.leaf_kinds.append(named)
 
     def fits(self, start: int, end: int) -> bool:
         """Whether a chunk over the span would be within the budget."""
-        return self.size(start, end) <= self.config.max_tokens
+        budget = self.config.max_tokens
+        return self.index.at_most(start, end) <= budget or self.size(start, end) <= budget
 
     def region_edges(self) -> Iterator[BreakPoint]:
         """Points at the edges of closed regions that begin in one leaf and end in another.
@@ -213,81 +244,96 @@ class _Run:
         budget = self.config.max_tokens
         edges = [0, *(point.pos for point in points), len(self.text)]
         scores = [0.0, *(point.score for point in points)]
-        top_level = {id(block) for block in self.analysis.blocks.children}
         extra: list[BreakPoint] = []
-        glued = 0
-        for start, end, score in zip(edges, edges[1:], scores, strict=False):
+        for unit in self.suspects(edges, scores):
+            start, end = edges[unit], edges[unit + 1]
             if start == end:
                 continue
-            if score >= 0:
-                glued = start
             leaf = self.leaf_at(start)
-            if self.too_large(start, end):
+            if self.size(start, end) > budget:
                 leaf = leaf or self.leaf_around(start) or Block("blank", start, end)
                 whole = self.closed.end(start + 1) if self.closed.covers(start) else start
                 self.refiner.divide(leaf, start, max(leaf.end, whole), end)
             elif (
-                glued < start
+                scores[unit] < 0
                 and leaf is not None
-                and leaf.kind == "paragraph"
-                and id(leaf) in top_level
-                and self.size(glued, end) > budget
+                and self.kinds(start, start + 1) == ("paragraph",)
+                and self.size(edges[_glued(scores, unit)], end) > budget
             ):
                 extra.extend(self.refiner.sentence_points(leaf, start, end))
+        if not self.refiner.points and not extra:
+            return points
         return sorted([*points, *self.refiner.points, *extra], key=lambda point: point.pos)
 
-    def too_large(self, start: int, end: int) -> bool:
-        budget = self.config.max_tokens
-        # Estimates are exact at the starts of blocks, where all points are but a user's own;
-        # trimming takes a few tokens away.
-        exact = self.index.additive and self.config.trim and not self.analysis.extended
-        estimate = self.index.estimate(end) - self.index.estimate(start)
-        surely_fits = exact and estimate <= budget - 8
-        return not surely_fits and self.size(start, end) > budget
+    def suspects(self, edges: Sequence[int], scores: Sequence[float]) -> Iterable[int]:
+        """The numbers of those spans between ``edges`` that may be too large, in order.
 
-    def chunks(self) -> list[Chunk]:
-        layout = self.layout
+        Alone, or with the spans before them that their points are no place to part from.
+        """
+        exact = self.index.exact()
+        before = [exact.get(edge) for edge in edges]
+        if None in before or not self.index.additive:
+            return range(len(edges) - 1)
+        # Trimming changes a count by a few tokens.
+        limit = self.config.max_tokens - _TRIMMED
+        alone = (u for u, (a, b) in enumerate(pairwise(before)) if b - a > limit)  # type: ignore[operator]
+        glued = (
+            unit
+            for unit, score in enumerate(scores)
+            if score < 0 and before[unit + 1] - before[_glued(scores, unit)] > limit  # type: ignore[operator]
+        )
+        return sorted({*alone, *glued})
+
+    def pieces(self, overlap: Overlap) -> list[Piece]:
+        """The units of each chunk; pieces of nothing but white space are among them."""
         root = section_tree(self.analysis.headings, len(self.text))
-        pieces = [
-            piece
-            for piece in pack(layout, root, self.overlap, self.has_text)
-            if layout.span(piece.first, piece.last)[0] < layout.span(piece.first, piece.last)[1]
-        ]
+        return pack(self.layout, root, overlap, self.texts())
+
+    def chunks(self, pieces: Iterable[Piece], overlap: Overlap) -> Iterator[Chunk]:
+        layout = self.layout
         source_map = SourceMap(self.text)
         heading_starts = {heading.start for heading in self.analysis.headings}
-        chunks: list[Chunk] = []
-        for number, piece in enumerate(pieces):
-            previous = pieces[number - 1] if number else None
-            if layout.pos[piece.first] in heading_starts:
-                previous = None
-            chunks.append(self.emit(number, piece, previous, source_map))
-        return chunks
+        number = 0
+        previous: Piece | None = None
+        for piece in pieces:
+            start, end = layout.span(piece.first, piece.last)
+            if start < end:
+                begin = start
+                if previous is not None and layout.pos[piece.first] not in heading_starts:
+                    room = self.config.max_tokens - layout.context(piece.first)
+                    begin = overlap.start(previous, piece, room)
+                yield self.emit(number, piece, begin, source_map)
+                number += 1
+                previous = piece
 
-    def has_text(self, unit: int) -> bool:
-        leaf = self.leaf_at(self.layout.pos[unit])
-        if leaf is None:
-            pos = self.layout.pos
-            return bool(self.text[pos[unit] : pos[unit + 1]].strip())
-        return leaf.kind != "heading"
+    def texts(self) -> Iterator[bool]:
+        """Of each unit whether it is more than a heading."""
+        kinds = dict(zip(self.leaf_starts, (leaf.kind for leaf in self.leaves), strict=True))
+        for start, end in pairwise(self.layout.pos):
+            kind = kinds.get(start)
+            yield bool(self.text[start:end].strip()) if kind is None else kind != "heading"
 
-    def emit(
-        self, number: int, piece: Piece, previous: Piece | None, source_map: SourceMap
-    ) -> Chunk:
+    def emit(self, number: int, piece: Piece, start: int, source_map: SourceMap) -> Chunk:
         layout = self.layout
         own, end = layout.span(piece.first, piece.last)
-        start = own
-        if previous is not None:
-            room = self.config.max_tokens - layout.context(piece.first)
-            start = self.overlap.start(previous, piece, room)
         text = self.text[start:end]
-        tokens = self.index.count(start, end)
-        cut = layout.pos[piece.last]
-        embed_text, embed_tokens = self.context.embed(text, tokens, start, own, cut)
+        if start == own:
+            tokens = layout.count(piece.first, piece.last)
+        else:
+            tokens = self.index.count(start, end)
+        before, behind, embed_tokens = self.context.around(
+            text, tokens, start, own, layout.pos[piece.last]
+        )
         headings = self.context.path(own)
         location = self.location.at(headings)
         part = self.parts[location.key]
         self.parts[location.key] += 1
-        text_hash = content_hash(text)
+        normalized = normalize_text(text)
+        text_hash = embed_hash = hash_of_normalized(normalized)
+        if before or behind:
+            # White space parts the three.
+            parts = (normalize_text(before), normalized, normalize_text(behind))
+            embed_hash = hash_of_normalized(" ".join(filter(None, parts)))
         return Chunk(
             id=location.id(part),
             index=number,
@@ -304,9 +350,9 @@ class _Run:
             headings=headings,
             kinds=self.kinds(start, end),
             content_hash=text_hash,
-            embed_text=embed_text,
+            embed_text=before + text + behind,
             embed_token_count=embed_tokens,
-            embed_hash=text_hash if embed_text == text else content_hash(embed_text),
+            embed_hash=embed_hash,
             oversize=tokens > self.config.max_tokens,
             metadata=self.metadata(own, end),
         )
@@ -333,19 +379,35 @@ class _Run:
 
     def kinds(self, start: int, end: int) -> tuple[str, ...]:
         """The kinds of the blocks that ``[start, end)`` touches, in order of appearance."""
-        kinds: dict[str, None] = {}
-        slot = max(bisect_left(self.leaf_starts, start + 1) - 1, 0)
-        while slot < len(self.leaves) and self.leaf_starts[slot] < end:
-            kinds.update(dict.fromkeys(self.leaf_kinds[slot]))
-            slot += 1
-        return tuple(kinds)
+        first = max(bisect_left(self.leaf_starts, start + 1) - 1, 0)
+        touched = dict.fromkeys(self.leaf_kinds[first : bisect_left(self.leaf_starts, end)])
+        return tuple(dict.fromkeys(chain.from_iterable(touched)))
 
 
-def _leaves(block: Block, kinds: tuple[str, ...]) -> Iterator[tuple[Block, tuple[str, ...]]]:
-    """Every leaf with its kind and its containers', the outermost first, as a chunk names them."""
-    if block.kind not in ("document", "item", "marker") and block.kind not in kinds:
-        kinds = (*kinds, block.kind)
-    if not block.children:
-        yield block, kinds
-    for child in block.children:
-        yield from _leaves(child, kinds)
+def _size(text: str, index: TokenIndex, *, trim: bool) -> Callable[[int, int], int]:
+    """The function that says what a chunk over the span ``(start, end)`` would count."""
+    if not trim:
+        return index.count
+    return lambda start, end: index.count(*trim_span(text, start, end))
+
+
+def _outside(points: Sequence[BreakPoint], closed: SpanSet) -> list[BreakPoint]:
+    """The sorted ``points`` that lie strictly inside none of the spans."""
+    positions = [point.pos for point in points]
+    kept: list[BreakPoint] = []
+    at = 0
+    for start, end in closed:
+        first = bisect_right(positions, start, at)
+        last = bisect_left(positions, end, first)
+        if first < last:
+            kept.extend(points[at:first])
+            at = last
+    kept.extend(points[at:])
+    return kept
+
+
+def _glued(scores: Sequence[float], unit: int) -> int:
+    """The first of the units up to ``unit`` that only points of negative score part."""
+    while scores[unit] < 0:
+        unit -= 1
+    return unit

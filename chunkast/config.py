@@ -221,9 +221,9 @@ class ChunkConfig:
         return round(self.max_tokens * _WINDOW_SHARE) if self.window is None else self.window
 
     @property
-    def score_table(self) -> dict[str, float]:
+    def score_table(self) -> Mapping[str, float]:
         """The score of every kind of break point, overrides included."""
-        return {**SCORES, **self.scores}
+        return {**SCORES, **self.scores} if self.scores else SCORES
 
 
 def _suggest(given: str, names: Any) -> str:

@@ -47,6 +47,8 @@ class Context:
         self._path = path
         self._title = _document_title(front_matter, headings) or next(iter(path), "")
         self._lengths: dict[str, int] = {"": 0}
+        # By the heading path to show and the frame's prefix.
+        self._known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
         self._half = config.max_tokens // 2
         affordable = [frame for frame in frames if self._frame_tokens(frame) <= self._half]
         self._frames = sorted(affordable, key=lambda frame: frame.start)
@@ -59,7 +61,7 @@ class Context:
 
     def tokens(self, pos: int) -> int:
         """What the context before a chunk that begins at ``pos`` costs."""
-        return self._tokens(next(self._before(pos, pos)))
+        return self._tokens(self._before(pos, pos)[0])
 
     def suffix_tokens(self, pos: int) -> int:
         """What is to be put behind a chunk that is cut off at ``pos`` costs.
@@ -69,38 +71,46 @@ class Context:
         suffix = self._suffix(pos)
         return self._tokens(suffix) + 1 if suffix else 0
 
-    def embed(self, text: str, tokens: int, start: int, own: int, cut: int) -> tuple[str, int]:
-        """The text to embed for a chunk, and its tokens: as much context as the budget allows.
+    def around(
+        self, text: str, tokens: int, start: int, own: int, cut: int
+    ) -> tuple[str, str, int]:
+        """What to embed before a chunk's text and behind it, and the tokens of all three.
 
-        ``text`` has ``tokens`` tokens and begins at ``start``, its own part at ``own``;
-        ``cut`` is where the chunk behind it begins.
+        That is as much context as the budget allows. ``text`` has ``tokens`` tokens and
+        begins at ``start``, its own part at ``own``; ``cut`` is where the chunk behind it
+        begins.
         """
         budget = self._config.max_tokens
         suffix = self._suffix(cut)
         for closing in (suffix, "") if suffix else ("",):
             for before in self._before(start, own):
                 if not before and not closing:
-                    return text, tokens
+                    return "", "", tokens
                 if tokens + self._tokens(before) > budget + 8:
                     continue  # too much by far; the sum is exact but for a token or two
-                embed = before + text + closing
                 if not closing and before.endswith("\n") and self._adds_up(start):
                     count = self._tokens(before) + tokens
                 else:
-                    count = self._count(embed)
+                    count = self._count(before + text + closing)
                 if count <= budget:
-                    return embed, count
-        return text, tokens
+                    return before, closing, count
+        return "", "", tokens
 
-    def _before(self, start: int, own: int) -> Iterator[str]:
+    def _before(self, start: int, own: int) -> tuple[str, ...]:
         """What may stand before a chunk, from the most that is allowed to nothing."""
-        frame = self._frame_prefix(start)
-        path = self._shown_path(own)
+        key = self._shown_path(own), self._frame_prefix(start)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = tuple(self._allowed(*key))
+        return known
+
+    def _allowed(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
         for first in range(len(path) + 1):
             titles = path[first:]
-            if sum(map(self._tokens, titles)) > self._half:
-                continue
             before = (_SEPARATOR.join(titles) + "\n\n" if titles else "") + frame
+            # A long path is not counted as a whole when its titles alone are too much.
+            if len(before) > self._half and sum(map(self._tokens, titles)) > self._half:
+                continue
             if self._tokens(before) <= self._half:
                 yield before
         if frame:

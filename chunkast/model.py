@@ -7,7 +7,7 @@ byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 __all__ = (
@@ -155,14 +155,28 @@ class Analysis:
         *,
         break_points: Iterable[BreakPoint] = (),
         regions: Iterable[ProtectedRegion] = (),
+        headings: Iterable[Heading] = (),
         annotations: Iterable[Annotation] = (),
     ) -> Analysis:
         """This analysis with more in it, for heuristics; they are put in order at the end."""
-        return replace(
-            self,
-            break_points=(*self.break_points, *break_points),
-            regions=(*self.regions, *regions),
-            annotations=(*self.annotations, *annotations),
+        # Every document is extended three times: a constructor, as ``replace`` takes as long
+        # as the parse of a short text.
+        return Analysis(
+            self.text,
+            self.blocks,
+            (*self.break_points, *break_points),
+            (*self.regions, *regions),
+            (*self.headings, *headings),
+            self.references,
+            self.front_matter,
+            self.notes,
+            self.masked,
+            self.tags,
+            (*self.annotations, *annotations),
+            self.extended,
+            self.front_matter_data,
+            self.path,
+            self.extensions,
         )
 
 

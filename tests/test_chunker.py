@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from pathlib import Path
@@ -297,3 +298,28 @@ def test_an_edit_in_a_long_list_does_not_move_every_cut_behind_it(overlap: float
     for number in range(3, 2_000, 99):
         new = {chunk.text for chunk in chunker.chunk(changes(number))} - before
         assert len(new) <= 12, number
+
+
+def test_nothing_is_left_for_the_garbage_collector() -> None:
+    text = "".join(path.read_text("utf-8") for path in sorted(DOCUMENTS.glob("*.md"))[:4])
+    chunker = Chunker(max_tokens=64, overlap=0.3)
+    chunker.chunk(text)
+    gc.collect()
+    gc.disable()
+    try:
+        chunker.chunk(text)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_the_garbage_collector_runs_again_as_before() -> None:
+    chunker = Chunker()
+    chunker.chunk("# One\n\nTwo.")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        chunker.chunk("# One\n\nTwo.")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
 from chunkast.markdown import parser
-from chunkast.markdown.fast import accelerate, is_verified
+from chunkast.markdown.fast import DRAIN, accelerate, is_verified
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.text.source_map import line_starts
 from tests.strategies import documents
@@ -61,6 +61,18 @@ def outcome(md: MarkdownIt, text: str) -> tuple[list[Token], object]:
     return md.parse(text, env), (env.get("references"), env.get("footnotes"))
 
 
+def given_out(md: MarkdownIt, text: str) -> list[Token]:
+    """The tokens where they are taken while the rest is parsed."""
+    taken: list[Token] = []
+
+    def take(tokens: list[Token]) -> None:
+        taken.extend(tokens)
+        tokens.clear()
+
+    take(md.parse(text, {DRAIN: take}))
+    return taken
+
+
 @cache
 def parsers(extensions: tuple[str, ...]) -> tuple[MarkdownIt, MarkdownIt]:
     """The fast parser and the stock one."""
@@ -80,6 +92,7 @@ def assert_identical(text: str) -> None:
             # Some plugins look behind the end of the text; the fast parser may ask them less.
             continue
         assert outcome(fast, normalized) == expected, extensions
+        assert given_out(fast, normalized) == expected[0], extensions
 
 
 def specification() -> Iterator[str]:

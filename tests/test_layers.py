@@ -16,6 +16,7 @@ ROOT = Path(chunkast.__file__).parent
 ORDER = (
     "errors",
     "model",
+    "collector",
     "scores",
     "heuristics",
     "text",

@@ -129,7 +129,7 @@ def _front_matter(draft: DocumentDraft) -> _Patch:
 
 def _headings(draft: DocumentDraft) -> _Patch:
     value = _value(draft)
-    return Patch(value=replace(value, headings=tuple(_sections(value))))
+    return Patch(value=value.plus(headings=_sections(value)))
 
 
 def _sections(analysis: Analysis) -> Iterator[Heading]:

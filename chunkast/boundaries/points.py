@@ -28,6 +28,24 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
     return [best[pos] for pos in sorted(best)]
 
 
+class _Best:
+    """The best of the points that wait for the next leaf; of equal ones the first."""
+
+    __slots__ = ("kind", "score")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.score = -math.inf
+        self.kind = ""
+
+    def add(self, score: float, kind: str) -> None:
+        if score > self.score:
+            self.score = score
+            self.kind = kind
+
+
 class _Scanner:
     """Walks the tree in document order; a point arises where one leaf follows another."""
 
@@ -38,80 +56,81 @@ class _Scanner:
         self.previous: Block | None = None
         # What holds the previous leaf: whether that leaf only opens its container.
         self.opens_container = False
-        # Points that wait for the next leaf: of blocks that begin there, and of blocks
-        # that ended before it. In order, the first of the highest score wins.
-        self.before: list[tuple[float, str]] = []
-        self.after: list[tuple[float, str]] = []
+        # Of blocks that begin at the next leaf, and of blocks that ended before it.
+        self.before = _Best()
+        self.after = _Best()
         self.introducible = False
         self.open_tags = 0
 
-    def visit(self, block: Block, cap: float, lists: int) -> None:
+    def children(self, block: Block, cap: float, lists: int) -> None:
         """``cap``: no point in here scores above it. ``lists``: how many lists are open."""
-        if block.kind == "tag":
-            self.tag(block, cap)
-            return
+        lists += block.kind == "list"
+        for number, child in enumerate(block.children):
+            kind = child.kind
+            if kind == "blank":
+                continue
+            if kind == "marker":
+                # A line with only a container's own markers belongs to what it opens,
+                # or to what it closes.
+                self.before.add(min(self.scores["paragraph"], cap), "paragraph")
+                self.leaf(child, first=number == 0)
+                self.opens_container = number == 0 and len(block.children) > 1
+            elif kind == "tag":
+                self.tag(child, cap)
+            else:
+                self.visit(child, cap, lists)
+
+    def visit(self, block: Block, cap: float, lists: int) -> None:
         if self.open_tags:
             cap = min(cap, self.scores["tag-close"])
         construct = CONSTRUCTS[block.kind]
-        kind = _score_kind(block)
+        kind = _score_kind(block) if construct.leveled else construct.score
         score = min(self.scores[kind], cap)
-        if block.kind not in ("document", "list", "blank"):
-            self.before.append((score, kind))
-        self.introducible = self.introducible or construct.introducible
+        if construct.introducible:
+            self.introducible = True
         if construct.shape != "container":
+            self.before.add(score, kind)
             self.leaf(block)
+        elif block.kind == "list":
+            self.children(block, cap, lists)
+            if lists == 0:
+                self.after.add(min(self.scores["list-end"], cap), "list-end")
         else:
-            inner = cap if block.kind in ("document", "list") else score
-            for number, child in enumerate(block.children):
-                if child.kind == "marker":
-                    # A line with only a container's own markers belongs to what it opens,
-                    # or to what it closes.
-                    self.leaf(child, inner, first=number == 0)
-                    self.opens_container = number == 0 and len(block.children) > 1
-                else:
-                    self.visit(child, inner, lists + (block.kind == "list"))
+            self.before.add(score, kind)
+            self.children(block, score, lists)
         if construct.after:
-            self.after.append((score, kind))
-        elif block.kind == "list" and lists == 0:
-            self.after.append((min(self.scores["list-end"], cap), "list-end"))
+            self.after.add(score, kind)
 
     def tag(self, block: Block, cap: float) -> None:
         """The line of an opening tag scores before it, that of a closing one behind it."""
         opens = block.info == "open"
         kind = "tag-open" if opens else "paragraph"
-        self.before.append((min(self.scores[kind], cap), kind))
+        self.before.add(min(self.scores[kind], cap), kind)
         beside_tag = self.previous is not None and self.previous.kind == "tag"
         self.opens_container = self.opens_container and not beside_tag
         self.leaf(block, first=opens or beside_tag)
         self.opens_container = opens
         self.open_tags += 1 if opens else -1
         if not opens:
-            self.after.append((min(self.scores["tag-close"], cap), "tag-close"))
+            self.after.add(min(self.scores["tag-close"], cap), "tag-close")
 
-    def leaf(self, block: Block, cap: float = math.inf, *, first: bool = True) -> None:
-        if block.kind == "blank":
-            return
-        if block.kind == "marker":
-            self.before.append((min(self.scores["paragraph"], cap), "paragraph"))
-        if self.previous is not None:
-            self.emit(block, closes_container=not first)
+    def leaf(self, block: Block, *, first: bool = True) -> None:
+        previous = self.previous
+        if previous is not None:
+            best = self.after if self.after.score > self.before.score else self.before
+            score, kind = best.score, best.kind
+            if previous.kind == "heading":
+                kind = "orphan-heading"
+                score = min(score, self.scores[kind])
+            elif self.opens_container or not first or self.is_led_in(previous):
+                kind = "lead-in"
+                score = min(score, self.scores[kind])
+            self.points.append(BreakPoint(block.start, score, kind))
         self.before.clear()
         self.after.clear()
         self.introducible = False
         self.previous = block
         self.opens_container = False
-
-    def emit(self, block: Block, *, closes_container: bool) -> None:
-        previous = self.previous
-        assert previous is not None
-        score, kind = max(self.before + self.after, key=lambda point: point[0])
-        if previous.kind == "heading":
-            kind = "orphan-heading"
-        elif self.opens_container or closes_container or self.is_led_in(previous):
-            kind = "lead-in"
-        if kind in ("orphan-heading", "lead-in"):
-            score = min(score, self.scores[kind])
-        self.points.append(BreakPoint(block.start, score, kind))
 
     def is_led_in(self, previous: Block) -> bool:
         """Whether a line ending with a colon comes right before a list, fence or table."""
@@ -120,16 +139,13 @@ class _Scanner:
         return self.text[previous.start : previous.end].rstrip().endswith(_COLONS)
 
     def finish(self) -> None:
-        if self.after and self.previous is not None:
-            score, kind = max(self.after, key=lambda point: point[0])
-            self.points.append(BreakPoint(len(self.text), score, kind))
+        if self.after.kind and self.previous is not None:
+            self.points.append(BreakPoint(len(self.text), self.after.score, self.after.kind))
 
 
 def _score_kind(block: Block) -> str:
-    """The row of the score table for the point before ``block``."""
-    if block.kind == "heading":
-        return f"h{block.level}"
-    return item_kind(block.level) if block.kind == "item" else CONSTRUCTS[block.kind].score
+    """The row of the score table for the point before a heading or item."""
+    return f"h{block.level}" if block.kind == "heading" else item_kind(block.level)
 
 
 def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:
@@ -143,6 +159,6 @@ def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> li
     itself, a point lies at the end of the text.
     """
     scanner = _Scanner(text, scores)
-    scanner.visit(tree, math.inf, 0)
+    scanner.children(tree, math.inf, 0)
     scanner.finish()
     return scanner.points

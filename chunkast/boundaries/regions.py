@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, ProtectedRegion
 
 __all__ = ("find_regions", "opening_line")
 
+_PROTECTED: Final = frozenset(kind for kind, row in CONSTRUCTS.items() if row.protected)
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 
 
@@ -31,12 +33,19 @@ def find_regions(
     """
     regions = [
         ProtectedRegion(block.start, _region_end(text, block), block.kind)
-        for block in tree.walk()
-        if CONSTRUCTS[block.kind].protected
+        for block in _protected(tree)
     ]
     regions.extend(ProtectedRegion(start, _line_end(text, end), "tag") for start, end in tags)
     kept = (region for region in regions if region.start < region.end)
     return sorted(kept, key=lambda region: (region.start, -region.end))
+
+
+def _protected(block: Block) -> Iterator[Block]:
+    for child in block.children:
+        if child.kind in _PROTECTED:
+            yield child
+        if child.children:
+            yield from _protected(child)
 
 
 def _region_end(text: str, block: Block) -> int:

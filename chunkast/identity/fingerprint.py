@@ -37,7 +37,7 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     values["encoding"] = encoding
     values["overlap"] = config.overlap_tokens
     values["window"] = config.window_tokens
-    values["scores"] = config.score_table
+    values["scores"] = dict(config.score_table)
     values["extensions"] = sorted(config.extensions)
     values["heuristics"] = [heuristic.id for heuristic in config.heuristics]
     values["tools"] = {tool.name: dict(tool.json_schema) for tool in config.tools}

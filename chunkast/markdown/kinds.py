@@ -22,7 +22,7 @@ class Construct:
 
     ``shape`` says along what a block larger than the budget divides. ``score`` names
     the row of the score table for the point before the block ("paragraph" unless said;
-    headings and items take theirs from their level). ``after`` says whether the same
+    those of ``leveled`` blocks, headings and items, depend on their level). ``after`` says whether the same
     score counts behind the block. ``protected`` blocks are not cut while they fit.
     ``introducible`` blocks belong to a lead-in line, ending with a colon, before them.
     """
@@ -33,6 +33,7 @@ class Construct:
     after: bool = False
     protected: bool = False
     introducible: bool = False
+    leveled: bool = False
 
 
 def _own(kind: str, shape: Shape, *, introducible: bool = True) -> Construct:
@@ -45,7 +46,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
         row.kind: row
         for row in (
             Construct("document", "container"),
-            Construct("heading", "prose"),
+            Construct("heading", "prose", leveled=True),
             Construct("paragraph", "prose"),
             _own("fence", "code"),
             _own("code", "code"),
@@ -65,7 +66,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             _own("container", "container", introducible=False),
             Construct("hr", "lines", "hr", after=True),
             Construct("list", "container", introducible=True),
-            Construct("item", "container"),
+            Construct("item", "container", leveled=True),
             Construct("quote", "container"),
             Construct("alert", "container"),
             Construct("footnote", "container"),

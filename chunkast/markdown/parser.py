@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
@@ -21,12 +20,12 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.admonitions import admonition_plugin
 from chunkast.markdown.divs import fenced_div_plugin
-from chunkast.markdown.fast import accelerate
+from chunkast.markdown.fast import DRAIN, accelerate
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.math import math_plugin
 from chunkast.markdown.reading import read_dialects
 from chunkast.markdown.tags import split_tags
-from chunkast.markdown.tree import build_tree, paragraph_tree
+from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.inline import normalize_label
 from chunkast.text.source_map import line_starts
@@ -108,14 +107,6 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def _tokens(text: str, extensions: frozenset[str]) -> tuple[list[Token], frozenset[str]]:
-    env: dict[str, object] = {}
-    tokens = _parser(extensions).parse(text, env)
-    references = env.get("references", {})
-    labels = frozenset(normalize_label(label) for label in references)  # type: ignore[attr-defined]
-    return tokens, labels
-
-
 def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
@@ -125,8 +116,11 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
     reading = read_dialects(_normalized(text, starts, front), wanted)
-    tokens, references = _tokens(reading.text, wanted)
-    tree = build_tree(text, starts, tokens, front, reading.leaves)
+    builder = TreeBuilder(text, starts, front, reading.leaves)
+    env: dict[str, Any] = {DRAIN: builder.feed}
+    builder.feed(_parser(wanted).parse(reading.text, env))
+    references = frozenset(map(normalize_label, env.get("references", ())))
+    tree = builder.document()
     tags: list[tuple[int, int]] = []
     if wanted & {"xml_tags", "mdx"}:
         tree, tags = split_tags(text, tree, components="mdx" in wanted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +18,7 @@ from markdown_it.token import Token
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS
 from chunkast.model import Block
 
-__all__ = ("build_tree", "paragraph_tree")
+__all__ = ("TreeBuilder", "paragraph_tree")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
@@ -92,21 +93,60 @@ class _Open:
         self.children: list[Block] = []
 
 
-class _Builder:
-    """Walks the tokens once; ``cursor`` is the first line that no leaf covers yet."""
+class TreeBuilder:
+    """The block tree of ``text``, from tokens that come in any number of lists.
 
-    def __init__(self, text: str, starts: Sequence[int]) -> None:
+    ``starts`` are the line starts with the text's length at the end. The first
+    ``front_lines`` lines are front matter, which the parser did not see. ``leaves`` say of
+    HTML blocks, by their first line, what the parser read as such: the kind and the info.
+    ``cursor`` is the first line that no leaf covers yet.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        starts: Sequence[int],
+        front_lines: int = 0,
+        leaves: Mapping[int, tuple[str, str]] = MappingProxyType({}),
+    ) -> None:
         self.text = text
         self.starts = starts
         self.lines = len(starts) - 1
+        self.leaves = leaves
         self.cursor = 0
         self.stack = [_Open("document", 0, self.lines)]
         # Of the innermost container.
         self.children = self.stack[-1].children
         self.list_depth = -1
         self.quotes = 0
+        self.leaf("front-matter", 0, front_lines)
+
+    def feed(self, tokens: list[Token]) -> None:
+        """Go on with tokens of whole top-level blocks, and take them out of their list.
+
+        Tokens take several times as much memory as the tree.
+        """
+        tokens.reverse()
+        stream = map(list.pop, repeat(tokens, len(tokens)))
+        for token in stream:
+            role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
+            if role == "leaf":
+                # The tokens up to its closing one belong to the leaf.
+                inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
+                if token.map is not None:
+                    first, last = token.map
+                    details = _details(kind, token, inside)
+                    if kind == "html" and first in self.leaves:
+                        kind, info = self.leaves[first]
+                        details = (0, "", info, True)
+                    self.leaf(kind, first, last, details)
+            elif role == "open":
+                self._open(kind, token)
+            elif role == "close":
+                self._close(kind, token)
 
     def line(self, number: int) -> str:
+        """The line with the ``number`` (from 0), with its line end."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
     def leaf(self, kind: str, first: int, last: int, details: _Details = _NO_DETAILS) -> None:
@@ -117,25 +157,25 @@ class _Builder:
             if last <= first:
                 return
         if first > self.cursor:
-            self.gap(first)
+            self._gap(first)
         starts = self.starts
         self.children.append(_new_block(kind, starts[first], starts[last], (), *details))
         self.cursor = last
 
-    def gap(self, until: int) -> None:
+    def _gap(self, until: int) -> None:
         """Cover the lines from the cursor up to ``until`` with leaves of the gap kinds."""
         while self.cursor < until:
             first = self.cursor
-            kind = self.gap_kind(first)
+            kind = self._gap_kind(first)
             last = first + 1
             # A definition's title may stand on lines of its own.
             joined = (kind, "paragraph") if kind == "link-definition" else (kind,)
-            while last < until and self.gap_kind(last) in joined:
+            while last < until and self._gap_kind(last) in joined:
                 last += 1
             self.children.append(_new_block(kind, self.starts[first], self.starts[last]))
             self.cursor = last
 
-    def gap_kind(self, number: int) -> str:
+    def _gap_kind(self, number: int) -> str:
         line = self.line(number).rstrip()
         if not line or (self.quotes and not line.lstrip(" \t>")):
             return "blank"
@@ -147,26 +187,26 @@ class _Builder:
             return "marker"
         return "link-definition" if rest.startswith("[") else "paragraph"
 
-    def open(self, kind: str, token: Token) -> None:
+    def _open(self, kind: str, token: Token) -> None:
         first, last = token.map or (self.cursor, self.cursor)
         if first > self.cursor:
-            self.gap(min(first, self.lines))
+            self._gap(min(first, self.lines))
         if kind == "list":
             self.list_depth += 1
         elif kind in ("quote", "alert"):
             self.quotes += 1
         level = max(self.list_depth, 0) if kind in ("list", "item") else 0
-        info = self.callout(first) if kind == "alert" else token.info.strip()
+        info = self._callout(first) if kind == "alert" else token.info.strip()
         opened = _Open(kind, self.cursor, min(last, self.lines), level, info)
         self.stack.append(opened)
         self.children = opened.children
 
-    def callout(self, number: int) -> str:
+    def _callout(self, number: int) -> str:
         """The type of an alert or callout, whose first line the parser may not have seen."""
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
-    def close(self, kind: str, token: Token) -> None:
+    def _close(self, kind: str, token: Token) -> None:
         """Close the innermost container behind its last line that is not blank."""
         opened = self.stack[-1]
         if opened.kind != kind:
@@ -174,7 +214,7 @@ class _Builder:
         children = opened.children
         behind = token.type == "container_block_close"
         if behind or not children or opened.last > self.cursor:
-            self.cover(opened, behind=behind)
+            self._cover(opened, behind=behind)
         self.stack.pop()
         self.children = self.stack[-1].children
         if kind == "list":
@@ -187,7 +227,7 @@ class _Builder:
                 _new_block(kind, start, end, tuple(children), opened.level, "", opened.info)
             )
 
-    def cover(self, opened: _Open, *, behind: bool) -> None:
+    def _cover(self, opened: _Open, *, behind: bool) -> None:
         """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
         last = max(opened.last, self.cursor)
         if behind and last < self.lines:
@@ -198,48 +238,14 @@ class _Builder:
             least = opened.first + 1
         while last > least and not self.line(last - 1).strip():
             last -= 1
-        self.gap(min(max(last, least), self.lines))
+        self._gap(min(max(last, least), self.lines))
 
     def document(self) -> Block:
+        """The tree, once all tokens were there."""
         del self.stack[1:]
         self.children = self.stack[0].children
-        self.gap(self.lines)
+        self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
-
-
-def build_tree(
-    text: str,
-    starts: Sequence[int],
-    tokens: Sequence[Token],
-    front_lines: int = 0,
-    leaves: Mapping[int, tuple[str, str]] = MappingProxyType({}),
-) -> Block:
-    """The block tree of ``text`` from its block tokens.
-
-    ``starts`` are the line starts with the text's length at the end. The first
-    ``front_lines`` lines are front matter, which the parser did not see. ``leaves`` say of
-    HTML blocks, by their first line, what the parser read as such: the kind and the info.
-    """
-    builder = _Builder(text, starts)
-    builder.leaf("front-matter", 0, front_lines)
-    stream = iter(tokens)
-    for token in stream:
-        role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
-        if role == "leaf":
-            # The tokens up to its closing one belong to the leaf.
-            inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
-            if token.map is not None:
-                first, last = token.map
-                details = _details(kind, token, inside)
-                if kind == "html" and first in leaves:
-                    kind, info = leaves[first]
-                    details = (0, "", info, True)
-                builder.leaf(kind, first, last, details)
-        elif role == "open":
-            builder.open(kind, token)
-        elif role == "close":
-            builder.close(kind, token)
-    return builder.document()
 
 
 def _content(stream: Iterator[Token], closing: str, level: int) -> str:
@@ -267,8 +273,7 @@ def _details(kind: str, token: Token, inside: str) -> _Details:
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:
     """A tree of nothing but paragraphs and blank lines: what is left when parsing fails."""
-    builder = _Builder(text, starts)
-    builder.leaf("front-matter", 0, front_lines)
+    builder = TreeBuilder(text, starts, front_lines)
     first = -1
     for number in range(front_lines, builder.lines + 1):
         blank = number == builder.lines or not builder.line(number).strip()

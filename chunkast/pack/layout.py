@@ -16,7 +16,7 @@ from chunkast.config import ChunkConfig
 from chunkast.model import BreakPoint
 from chunkast.tokens import TokenIndex
 
-__all__ = ("Layout", "trim_span")
+__all__ = ("Layout", "trim_span", "trim_start")
 
 _BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n?|\n))+")
 
@@ -27,12 +27,15 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     The first line keeps its indentation. A span of nothing but white space is empty.
     """
     end = start + len(text[start:end].rstrip())
+    return min(trim_start(text, start), end), end
+
+
+def trim_start(text: str, start: int) -> int:
+    """``start``, or the first line behind it that is not blank (and the byte order mark)."""
     if start == 0 and text.startswith("\ufeff"):
         start = 1
-    match = _BLANK_LINES.match(text, start, end)
-    if match:
-        start = match.end()
-    return start, max(start, end)
+    match = _BLANK_LINES.match(text, start)
+    return match.end() if match else start
 
 
 class Layout:
@@ -61,11 +64,16 @@ class Layout:
         self.score = [0.0, *(point.score for point in inner), 0.0]
         self.kind = ["", *(point.kind for point in inner), ""]
         self.units = len(self.pos) - 1
+        self._exact = index.exact()
         self.before = self._tokens_before()
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
+        # What is known of units, by number, once it was asked for.
         self._context: dict[int, int] = {}
-        self._ends = self._trimmed_ends() if config.trim else self.pos
+        self._start: dict[int, int] = {}
+        self._end: dict[int, int] = {0: 0}
+        self._base: dict[int, int] = {}
+        self._upto: dict[int, int] = {}
 
     def _tokens_before(self) -> list[int]:
         """How many tokens lie before each position; never less than before the one earlier.
@@ -73,32 +81,48 @@ class Layout:
         Exact at the starts of blocks. Inside a divided block the pieces are counted one
         by one and their sum, which differs where words join, is scaled to the block's.
         """
-        index = self.index
+        exact = self._exact
         before = [0]
         sums = [0]
         for start, end in pairwise(self.pos):
-            exactly = index.is_anchor(end) or end == self.pos[-1]
-            if exactly and len(sums) == 1:
-                before.append(index.estimate(end))
+            known = exact.get(end)
+            if known is None:
+                sums.append(sums[-1] + self.index.count(start, end))
                 continue
-            sums.append(sums[-1] + index.count(start, end))
-            if not exactly:
-                continue
-            base = before[-1]
-            exact = index.estimate(end) - base
-            total = max(sums[-1], 1)
-            before.extend(base + exact * part // total for part in sums[1:])
-            sums = [0]
+            if len(sums) > 1:
+                sums.append(sums[-1] + self.index.count(start, end))
+                base = before[-1]
+                total = max(sums[-1], 1)
+                before.extend(base + (known - base) * part // total for part in sums[1:])
+                sums = [0]
+            else:
+                before.append(known)
         return before
 
-    def _trimmed_ends(self) -> list[int]:
-        """Behind the last character that is not white space before each position."""
-        text = self.text
-        ends = [0]
-        for start, end in pairwise(self.pos):
-            content = len(text[start:end].rstrip())
-            ends.append(start + content if content else ends[-1])
-        return ends
+    def start(self, i: int) -> int:
+        """Where a chunk that begins with unit ``i`` begins: behind its blank lines."""
+        known = self._start.get(i)
+        if known is None:
+            known = self.pos[i]
+            if self.config.trim and (known == 0 or self.text[known].isspace()):
+                known = trim_start(self.text, known)
+            self._start[i] = known
+        return known
+
+    def end(self, j: int) -> int:
+        """Where a chunk that ends before unit ``j`` ends: before the white space there."""
+        known = self._end.get(j)
+        if known is None:
+            known = self.pos[j]
+            unit = j
+            while self.config.trim and unit:
+                unit -= 1
+                content = self.text[self.pos[unit] : self.pos[unit + 1]].rstrip()
+                known = self.pos[unit] + len(content)
+                if content:
+                    break
+            self._end[j] = known
+        return known
 
     def unit_at(self, position: int) -> int:
         """The unit that begins at ``position`` (or the first that begins behind it)."""
@@ -106,16 +130,21 @@ class Layout:
 
     def span(self, i: int, j: int) -> tuple[int, int]:
         """The characters that a chunk of the units ``(i, j)`` covers; may be empty."""
-        start, end = self.pos[i], self._ends[j]
-        if not self.config.trim:
-            return start, end
-        if i == 0 or self.text[start].isspace():
-            return trim_span(self.text, start, max(start, end))
-        return start, max(start, end)
+        start = self.start(i)
+        return start, max(start, self.end(j))
 
     def count(self, i: int, j: int) -> int:
         """Exactly how many tokens a chunk of the units ``(i, j)`` has."""
-        return self.index.count(*self.span(i, j))
+        base = self._base.get(i)
+        if base is None:
+            known = self._exact.get(self.start(i)) if self.index.additive else None
+            base = self._base[i] = -1 if known is None else known
+        if base < 0:
+            return self.index.count(*self.span(i, j))
+        upto = self._upto.get(j)
+        if upto is None:
+            upto = self._upto[j] = self.index.before(self.end(j))
+        return max(upto - base, 0)
 
     def context(self, i: int) -> int:
         """How many tokens the context of a chunk that begins with unit ``i`` takes."""

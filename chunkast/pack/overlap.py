@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from chunkast.pack.layout import Layout
 from chunkast.pack.piece import Piece
@@ -24,12 +25,16 @@ class Overlap:
     def __init__(self, layout: Layout, sentences: Callable[[int], list[int]]) -> None:
         self._layout = layout
         self._sentences = sentences
-        self._tails: dict[Piece, list[int]] = {}
+        # By the units of a piece: where its longest tail begins, and how many tokens it has.
+        self._longest: dict[tuple[int, int], tuple[int, int] | None] = {}
 
     def reserve(self, previous: Piece) -> int:
-        """How many tokens the piece behind ``previous`` has to leave free for its overlap."""
-        tails = self._starts(previous)
-        return self._tail_tokens(tails[-1], previous) if tails else 0
+        """How many tokens the piece behind ``previous`` has to leave free for its overlap.
+
+        A token more than the end of ``previous`` has: words may join behind it.
+        """
+        longest = self._longest_tail(previous)
+        return longest[1] + 1 if longest else 0
 
     def start(self, previous: Piece, piece: Piece, room: int) -> int:
         """Where the text of ``piece`` begins once the end of ``previous`` is repeated.
@@ -39,35 +44,40 @@ class Overlap:
         """
         start, end = self._layout.span(piece.first, piece.last)
         count = self._layout.index.count
-        fitting = (tail for tail in reversed(self._starts(previous)) if count(tail, end) <= room)
-        return next(fitting, start)
+        longest = self._longest_tail(previous)
+        if longest is None:
+            return start
+        if count(longest[0], end) <= room:
+            return longest[0]
+        return next((tail for tail, _ in self._tails(previous) if count(tail, end) <= room), start)
 
-    def _tail_tokens(self, start: int, previous: Piece) -> int:
-        """What repeating ``previous`` from ``start`` costs; a token more where words may join."""
+    def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
+        place = previous.first, previous.last
+        if place not in self._longest:
+            self._longest[place] = next(self._tails(previous), None)
+        return self._longest[place]
+
+    def _tails(self, previous: Piece) -> Iterator[tuple[int, int]]:
+        """Where a tail of ``previous`` within the overlap's budget may begin, and its tokens.
+
+        The longest tail comes first.
+        """
         layout = self._layout
-        end = layout.span(previous.first, previous.last)[1]
-        return layout.index.count(start, end) + 1
-
-    def _starts(self, previous: Piece) -> list[int]:
-        """Where a tail of ``previous`` may begin, the shortest first."""
-        known = self._tails.get(previous)
-        if known is None:
-            budget = self._layout.config.overlap_tokens
-            first, end = self._layout.span(previous.first, previous.last)
-            known = []
-            for candidate in self._candidates(previous) if budget else ():
-                if candidate >= end:
-                    continue  # nothing but white space
-                if candidate <= first or self._layout.index.count(candidate, end) > budget:
-                    break
-                known.append(candidate)
-            self._tails[previous] = known
-        return known
-
-    def _candidates(self, previous: Piece) -> Iterator[int]:
-        """Places inside ``previous`` where a reader may begin, last first."""
-        layout = self._layout
-        for unit in range(previous.last - 1, previous.first - 1, -1):
-            yield from reversed(self._sentences(unit))
-            if layout.kind[unit] not in _INNER:
-                yield layout.pos[unit]
+        budget = layout.config.overlap_tokens
+        if not budget:
+            return
+        first, end = layout.span(previous.first, previous.last)
+        last = unit = previous.last
+        while unit > previous.first:
+            unit -= 1
+            start = layout.pos[unit]
+            if start <= first or (start < end and layout.count(unit, last) > budget):
+                break
+        # In the unit that is too long, later sentences may fit; behind it all units do.
+        for each in range(unit, last):
+            outset = () if layout.kind[each] in _INNER else (layout.pos[each],)
+            for start in chain(outset, self._sentences(each)):
+                if first < start < end:
+                    tokens = layout.index.count(start, end)
+                    if tokens <= budget:
+                        yield start, tokens

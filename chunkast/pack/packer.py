@@ -7,7 +7,7 @@ search over the whole document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import accumulate, chain
 
 from chunkast.boundaries import cut_value
@@ -23,12 +23,10 @@ __all__ = ("pack",)
 _CRUMB_SHARE = 5
 
 
-def pack(
-    layout: Layout, root: Section, overlap: Overlap, has_text: Callable[[int], bool]
-) -> list[Piece]:
+def pack(layout: Layout, root: Section, overlap: Overlap, has_text: Iterable[bool]) -> list[Piece]:
     """All units of the document, in order, as pieces that fit the budget.
 
-    ``has_text(i)`` says whether unit ``i`` is more than a heading. A single unit larger
+    ``has_text`` says of each unit whether it is more than a heading. A single unit larger
     than the budget is a piece of its own.
     """
     if layout.units == 0:
@@ -50,7 +48,7 @@ class _Packer:
         self,
         layout: Layout,
         overlap: Overlap,
-        has_text: Callable[[int], bool],
+        has_text: Iterable[bool],
         starts: set[int],
     ) -> None:
         """``starts`` are the units that no overlap is put before."""
@@ -58,7 +56,7 @@ class _Packer:
         self.overlap = overlap
         self.starts = starts
         self.config = layout.config
-        self.texts = [0, *accumulate(has_text(i) for i in range(layout.units))]
+        self.texts = [0, *accumulate(has_text)]
 
     def section(self, section: Section, first: int) -> list[Piece]:
         """The pieces of a section whose text begins at unit ``first``.

@@ -19,6 +19,7 @@ from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block, BreakPoint
 from chunkast.split.prose import Prose
 from chunkast.text.graphemes import joined_spans
+from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
 from chunkast.tokens import TokenIndex
@@ -236,6 +237,8 @@ class Refiner:
 
     def sentence_points(self, leaf: Block, start: int, end: int) -> list[BreakPoint]:
         """The beginnings of sentences inside ``(start, end)`` of a leaf of prose."""
+        if not sentence_starts(Prose(self.parsed, leaf).text):
+            return []
         return list(_sentences(self._piece(leaf, end), start, end))
 
     def _piece(self, leaf: Block, end: int) -> _Piece:
@@ -259,12 +262,16 @@ class Refiner:
                 # A construct ends where no grapheme cluster is cut.
                 first, last = whole.start(first), whole.end(last)
                 crosses = self.closed.crosses(first, last)
-                if not crosses and self.index.count(first, last) <= self.budget:
+                if not crosses and self._is_within_budget(first, last):
                     blocked.append((first, last))
         step = max(1, self.budget // _STEP_SHARE)
         return _Piece(
             self.parsed, leaf, prose, sentences, SpanSet(blocked), self.scores, self.index, step
         )
+
+    def _is_within_budget(self, start: int, end: int) -> bool:
+        index = self.index
+        return index.at_most(start, end) <= self.budget or index.count(start, end) <= self.budget
 
     def _divide(self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]) -> None:
         if self.size(start, end) <= self.budget:

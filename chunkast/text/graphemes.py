@@ -44,9 +44,12 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of those grapheme clusters of ``text[start:end]`` that are longer than one."""
+    text, offset = text[start:end], start
+    if text.isascii() and "\r" not in text:
+        return []
     return [
-        (first, last)
-        for run in _RUN.finditer(text, start, end)
+        (offset + first, offset + last)
+        for run in _RUN.finditer(text)
         for segment in _segments(text, run.start(), run.end())
         for first, last in clusters(text, *segment)
         if last - first > 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from itertools import accumulate, count
 from operator import add
 
@@ -16,7 +15,6 @@ __all__ = ("SourceMap", "encode", "line_starts", "without_surrogates")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_CHECKPOINT = 4096
 
 
 def encode(text: str) -> bytes:
@@ -51,29 +49,44 @@ def line_starts(text: str) -> list[int]:
 
 
 class SourceMap:
-    """Character index to byte offset and line number, each in O(log n) or better."""
+    """Character index to byte offset and line number.
 
-    __slots__ = ("_ascii", "_bytes", "_starts", "text")
+    Both go on from the last index that was asked for, so that indices in order take
+    linear time together.
+    """
 
-    def __init__(self, text: str, starts: Sequence[int] | None = None) -> None:
+    __slots__ = ("_ascii", "_byte", "_line", "_starts", "text")
+
+    def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = line_starts(text) if starts is None else starts
         self._ascii = text.isascii()
-        self._bytes: list[int] = []
+        self._starts = line_starts(text) if "\r" in text else None
+        # The last index asked for, and its offset or line.
+        self._byte = (0, 0)
+        self._line = (0, 1)
 
     def byte(self, index: int) -> int:
         """The UTF-8 offset of the character at ``index`` (0 to the text's length)."""
         if self._ascii:
             return index
-        if not self._bytes:
-            self._bytes.append(0)
-            for at in range(0, len(self.text), _CHECKPOINT):
-                size = len(encode(self.text[at : at + _CHECKPOINT]))
-                self._bytes.append(self._bytes[-1] + size)
-        slot = index // _CHECKPOINT
-        return self._bytes[slot] + len(encode(self.text[slot * _CHECKPOINT : index]))
+        known, offset = self._byte
+        if index >= known:
+            offset += len(encode(self.text[known:index]))
+        else:
+            offset -= len(encode(self.text[index:known]))
+        self._byte = index, offset
+        return offset
 
     def line(self, index: int) -> int:
         """The 1-based line that the character at ``index`` belongs to."""
-        lines = max(len(self._starts) - 1, 1)
-        return min(bisect_right(self._starts, index), lines)
+        if self._starts is not None:
+            return min(bisect_right(self._starts, index), len(self._starts) - 1)
+        # Behind the last line end there is no line.
+        index = max(min(index, len(self.text) - 1), 0)
+        known, line = self._line
+        if index >= known:
+            line += self.text.count("\n", known, index)
+        else:
+            line -= self.text.count("\n", index, known)
+        self._line = index, line
+        return line

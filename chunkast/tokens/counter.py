@@ -10,8 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,13 +46,14 @@ _environment = threading.Lock()
 class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
-    ``token_ends(text)`` gives the UTF-8 offset at which each token of a text ends. Only
-    encodings have it that split text at the boundaries which ``tokens/index.py`` proves.
+    ``token_ends(text, start)`` gives the character index behind the last character that each
+    token of a text has begun; the text itself begins at index ``start``. Only encodings have it that split text at the boundaries which
+    ``tokens/index.py`` proves.
     """
 
     name: str
     count: Callable[[str], int]
-    token_ends: Callable[[str], array[int]] | None = None
+    token_ends: Callable[[str, int], Iterable[int]] | None = None
 
 
 def resolve_counter(encoding: object, model: str | None = None) -> Counter:
@@ -146,11 +146,14 @@ def _bundled_vocabulary(name: str) -> Iterator[None]:
 
 
 # tiktoken's regular expression engine overflows its stack on white space runs of some
-# hundred thousand characters, where the pattern has no possessive quantifier.
-_LONG_TEXT = 32_768
-# Texts shorter than this have offsets of four bytes.
-_MANY = 2**29
-_LONG_SPACE = regex.compile(r"\s{16384,}+")
+# hundred thousand characters, where the pattern has no possessive quantifier. A run of so
+# many is long.
+_LONG_SPACE = 16_384
+# Less than half of a long run.
+_SAMPLE = 64
+# The bytes of UTF-8 that go on with a character.
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_LONG_SPACES = regex.compile(rf"\s{{{_LONG_SPACE},}}+")
 
 
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
@@ -158,7 +161,7 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     ordinary = encoding.encode_ordinary
 
     def encode(text: str) -> list[int]:
-        if len(text) > _LONG_TEXT and _LONG_SPACE.search(text):
+        if len(text) > _LONG_SPACE and _has_long_space(text):
             return list(_encode_long_space(encoding, text, proven))
         return ordinary(text)
 
@@ -166,15 +169,24 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     def lengths() -> Sequence[int]:
         found = [0] * encoding.n_vocab
         for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - see below
-            found[rank] = len(token)
+            # The bytes that begin a character; a token may hold the others alone.
+            found[rank] = len(token.translate(None, _CONTINUATION))
         return found
 
-    def token_ends(text: str) -> array[int]:
-        tokens = encode(text)
-        code = "I" if len(text) < _MANY else "Q"
-        return array(code, accumulate(map(lengths().__getitem__, tokens)))
+    def token_ends(text: str, start: int) -> Iterator[int]:
+        ends = accumulate(map(lengths().__getitem__, encode(text)), initial=start)
+        next(ends)
+        return ends
 
     return Counter(encoding.name, lambda text: len(encode(text)), token_ends if proven else None)
+
+
+def _has_long_space(text: str) -> bool:
+    """Whether there may be a long run: one holds, on either side, a position asked here."""
+    return any(
+        text[at : at + _SAMPLE].isspace() or text[max(at - _SAMPLE, 0) : at].isspace()
+        for at in range(0, len(text), _LONG_SPACE)
+    )
 
 
 def _encode_long_space(encoding: tiktoken.Encoding, text: str, line_ends: bool) -> Iterator[int]:
@@ -186,7 +198,7 @@ def _encode_long_space(encoding: tiktoken.Encoding, text: str, line_ends: bool) 
     with the text behind it. A single piece is encoded without the regular expression.
     """
     start = 0
-    for run in _LONG_SPACE.finditer(text):
+    for run in _LONG_SPACES.finditer(text):
         first, last = run.span()
         if line_ends and first and not text[first - 1].isalnum():
             while first < last and text[first] in "\r\n":

@@ -37,11 +37,12 @@ document that has any is counted without these shortcuts, and so is every other 
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, pairwise, repeat
 
 from chunkast.tokens.counter import Counter
 
@@ -49,13 +50,20 @@ __all__ = ("TokenIndex",)
 
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
 _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za-z])(?=[0-9])")
+# The last position of the kind in a text.
+_LAST_SAFE = re.compile(
+    rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
+)
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Anchors inside long blocks, so that no count has to walk far.
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
-_VERY_NEAR = 6
+# About so many characters are encoded together.
+_SEGMENT = 262_144
+# Texts shorter than this have offsets of four bytes.
+_MANY = 2**32
 
 
 class TokenIndex:
@@ -65,30 +73,52 @@ class TokenIndex:
     is encoded once; between safe positions a count is two bisections.
     """
 
-    __slots__ = ("_anchors", "_bytes", "_counter", "_ends", "_lengths", "_prefix", "_slash", "text")
+    __slots__ = (
+        "_anchors",
+        "_counter",
+        "_ends",
+        "_lengths",
+        "_prefix",
+        "_slash",
+        "_widest",
+        "text",
+    )
 
     def __init__(self, text: str, counter: Counter, positions: Iterable[int]) -> None:
         self.text = text
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
-        ascii_only = text.isascii()
+        # How many tokens a character may have: no token of an encoding is empty.
+        self._widest = math.inf
         self._ends: array[int] | None = None
-        if counter.token_ends is not None and (ascii_only or not _SURROGATE.search(text)):
-            self._ends = counter.token_ends(text)
+        if counter.token_ends is not None and (text.isascii() or not _SURROGATE.search(text)):
+            self._ends = array("I" if len(text) < _MANY else "Q")
+            self._widest = 1 if text.isascii() else 4
         self._anchors = self._place_anchors(positions)
-        # Where each anchor lies in UTF-8; nothing where that is the same.
-        self._bytes: list[int] = []
-        if self._ends is not None and not ascii_only:
-            pieces = (len(text[start:end].encode()) for start, end in pairwise(self._anchors))
-            self._bytes = list(accumulate(pieces, initial=0))
+        if self._ends is not None and counter.token_ends is not None:
+            first = 0
+            for last in self._segments():
+                self._ends.extend(counter.token_ends(text[first:last], first))
+                first = last
         self._prefix = self._prefix_sums()
+
+    def _segments(self) -> Iterator[int]:
+        """The ends of the parts of the text that are encoded one by one: safe positions.
+
+        While a text is encoded, its tokens take ten times as much memory as it does.
+        """
+        first = 0
+        for anchor in self._anchors if len(self.text) > _SEGMENT else ():
+            if anchor - first >= _SEGMENT:
+                yield anchor
+                first = anchor
+        yield len(self.text)
 
     def _prefix_sums(self) -> list[int]:
         """How many tokens lie before each anchor."""
-        ends = self._ends
-        if ends is not None:
-            return [bisect_right(ends, place) for place in self._bytes or self._anchors]
+        if self._ends is not None:
+            return list(map(bisect_right, repeat(self._ends), self._anchors))
         count = self._counter.count
         pieces = (count(self.text[start:end]) for start, end in pairwise(self._anchors))
         return list(accumulate(pieces, initial=0))
@@ -107,26 +137,31 @@ class TokenIndex:
         return self._ends is not None and self._begins_safely(position)
 
     def _place_anchors(self, positions: Iterable[int]) -> list[int]:
+        """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
         text = self.text
+        safe = [position for position in positions if position and self._begins_safely(position)]
+        if not safe or safe[-1] != len(text):
+            safe.append(len(text))
         anchors = [0]
-        for position in [*positions, len(text)]:
-            if position <= anchors[-1] or not self._begins_safely(position):
-                continue
-            while position - anchors[-1] > _ANCHOR_GAP:
-                inner = self._inner_anchor(anchors[-1] + _ANCHOR_DISTANCE, position)
+        last = 0
+        for position in safe:
+            while position - last > _ANCHOR_GAP:
+                inner = self._inner_anchor(last + _ANCHOR_DISTANCE, position)
                 if inner >= position:
                     break
                 anchors.append(inner)
-            anchors.append(position)
-        if anchors[-1] != len(text):
-            anchors.append(len(text))
+                last = inner
+            if position > last:
+                anchors.append(position)
+                last = position
         return anchors
 
     def _begins_safely(self, position: int) -> bool:
         """Rule 1: whether the line that begins at ``position`` is not blank."""
-        if self._slash and self.text.startswith("/", position):
-            return False
-        return position == len(self.text) or _NOT_BLANK.match(self.text, position) is not None
+        first = self.text[position : position + 1]
+        if first.isspace():
+            return _NOT_BLANK.match(self.text, position) is not None
+        return not (self._slash and first == "/")
 
     def _inner_anchor(self, start: int, end: int) -> int:
         if self._ends is None:
@@ -147,45 +182,48 @@ class TokenIndex:
         tokens = self._prefix[slot + 1] - self._prefix[slot]
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
-    def is_anchor(self, position: int) -> bool:
-        """Whether :meth:`estimate` is exact at ``position`` without counting."""
-        slot = bisect_left(self._anchors, position)
-        return slot < len(self._anchors) and self._anchors[slot] == position
+    def exact(self) -> dict[int, int]:
+        """The positions at which :meth:`estimate` is exact without counting, and what it says."""
+        return dict(zip(self._anchors, self._prefix, strict=True))
+
+    def at_most(self, start: int, end: int) -> float:
+        """A bound of ``count(start, end)`` that costs nothing; infinite where there is none."""
+        return (end - start) * self._widest
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:
             return 0
-        text = self.text
         if self._ends is None:
-            return self._counter.count(text[start:end])
-        first = start if self._is_safe(start) else self._safe_behind(start, end)
+            return self._counter.count(self.text[start:end])
+        if self._is_safe(start):
+            return self.before(end) - bisect_right(self._ends, start)
+        first = self._safe_behind(start, end)
         if first >= end:
-            return self._length(text[start:end])
-        last = end if self._is_safe(end) else self._safe_before(end, first)
-        tokens = self._before(last) - self._before(first)
-        if start < first:
-            tokens += self._length(text[start:first])
-        if last < end:
-            tokens += self._length(text[last:end])
-        return tokens
+            return self._length(self.text[start:end])
+        inside = self.before(end) - bisect_right(self._ends, first)
+        return self._length(self.text[start:first]) + inside
 
-    def _before(self, position: int) -> int:
-        """How many tokens lie before a safe position."""
-        place = position
-        if self._bytes:
-            slot = bisect_right(self._anchors, position) - 1
-            place = self._bytes[slot]
-            if self._anchors[slot] < position:
-                place += len(self.text[self._anchors[slot] : position].encode())
+    def before(self, end: int) -> int:
+        """How many tokens ``text[:end]`` has, for an encoding that is :attr:`additive`.
+
+        Less those before a safe position, it is what ``text[position:end]`` has.
+        """
         assert self._ends is not None, "asked only where tokens have offsets"
-        return bisect_right(self._ends, place)
+        behind = self.text[end - 1 : end + 1] if end else ""
+        if len(behind) == 2 and behind[1] in "\r\n" and behind[0].isalnum():
+            return bisect_right(self._ends, end)  # by far the most common, by rule 5
+        last = end if self._is_safe(end) else self._safe_before(end)
+        tokens = bisect_right(self._ends, last)
+        return tokens + self._length(self.text[last:end]) if last < end else tokens
 
     def _is_safe(self, position: int) -> bool:
         text = self.text
-        if position in (0, len(text)) or _SAFE.match(text, position):
+        if position in (0, len(text)):
             return True
-        return text[position - 1] in "\r\n" and self._begins_safely(position)
+        if text[position - 1] in "\r\n":
+            return self._begins_safely(position)
+        return _SAFE.match(text, position) is not None
 
     def _safe_behind(self, start: int, end: int) -> int:
         """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or an anchor."""
@@ -194,17 +232,12 @@ class TokenIndex:
         match = _SAFE.search(self.text, start + 1, min(anchor, end))
         return match.start() if match else min(anchor, end)
 
-    def _safe_before(self, end: int, start: int) -> int:
-        """The last safe position in ``[start, end)`` by rules 2 to 5, or the last anchor there."""
-        for position in range(end - 1, max(start, end - _VERY_NEAR), -1):
-            if _SAFE.match(self.text, position):
-                return position  # a full stop behind a word, nearly always
-        anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
+    def _safe_before(self, end: int) -> int:
+        """The last safe position before ``end`` by rules 2 to 5, or the last anchor there."""
+        anchor = self._anchors[bisect_left(self._anchors, end) - 1]
         near = max(anchor, end - _NEAR)
-        last = anchor
-        for match in _SAFE.finditer(self.text, near, end):
-            last = match.start()
-        return last
+        match = _LAST_SAFE.match(self.text, near, end)
+        return match.end() if match else anchor
 
     def _length(self, piece: str) -> int:
         """The count of a piece; of a short one remembered: the same few end most paragraphs."""

@@ -6,16 +6,29 @@ the next. It chunks one text and gives the texts that would be embedded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any
 
 from chunkast import Chunker
 
-__all__ = ("FLOOR", "Contender", "chunkast_contenders", "default_name", "floor", "peers")
+__all__ = (
+    "FLOOR",
+    "PEER_MODULES",
+    "Contender",
+    "chunkast_contenders",
+    "default_contender",
+    "floor",
+    "named",
+    "own_name",
+    "peers",
+    "warm_up",
+)
 
 Chunk = Callable[[str], list[str]]
 
@@ -26,10 +39,23 @@ MODELS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A name for the table, and how a fresh object comes to be."""
+    """A name for the table, how a fresh object comes to be, and whether texts may fail."""
 
     name: str
     make: Callable[[], Chunk]
+    may_fail: bool = False
+
+
+def warm_up(contenders: Iterable[Contender]) -> None:
+    """Load what is loaded on first use, and take it all out of the garbage collector's way.
+
+    Otherwise every collection walks through what all the peers have imported, and who
+    makes many objects pays for it.
+    """
+    for contender in contenders:
+        contender.make()("# Title\n\nText.\n")
+    gc.collect()
+    gc.freeze()
 
 
 def floor(encoding: str) -> Contender:
@@ -47,13 +73,14 @@ def floor(encoding: str) -> Contender:
     return Contender(FLOOR, make)
 
 
-def _chunkast_name(overlap: float, packing: str, context: str) -> str:
+def own_name(packing: str, overlap: float, context: str) -> str:
+    """The name of chunkast with these options."""
     return f"chunkast {packing}, overlap {overlap:g}, context {context}"
 
 
-def default_name() -> str:
-    """The name of the contender that has chunkast's own defaults."""
-    return _chunkast_name(0.15, "sections", "headings")
+def default_contender(budget: int, encoding: str) -> Contender:
+    """Chunkast with its own defaults, the first of :func:`chunkast_contenders`."""
+    return next(chunkast_contenders(budget, encoding))
 
 
 def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
@@ -67,7 +94,7 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
             chunker = Chunker(max_tokens=budget, encoding=encoding, **options)
             return lambda text: [chunk.embed_text for chunk in chunker.chunk(text)]
 
-        yield Contender(_chunkast_name(overlap, packing, context), make)
+        yield Contender(own_name(packing, overlap, context), make)
 
 
 def _semantic_text_splitter(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
@@ -95,6 +122,60 @@ def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
     return lambda text: list(made(text, overlap=overlap or None))
 
 
+def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+    # The library's own rules for Markdown are downloaded when they are asked for; these
+    # are written after its documentation.
+    ordinary = _without_special_tokens(encoding)
+    level = module.RecursiveLevel
+    headings = [f"\n{'#' * depth} " for depth in range(1, 7)]
+    rules = module.RecursiveRules(
+        [
+            level(delimiters=headings, include_delim="next"),
+            level(delimiters=["\n\n"]),
+            level(delimiters=["\n"]),
+            level(delimiters=[". ", "! ", "? ", "。", "！", "？"]),
+            level(whitespace=True),
+            level(),
+        ]
+    )
+    made = module.RecursiveChunker(tokenizer=ordinary, chunk_size=budget - overlap, rules=rules)
+    if not overlap:
+        return lambda text: [chunk.text for chunk in made.chunk(text)]
+    refine = module.OverlapRefinery(tokenizer=ordinary, context_size=overlap, method="prefix")
+    return lambda text: [chunk.text for chunk in refine(made.chunk(text))]
+
+
+@cache
+def _without_special_tokens(encoding: str) -> Any:
+    """The encoding for those who call ``encode``, which refuses text like ``<|endoftext|>``.
+
+    One for all rounds: it remembers no text, and is slow to make.
+    """
+    tiktoken = import_module("tiktoken")
+    known = tiktoken.get_encoding(encoding)
+    return tiktoken.Encoding(
+        encoding,
+        pat_str=known._pat_str,
+        mergeable_ranks=known._mergeable_ranks,
+        special_tokens={},
+    )
+
+
+def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+    parsers = import_module("llama_index.core.node_parser")
+    encode = import_module("tiktoken").get_encoding(encoding).encode_ordinary
+    sections = parsers.MarkdownNodeParser()
+    sentences = parsers.SentenceSplitter(chunk_size=budget, chunk_overlap=overlap, tokenizer=encode)
+    embedded = module.schema.MetadataMode.EMBED
+
+    def chunk(text: str) -> list[str]:
+        nodes = sections.get_nodes_from_documents([module.Document(text=text)])
+        cut = sentences.get_nodes_from_documents(nodes)
+        return [node.get_content(metadata_mode=embedded) for node in cut]
+
+    return chunk
+
+
 # Module, distribution and class of each peer, and how its chunker is made.
 _PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], Chunk]], ...] = (
     (
@@ -110,24 +191,52 @@ _PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], Chunk]], ...] 
         _langchain,
     ),
     ("semchunk", "semchunk", "chunkerify", _semchunk),
+    ("chonkie", "chonkie", "Recursive, Markdown rules", _chonkie),
+    ("llama_index.core", "llama-index-core", "Markdown, Sentence", _llama_index),
 )
+
+# What is imported to use each peer, by its distribution.
+PEER_MODULES = {distribution: module for module, distribution, _, _ in _PEERS}
 
 
 def peers(
-    budget: int, encoding: str, skip: Callable[[str], None], overlap: int = 0
+    budget: int, encoding: str, skip: Callable[[str], object], overlap: int = 0
 ) -> Iterator[Contender]:
-    """The other chunkers that are installed; ``skip`` hears of the rest."""
+    """The other chunkers that are installed and work; ``skip`` hears of the rest."""
+    for contender in _peers(budget, encoding, skip, overlap):
+        try:
+            contender.make()("# Title\n\nText.")
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the others go on
+            skip(f"{contender.name} is left out: {type(error).__name__}: {error}")
+            continue
+        yield contender
+
+
+def named(name: str, budget: int, encoding: str) -> Contender:
+    """The contender of this name; no other peer is imported."""
+    everyone = (
+        floor(encoding),
+        *chunkast_contenders(budget, encoding),
+        *_peers(budget, encoding, lambda _: None, 0),
+    )
+    return next(contender for contender in everyone if contender.name == name)
+
+
+def _peers(
+    budget: int, encoding: str, skip: Callable[[str], object], overlap: int
+) -> Iterator[Contender]:
+    """The other chunkers that are installed, not yet imported."""
     for module_name, distribution, kind, make_peer in _PEERS:
         try:
-            module = import_module(module_name)
-            make_peer(module, budget, overlap, encoding)("# Title\n\nText.")
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the others go on
-            skip(f"{distribution} is left out: {type(error).__name__}: {error}")
+            name = f"{distribution} {version(distribution)}, {kind}"
+        except PackageNotFoundError:
+            skip(f"{distribution} is not installed")
             continue
 
         def make(
-            module: Any = module, make_peer: Callable[[Any, int, int, str], Chunk] = make_peer
+            module_name: str = module_name,
+            make_peer: Callable[[Any, int, int, str], Chunk] = make_peer,
         ) -> Chunk:
-            return make_peer(module, budget, overlap, encoding)
+            return make_peer(import_module(module_name), budget, overlap, encoding)
 
-        yield Contender(f"{distribution} {version(distribution)}, {kind}", make)
+        yield Contender(name, make, may_fail=True)

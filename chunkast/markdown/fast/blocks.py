@@ -108,7 +108,9 @@ class FastBlocks(ParserBlock):
         self.tokenize(state, 0, state.lineMax)
         return state.tokens
 
-    def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
+    def tokenize(  # noqa: C901 - few steps for each block
+        self, state: StateBlock, startLine: int, endLine: int
+    ) -> None:
         """Parse the lines ``[startLine, endLine)``, or as far as their container reaches."""
         assert isinstance(state, BlockState)
         src, rules_at, code = state.src, state.starts, (self._code,)
@@ -117,6 +119,7 @@ class FastBlocks(ParserBlock):
         # A container's indentation, and whether nesting goes too deep, stay the same here.
         indent = state.blkIndent
         too_deep = state.level >= state.max_nesting
+        at_top = state.level == 0
         line = startLine
         blank_lines = False
         while line < endLine:
@@ -137,6 +140,8 @@ class FastBlocks(ParserBlock):
                     break
             if state.line <= line:
                 raise RuntimeError("a block rule matched no line")
+            if at_top:
+                state.give_out()
             state.tight = not blank_lines
             line = state.line
             # A paragraph may take a blank line behind it along.

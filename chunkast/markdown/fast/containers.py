@@ -44,7 +44,7 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     lines = [start, 0]
     opening = new_token(f"{kind}_open", tag, 1, state.level, lines, "", marker[-1])
     if number and int(number) != 1:
-        opening.attrs["start"] = int(number)
+        opening.attrs = {"start": int(number)}
     first = len(state.tokens)
     state.tokens.append(opening)
     state.level += 1
@@ -54,8 +54,9 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     state.parentType = parent
     state.level -= 1
     for token in tasks:
-        token.attrs["class"] = "task-list-item"
-        opening.attrs["class"] = "contains-task-list"
+        token.attrs = {"class": "task-list-item"}
+    if tasks:
+        opening.attrs = {**opening.attrs, "class": "contains-task-list"}
     if tight:
         _hide_paragraphs(state, first)
     state.tokens.append(state.closing(f"{kind}_close", tag, state.level, marker[-1]))
@@ -113,7 +114,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     if state.tasklists and state.src.startswith("[", content) and gap <= 4:
         box = _CHECKBOX.match(state.src, content)
         if box:
-            token.meta["checked"] = box[1] != " "
+            token.meta = {"checked": box[1] != " "}
             tasks.append(token)
             state.bMarks[line] = box.end()
             state.tShift[line] = 0
@@ -158,9 +159,9 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
     kind = _alert_kind(state, start) if state.alerts else ""
     if kind:
         token = state.push("alert_open", "div", 1)
-        token.attrs["class"] = f"markdown-alert markdown-alert-{kind.lower()}"
+        token.attrs = {"class": f"markdown-alert markdown-alert-{kind.lower()}"}
         token.info = kind
-        token.meta["kind"] = kind
+        token.meta = {"kind": kind}
         token.markup, token.map = ">", lines
         state.push("alert_title_open", "p", 1).attrs["class"] = "markdown-alert-title"
         title = state.push("inline", "", 0)

@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import accumulate, count, repeat
 from operator import add, sub
-from typing import Final, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import MD_TRIM_CHARS
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
+
+from chunkast.markdown.fast import DRAIN
 
 __all__ = (
     "TRIMMED",
@@ -31,6 +34,11 @@ __all__ = (
 TRIMMED: Final = MD_TRIM_CHARS
 # A line that may be a table's delimiter row, whatever quotes it stands in.
 _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
+# Equal to an empty dictionary, shared by all tokens without attributes: two dictionaries
+# for each would be a third of the memory that a parse takes.
+_NOTHING: Final[Any] = MappingProxyType({})
+# So many are given out together.
+_MANY_TOKENS: Final = 256
 _bare_token = Token.__new__
 
 
@@ -49,14 +57,14 @@ def new_token(  # noqa: PLR0917 - by position is fastest
     token.type = kind
     token.tag = tag
     token.nesting = nesting
-    token.attrs = {}
+    token.attrs = _NOTHING
     token.map = lines
     token.level = level
     token.children = children
     token.content = content
     token.markup = markup
     token.info = ""
-    token.meta = {}
+    token.meta = _NOTHING
     token.block = True
     token.hidden = False
     return token
@@ -91,6 +99,7 @@ class BlockState(StateBlock):
         self.src = src
         self.md = md
         self.env = env
+        self.drain: Callable[[list[Token]], None] | None = env.get(DRAIN)
         self.tokens = tokens
         self.blkIndent = 0
         self.line = 0
@@ -154,6 +163,8 @@ class BlockState(StateBlock):
         if nesting < 0:
             self.level -= 1
         token = new_token(ttype, tag, nesting, self.level)
+        # The rules of plugins may fill them.
+        token.attrs, token.meta = {}, {}
         if nesting > 0:
             self.level += 1
         self.tokens.append(token)
@@ -174,6 +185,11 @@ class BlockState(StateBlock):
             new_token("inline", "", 0, level + 1, [first, text_end], text, "", []),
             self.closing(closing, tag, level, markup),
         )
+
+    def give_out(self) -> None:
+        """Let the tokens go, which are those of whole top-level blocks, if anybody takes them."""
+        if self.drain is not None and len(self.tokens) > _MANY_TOKENS:
+            self.drain(self.tokens)
 
     def isEmpty(self, line: int) -> bool:
         """Whether nothing but white space is left of ``line``."""

@@ -118,7 +118,7 @@ def _push_row(
     for number, style in enumerate(styles):
         token = new_token(opening, tag, 1, level + 1)
         if style:
-            token.attrs["style"] = style
+            token.attrs = {"style": style}
         push(token)
         content = cells[number].strip(TRIMMED) if number < len(cells) else ""
         push(new_token("inline", "", 0, level + 2, [line, line + 1], content, "", []))

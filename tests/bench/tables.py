@@ -1,0 +1,74 @@
+"""What a bench hands back: tables of raw figures, to be printed, written and plotted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ("Cell", "Setting", "Table", "as_json", "as_markdown")
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every bench is told. ``corpora`` are the texts of each language."""
+
+    corpora: Mapping[str, Sequence[str]]
+    smoke: bool
+    rounds: int
+    budget: int
+    encoding: str
+    say: Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of raw figures; ``columns`` are pairs of a name and how ``format`` shows its cells.
+
+    The first column names the row. ``key`` is the table's name in the JSON report.
+    """
+
+    key: str
+    title: str
+    note: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def as_markdown(table: Table) -> str:
+    """The table as Markdown, padded so that it reads well as plain text too."""
+    names = [name for name, _ in table.columns]
+    shown = [
+        [_shown(cell, spec) for cell, (_, spec) in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
+    widths = [
+        max(3, *(len(line[place]) for line in [names, *shown])) for place in range(len(names))
+    ]
+    rules = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = [_line(line, widths) for line in [names, rules, *shown]]
+    return f"## {table.title}\n\n{table.note}\n\n" + "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *rest = (
+        cell.rjust(width) if place else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "| " + " | ".join([first, *rest]) + " |"
+
+
+def _shown(cell: Cell, spec: str) -> str:
+    return "-" if cell is None else format(cell, spec).replace("|", "\\|")
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """The table for the JSON report: an object for each row, by the columns' names."""
+    names = [name for name, _ in table.columns]
+    return {
+        "title": table.title,
+        "note": table.note,
+        "rows": [dict(zip(names, row, strict=True)) for row in table.rows],
+    }

@@ -1,0 +1,133 @@
+"""Chunkast and its peers against the speed of the tokenizer alone, and what overlap costs.
+
+All contenders take turns in one process, round by round, so that what the machine does
+meanwhile meets them all. Times are CPU times, the tables show medians.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from statistics import median
+from time import process_time
+
+from tests.bench.contenders import (
+    FLOOR,
+    Contender,
+    chunkast_contenders,
+    floor,
+    own_name,
+    peers,
+    warm_up,
+)
+from tests.bench.tables import Setting, Table
+
+__all__ = ("KEY", "run")
+
+KEY = "throughput"
+
+
+@dataclass(slots=True)
+class _Turns:
+    """What one contender took in each round, and what it made of the texts."""
+
+    seconds: list[float] = field(default_factory=list)
+    chunks: int = 0
+    failed: int = 0
+
+
+def run(setting: Setting) -> Iterator[Table]:
+    """A table for each language, and one of what overlap costs."""
+    contenders = [
+        floor(setting.encoding),
+        *chunkast_contenders(setting.budget, setting.encoding),
+        *peers(setting.budget, setting.encoding, setting.say),
+    ]
+    warm_up(contenders)
+    measured = {
+        language: _measure(contenders, texts, setting)
+        for language, texts in setting.corpora.items()
+    }
+    for language, turns in measured.items():
+        yield _speeds(language, turns, setting)
+    yield _overlap(measured)
+
+
+def _measure(
+    contenders: Sequence[Contender], texts: Sequence[str], setting: Setting
+) -> dict[str, _Turns]:
+    turns = {contender.name: _Turns() for contender in contenders}
+    for _ in range(setting.rounds):
+        for contender in contenders:
+            _take_turn(contender, texts, turns[contender.name])
+    return turns
+
+
+def _take_turn(contender: Contender, texts: Sequence[str], turns: _Turns) -> None:
+    chunk = contender.make()
+    turns.chunks = turns.failed = 0
+    gc.collect()
+    before = process_time()
+    for text in texts:
+        try:
+            turns.chunks += len(chunk(text))
+        except Exception:
+            if not contender.may_fail:
+                raise
+            turns.failed += 1
+    turns.seconds.append(process_time() - before)
+
+
+def _speeds(language: str, turns: dict[str, _Turns], setting: Setting) -> Table:
+    texts = setting.corpora[language]
+    size = sum(len(text.encode(errors="replace")) for text in texts)
+    fastest = median(turns[FLOOR].seconds)
+    return Table(
+        f"{KEY}, {language}",
+        f"Throughput: {language}",
+        f"{len(texts):,} documents, {size / 1e6:.2f} MB; {setting.budget} tokens of "
+        f"{setting.encoding}; median of {setting.rounds} interleaved rounds. *of floor*: as a "
+        "share of the speed of encoding each text once. *failed*: documents that raised.",
+        (("", ""), ("MB/s", ".2f"), ("of floor", ".1%"), ("chunks", ",d"), ("failed", ",d")),
+        tuple(
+            (
+                name,
+                size / median(taken.seconds) / 1e6,
+                fastest / median(taken.seconds),
+                taken.chunks or None,
+                taken.failed,
+            )
+            for name, taken in turns.items()
+        ),
+    )
+
+
+def _overlap(measured: dict[str, dict[str, _Turns]]) -> Table:
+    """The time with overlap against the time without, round by round."""
+    return Table(
+        "overlap",
+        "What overlap costs",
+        "Time at overlap 0.15 beyond the time at overlap 0, as a share of the latter: median "
+        "over the rounds of the throughput.",
+        (("", ""), *((language, "+.1%") for language in measured)),
+        tuple(
+            (
+                f"{packing}, context {context}",
+                *(
+                    _extra(
+                        turns[own_name(packing, 0.15, context)],
+                        turns[own_name(packing, 0.0, context)],
+                    )
+                    for turns in measured.values()
+                ),
+            )
+            for packing, context in product(("sections", "fill"), ("headings", "none"))
+        ),
+    )
+
+
+def _extra(with_overlap: _Turns, without: _Turns) -> float:
+    pairs = zip(with_overlap.seconds, without.seconds, strict=True)
+    return median(more / less for more, less in pairs) - 1
