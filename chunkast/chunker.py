@@ -120,7 +120,8 @@ class Chunker:
     def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> Iterator[Chunk]:
         with paused():
             analysis = given if isinstance(given, Analysis) else self.analyze(given, source)
-            run = _Run(self, analysis, source, parts)
+            # Without a source nothing is known of the documents before.
+            run = _Run(self, analysis, source, defaultdict(int) if source is None else parts)
             # The run does not hold what refers to it: no cycle is left for the collector.
             overlap = Overlap(run.layout, run.sentences)
             pieces = run.pieces(overlap)

@@ -235,6 +235,16 @@ def test_ids_count_parts_under_a_heading_path_and_go_on_in_a_batch() -> None:
     assert [len(chunks) for chunks in chunker.chunk_batch([text, "", text])] == [2, 0, 2]
 
 
+def test_documents_without_a_source_count_their_parts_on_their_own() -> None:
+    text = "# A\n\na\n"
+    chunker = Chunker()
+    (wanted,) = chunker.chunk(text)
+    pairs = [(None, text)] * 2
+    assert list(chunker.iter_chunks(pairs)) == [wanted, wanted]
+    assert list(chunker.chunk_documents(pairs)) == [[wanted], [wanted]]
+    assert chunker.chunk_batch([text, text]) == [[wanted], [wanted]]
+
+
 def test_workers_change_nothing() -> None:
     names = sorted(path.name for path in DOCUMENTS.iterdir())
     documents = [read(name) for name in names] * 3
