@@ -246,7 +246,8 @@ class _Run:
         edges = [0, *(point.pos for point in points), len(self.text)]
         scores = [0.0, *(point.score for point in points)]
         extra: list[BreakPoint] = []
-        for unit in self.suspects(edges, scores):
+        glued = _glued(scores)
+        for unit in self.suspects(edges, glued):
             start, end = edges[unit], edges[unit + 1]
             if start == end:
                 continue
@@ -256,20 +257,20 @@ class _Run:
                 whole = self.closed.end(start + 1) if self.closed.covers(start) else start
                 self.refiner.divide(leaf, start, max(leaf.end, whole), end)
             elif (
-                scores[unit] < 0
+                glued[unit] < unit
                 and leaf is not None
                 and self.kinds(start, start + 1) == ("paragraph",)
-                and self.size(edges[_glued(scores, unit)], end) > budget
+                and self.size(edges[glued[unit]], end) > budget
             ):
                 extra.extend(self.refiner.sentence_points(leaf, start, end))
         if not self.refiner.points and not extra:
             return points
         return sorted([*points, *self.refiner.points, *extra], key=lambda point: point.pos)
 
-    def suspects(self, edges: Sequence[int], scores: Sequence[float]) -> Iterable[int]:
+    def suspects(self, edges: Sequence[int], glued: Sequence[int]) -> Iterable[int]:
         """The numbers of those spans between ``edges`` that may be too large, in order.
 
-        Alone, or with the spans before them that their points are no place to part from.
+        Each with those before it from the number in ``glued`` on.
         """
         exact = self.index.exact()
         before = [exact.get(edge) for edge in edges]
@@ -277,13 +278,8 @@ class _Run:
             return range(len(edges) - 1)
         # Trimming changes a count by a few tokens.
         limit = self.config.max_tokens - _TRIMMED
-        alone = (u for u, (a, b) in enumerate(pairwise(before)) if b - a > limit)  # type: ignore[operator]
-        glued = (
-            unit
-            for unit, score in enumerate(scores)
-            if score < 0 and before[unit + 1] - before[_glued(scores, unit)] > limit  # type: ignore[operator]
-        )
-        return sorted({*alone, *glued})
+        spans = zip(map(before.__getitem__, glued), before[1:], strict=True)
+        return [unit for unit, (start, end) in enumerate(spans) if end - start > limit]  # type: ignore[operator]
 
     def pieces(self, overlap: Overlap) -> list[Piece]:
         """The units of each chunk; pieces of nothing but white space are among them."""
@@ -407,8 +403,12 @@ def _outside(points: Sequence[BreakPoint], closed: SpanSet) -> list[BreakPoint]:
     return kept
 
 
-def _glued(scores: Sequence[float], unit: int) -> int:
-    """The first of the units up to ``unit`` that only points of negative score part."""
-    while scores[unit] < 0:
-        unit -= 1
-    return unit
+def _glued(scores: Sequence[float]) -> list[int]:
+    """For each unit the first of those up to it that only points of negative score part."""
+    first = 0
+    found: list[int] = []
+    for unit, score in enumerate(scores):
+        if score >= 0:
+            first = unit
+        found.append(first)
+    return found
