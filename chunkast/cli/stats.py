@@ -25,7 +25,6 @@ from chunkast.cli.work import Tally, results
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.model import Analysis
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -100,29 +99,20 @@ def _measure_all(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) 
 
 
 def _measure(chunker: Chunker, text: str) -> _Measures:
+    from chunkast.view import find_cuts
+
     analysis = chunker.analyze(text)
     chunks = chunker.chunk(analysis)
-    places = _places(analysis, [chunk.start_index + chunk.overlap for chunk in chunks[1:]])
+    cuts = find_cuts(analysis, chunks)
     return _Measures(
         tokens=[chunk.token_count for chunk in chunks],
         embed_tokens=[chunk.embed_token_count for chunk in chunks],
-        begins=Counter(places) + Counter({_START: len(chunks[:1])}),
+        begins=Counter(cut.kind for cut in cuts) + Counter({_START: len(chunks[:1])}),
         characters=sum(len(chunk.text) for chunk in chunks),
         overlap=sum(chunk.overlap for chunk in chunks),
         oversize=sum(chunk.oversize for chunk in chunks),
         single=len(chunks) == 1,
     )
-
-
-def _places(analysis: Analysis, positions: Sequence[int]) -> list[str]:
-    """What is at each of ``positions``, where chunks begin."""
-    kinds = {point.pos: point.kind for point in analysis.break_points}
-    leaves = list(analysis.blocks.leaves())
-    starts = [leaf.start for leaf in leaves]
-    return [
-        kinds.get(pos) or f"inside {leaves[bisect_right(starts, pos) - 1].kind}"
-        for pos in positions
-    ]
 
 
 def _report(documents: int, total: _Measures, budget: int) -> dict[str, Any]:
