@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -78,10 +77,7 @@ def run(options: Namespace) -> int:
         output.complete = True
     if not options.quiet:
         say(_summary(path or "standard output", view, len(page)))
-    if options.open and path is not None and not webbrowser.open(Path(path).resolve().as_uri()):
-        say_error(f"--open: no browser was found; the page is {path}")
-        return 1
-    return 0
+    return 0 if path is None or not options.open or _open(path) else 1
 
 
 def _output(options: Namespace) -> str | None:
@@ -110,6 +106,15 @@ def _is_report(path: str) -> bool:
         return False
     with Path(path).open("rb") as file:
         return _MARK in file.read(_HEAD)
+
+
+def _open(path: str) -> bool:
+    import webbrowser
+
+    opened = webbrowser.open(Path(path).resolve().as_uri())
+    if not opened:
+        say_error(f"--open: no browser was found; the page is {path}")
+    return opened
 
 
 def _print(view: View) -> None:

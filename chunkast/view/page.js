@@ -325,7 +325,7 @@
     const share = Math.round((100 * chunk.tokens) / budget.max);
     const cut = chunk.cut;
     const rows = [
-      ["Headings", chunk.path.length ? path(chunk.path) : "none"],
+      ["Headings", chunk.path.length ? path(chunk.path) : "before any"],
       ["Tokens", `${number(chunk.tokens)} of ${number(budget.max)} (${share}%)`],
       ["Embedded", counted(chunk.embedded, "token")],
       ["Begins at", cut ? cut.kind : "document start"],
@@ -411,10 +411,7 @@
     complete(holder);
     const rows = [...holder.querySelectorAll(".row")];
     const row = rows.findLast((r) => r.pos <= pos) ?? rows[0];
-    const move = () => scrollBy({ top: row.getBoundingClientRect().top - top, behavior: "instant" });
-    move();
-    // Chunks that come into view take their real height only then.
-    requestAnimationFrame(move);
+    scrollBy({ top: row.getBoundingClientRect().top - top, behavior: "instant" });
   }
 
   function show(index) {
@@ -469,10 +466,8 @@
     holder.tabIndex = 0;
     if (!go) return;
     complete(holder);
-    const move = () => holder.scrollIntoView({ block: "start", behavior: "instant" });
-    move();
+    holder.scrollIntoView({ block: "start", behavior: "instant" });
     holder.focus({ preventScroll: true });
-    requestAnimationFrame(move);
   }
   function go(index) {
     if (articles.length) select(Math.min(Math.max(index, 0), articles.length - 1), { go: true });

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from chunkast.model import BreakPoint, Chunk
-from chunkast.text.source_map import SourceMap, line_starts
+from chunkast.text.source_map import line_starts
 from chunkast.view.budgets import BudgetView, View
 from chunkast.view.visible import shorten, visible
 
@@ -55,7 +55,6 @@ class _Page:
         self.view = view
         self.console = console
         self.text = visible(view.analysis.text)
-        self.source_map = SourceMap(view.analysis.text)
         self.line_starts = line_starts(view.analysis.text)
         self.budget = view.budgets[view.shown]
         self.chunks = self.budget.chunks
