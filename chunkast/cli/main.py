@@ -12,7 +12,7 @@ from types import FrameType, MappingProxyType, ModuleType
 from typing import Final, NoReturn
 
 import chunkast
-from chunkast.cli import chunk, index, quote, search, stats, toolcalls
+from chunkast.cli import chunk, index, quote, search, stats, toolcalls, view
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
 from chunkast.errors import ChunkastError, ConfigError
@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
         "chunk": chunk,
         "stats": stats,
+        "view": view,
         "index": index,
         "search": search,
         "quote": quote,

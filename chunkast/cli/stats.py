@@ -22,11 +22,11 @@ from chunkast.cli.inputs import select
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Document, Tally, results
+from chunkast.model import Analysis
 from chunkast.notebook import Notebook, analyze_cells
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.model import Analysis
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -112,28 +112,19 @@ def _measure(chunker: Chunker, source: str | None, document: str | Notebook) -> 
 
 
 def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> _Measures:
+    from chunkast.view import find_cuts
+
     chunks = chunker.chunk(analysis)
-    places = _places(analysis, [chunk.start_index + chunk.overlap for chunk in chunks[1:]])
+    cuts = find_cuts(analysis, chunks)
     return _Measures(
         tokens=[chunk.token_count for chunk in chunks],
         embed_tokens=[chunk.embed_token_count for chunk in chunks],
-        begins=Counter(places) + Counter({start: len(chunks[:1])}),
+        begins=Counter(cut.kind for cut in cuts) + Counter({start: len(chunks[:1])}),
         characters=sum(len(chunk.text) for chunk in chunks),
         overlap=sum(chunk.overlap for chunk in chunks),
         oversize=sum(chunk.oversize for chunk in chunks),
         single=len(chunks) == 1,
     )
-
-
-def _places(analysis: Analysis, positions: Sequence[int]) -> list[str]:
-    """What is at each of ``positions``, where chunks begin."""
-    kinds = {point.pos: point.kind for point in analysis.break_points}
-    leaves = list(analysis.blocks.leaves())
-    starts = [leaf.start for leaf in leaves]
-    return [
-        kinds.get(pos) or f"inside {leaves[bisect_right(starts, pos) - 1].kind}"
-        for pos in positions
-    ]
 
 
 def _report(documents: int, total: _Measures, budget: int) -> dict[str, Any]:

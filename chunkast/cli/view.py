@@ -1,0 +1,140 @@
+"""``chunkast view``: a document with its chunks to look at, as a page or in the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.files import is_file, is_there
+from chunkast.cli.inputs import read_pieces
+from chunkast.cli.messages import UsageError, counted, say, say_error
+from chunkast.cli.options import add_config, config_of, whole_number
+from chunkast.cli.output import open_output
+
+if TYPE_CHECKING:
+    from chunkast.view import View
+
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "show a document with its chunks, as an HTML page or in the terminal"
+DESCRIPTION: Final = (
+    "Write one HTML page that shows a document with its chunks, overlap, break points with "
+    "their scores and protected regions, at several budgets. The page needs no network, and "
+    "nothing in the document can act in it."
+)
+OPERANDS: Final = ""
+
+_ENDING: Final = ".chunks.html"
+# How reports begin; another program's file under a report's name is not replaced.
+_MARK: Final = b'<meta name="generator" content="chunkast '
+_HEAD: Final = 2_000
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="REPORT",
+        help="where the page goes, - for standard output "
+        f"(default: NAME{_ENDING} in the current folder)",
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="open the page in the default browser at once"
+    )
+    parser.add_argument(
+        "--terminal", action="store_true", help="show it here, in colour; write no page"
+    )
+    parser.add_argument(
+        "--budgets",
+        type=_budgets,
+        metavar="N,N,N",
+        help="budgets to compare with --max-tokens (default: five around it)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="errors only: no summary")
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Show the document; 1 if a browser was asked for and there is none."""
+    config = config_of(options)
+    path = _output(options)
+    from chunkast.view import render_html, view_of
+
+    text = "".join(read_pieces(options.file))
+    name = "" if options.file == "-" else PurePath(options.file).as_posix()
+    view = view_of(text, config, options.budgets, name)
+    if options.terminal:
+        _print(view)
+        return 0
+    page = render_html(view).encode()
+    with open_output(path) as output:
+        output.stream.write(page)
+        output.complete = True
+    if not options.quiet:
+        say(_summary(path or "standard output", view, len(page)))
+    return 0 if path is None or not options.open or _open(path) else 1
+
+
+def _output(options: Namespace) -> str | None:
+    """Where the page goes; ``None`` for standard output, and for the terminal."""
+    given: str | None = options.output
+    if options.terminal:
+        for name in ("output", "open"):
+            if getattr(options, name):
+                raise UsageError(f"--{name} is for a page, and --terminal writes none")
+        return None
+    if given == "-":
+        if options.open:
+            raise UsageError("--open needs a file; give -o REPORT")
+        return None
+    stem = "stdin" if options.file == "-" else PurePath(options.file).stem
+    path = f"{stem}{_ENDING}" if given is None else given
+    if options.file != "-" and os.path.realpath(options.file) == os.path.realpath(path):
+        raise UsageError(f"--output {path}: that is the document")
+    if given is None and is_there(path) and not _is_report(path):
+        raise UsageError(f"{path} is there and is no report of chunkast; give -o REPORT")
+    return path
+
+
+def _is_report(path: str) -> bool:
+    if not is_file(path):
+        return False
+    with Path(path).open("rb") as file:
+        return _MARK in file.read(_HEAD)
+
+
+def _open(path: str) -> bool:
+    import webbrowser
+
+    opened = webbrowser.open(Path(path).resolve().as_uri())
+    if not opened:
+        say_error(f"--open: no browser was found; the page is {path}")
+    return opened
+
+
+def _print(view: View) -> None:
+    from rich.console import Console
+
+    from chunkast.view import render_terminal
+
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    with open_output(None) as output:
+        for piece in render_terminal(view, console):
+            output.stream.write(piece.encode())
+
+
+def _summary(path: str, view: View, size: int) -> str:
+    counts = ", ".join(f"{len(each.chunks):,} at {each.max_tokens:,}" for each in view.budgets)
+    return f"{path}: {counted(size, 'byte')}; chunks: {counts} tokens"
+
+
+def _budgets(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(whole_number, text.split(",")))
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{error}; give whole numbers, as in 128,256,512") from None

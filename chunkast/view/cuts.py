@@ -1,0 +1,43 @@
+"""Which break point each chunk begins at."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from chunkast.model import Analysis, BreakPoint, Chunk
+
+__all__ = ("Cut", "find_cuts")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a chunk's own text begins, and the break point that won there.
+
+    ``point`` is ``None`` for a cut within a block, where the blocks themselves offer no
+    point; ``kind`` is then "inside X", X being the block's kind.
+    """
+
+    pos: int
+    kind: str
+    point: BreakPoint | None = None
+
+
+def find_cuts(analysis: Analysis, chunks: Sequence[Chunk]) -> list[Cut]:
+    """The cut before each of a document's ``chunks`` but the first."""
+    points = analysis.break_points
+    positions = [point.pos for point in points]
+    leaves = list(analysis.blocks.leaves())
+    starts = [leaf.start for leaf in leaves]
+    cuts = []
+    for before, chunk in pairwise(chunks):
+        pos = chunk.start_index + chunk.overlap
+        # A point in the white space that was trimmed may have won; one at the text itself
+        # is what a chunk usually begins at.
+        gap = points[bisect_left(positions, before.end_index) : bisect_right(positions, pos)]
+        point = max(gap, key=lambda point: (point.pos == pos, point.score), default=None)
+        kind = point.kind if point else f"inside {leaves[bisect_right(starts, pos) - 1].kind}"
+        cuts.append(Cut(pos, kind, point))
+    return cuts

@@ -1,0 +1,62 @@
+"""Text in which nothing is hidden and nothing acts: for pages and terminals.
+
+Every replacement is one character for one, so that positions stay.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from typing import Final
+
+__all__ = ("replacements", "shorten", "visible")
+
+_UNKNOWN: Final = "\ufffd"
+_LINE_END: Final = "\N{SYMBOL FOR NEWLINE}"
+_DIRECTION: Final = "\N{RIGHTWARDS ARROW OVER LEFTWARDS ARROW}"
+# Characters to what is shown for them. Lone surrogates are _UNKNOWN as well.
+_SHOWN: Final = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"},
+    0x7F: "\N{SYMBOL FOR DELETE}",
+    **dict.fromkeys(range(0x80, 0xA0), _UNKNOWN),
+    **dict.fromkeys((0x85, 0x2028, 0x2029), _LINE_END),
+    **dict.fromkeys((0x61C, 0x200E, 0x200F), _DIRECTION),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), _DIRECTION),
+    0xFEFF: "\N{OPEN BOX}",
+}
+_HIDDEN: Final = re.compile(
+    "[" + "".join(re.escape(chr(code)) for code in _SHOWN) + "\ud800-\udfff]"
+)
+# A line may end with it; pages and terminals know the others only.
+_LONE_CR: Final = re.compile(r"\r(?!\n)")
+
+
+def visible(text: str) -> str:
+    """``text`` with a character in place of each that is invisible, acts, or is no character.
+
+    A carriage return alone, which ends a line, becomes a line feed.
+    """
+    return _LONE_CR.sub("\n", _HIDDEN.sub(lambda found: _shown(found.group()), text))
+
+
+def replacements(text: str) -> list[tuple[str, str, int]]:
+    """What :func:`visible` shows differently: its name, what is shown, how often it occurs."""
+    counts = Counter(_HIDDEN.findall(text))
+    return [
+        (_name(character), _shown(character), counts[character]) for character in sorted(counts)
+    ]
+
+
+def shorten(text: str, length: int) -> str:
+    """``text`` in at most ``length`` characters."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def _shown(character: str) -> str:
+    return _SHOWN.get(ord(character), _UNKNOWN)
+
+
+def _name(character: str) -> str:
+    name = unicodedata.name(character, "")
+    return f"U+{ord(character):04X} {name}".rstrip()

@@ -1,0 +1,800 @@
+"""The report and its picture in the terminal.
+
+What the page shows is read out of a real browser, where one is installed, and compared
+with what the library gives for the same text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from chunkast import Analysis, BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError
+from chunkast.analysis import DocumentDraft
+from chunkast.cli.main import main
+from chunkast.heuristics import Heuristic, Patch
+from chunkast.view import View, find_cuts, render_html, render_terminal, view_of
+from chunkast.view.report import report_data
+from chunkast.view.visible import replacements, visible
+
+DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
+
+GUIDE = """# Guide
+
+What this is about, in a sentence or two. It is short, but not too short. 😀 Still, it is here.
+
+## Set-up
+
+Install it, then run it. Nothing else is needed on any of the usual systems:
+
+- first, the one thing 👩‍👩‍👧 and whatever belongs to it on all of the systems
+- then, the other thing
+
+```python
+def use(path):
+    return path
+```
+
+## Use
+
+Call it with a path. It prints what it finds, line by line, and ends. Then it is called again,
+with another path, and prints what it finds there. This goes on until nothing is left to find.
+At the end it says how much it has found, and where, and how long all of it took it to find.
+
+| a | b |
+| - | - |
+| 1 | 2 |
+"""
+
+HOSTILE = """# </script><script>pwned = 1</script> <img src=x onerror="pwned = 2">
+
+<script>pwned = 3; alert(1)</script>
+<svg onload="pwned = 4"><iframe srcdoc="<script>parent.pwned = 5</script>"></iframe></svg>
+
+<!-- <script> --> [a](javascript:pwned=6) ![b](https://example.com/beacon.png) &lt;&amp;
+
+<style>body { display: none }</style> <link rel=stylesheet href=https://example.com/a.css>
+<meta http-equiv=refresh content="0; url=https://example.com/"> <base href=https://example.com/>
+
+```</script><script>pwned = 7</script>
+]]> {{constructor.constructor('pwned = 8')()}} ${pwned = 9} \\u003cscript> `${pwned = 10}`
+```
+
+NUL \0, escape \x1b[31m, override \u202eabc\u202c, mark \ufeff, line \u2028, lone \ud800 and \udc00.
+"""
+
+
+def view(text: str, *, budgets: tuple[int, ...] | None = None, **options: Any) -> View:
+    options = {"max_tokens": 60, "overlap": 15, **options}
+    return view_of(text, ChunkConfig(**options), budgets, "guide.md")
+
+
+def own_start(chunk: Chunk) -> int:
+    return chunk.start_index + chunk.overlap
+
+
+class Page(HTMLParser):
+    """The elements of a page, and what scripts and style sheets hold."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.raw: list[tuple[str, str]] = []
+        self.inside = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.inside = tag if tag in ("script", "style") else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self.inside:
+            self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.raw.append((self.inside, data))
+
+    @property
+    def policy(self) -> str:
+        return next(v for _, v in self.attributes if v and v.startswith("default-src"))
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.raw[1][1])
+
+
+# ---- what is shown -------------------------------------------------------------------------
+
+
+@given(st.text(st.characters(), max_size=200))
+def test_visible_text_has_the_same_positions_and_nothing_that_acts(text: str) -> None:
+    shown = visible(text)
+    assert len(shown) == len(text)
+    shown.encode()
+    assert not re.search(
+        r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u2028-\u202e\u2066-\u2069]", shown
+    )
+    assert not re.search(r"\r(?!\n)", shown)
+    changed = sum(a not in (b, "\r") for a, b in zip(text, shown, strict=True))
+    # U+FFFD is shown for others and may stand for itself.
+    assert sum(count for _, _, count in replacements(text)) == changed
+
+
+def test_every_replacement_is_named() -> None:
+    assert replacements("a\0b\u202e\u202e\ud800") == [
+        ("U+0000", "␀", 1),
+        ("U+202E RIGHT-TO-LEFT OVERRIDE", "⇄", 2),
+        ("U+D800", "\ufffd", 1),
+    ]
+    assert visible("a\rb\r\nc") == "a\nb\r\nc"
+
+
+def test_cuts_name_the_point_each_chunk_begins_at() -> None:
+    chunker = Chunker(max_tokens=60, overlap=15)
+    analysis = chunker.analyze(GUIDE)
+    chunks = chunker.chunk(analysis)
+    cuts = find_cuts(analysis, chunks)
+    scores = {point.pos: point for point in analysis.break_points}
+    assert len(cuts) == len(chunks) - 1 >= 3
+    assert [cut.pos for cut in cuts] == [own_start(chunk) for chunk in chunks[1:]]
+    assert [cut.point for cut in cuts] == [scores.get(cut.pos) for cut in cuts]
+    assert {cut.kind for cut in cuts if cut.point is None} == {"inside paragraph"}
+
+
+def test_a_point_in_white_space_that_was_trimmed_has_won() -> None:
+    text = "One, and a few words more.\n\nTwo, and a few words more.\n"
+    blank = BreakPoint(text.index("\n\n") + 1, 200.0, "mine")
+
+    def add(draft: DocumentDraft) -> Patch[Analysis]:
+        assert draft.value is not None
+        return Patch(value=draft.value.plus(break_points=[blank]))
+
+    chunker = Chunker(max_tokens=10, overlap=0, heuristics=(Heuristic("mine", "post-parse", add),))
+    analysis = chunker.analyze(text)
+    chunks = chunker.chunk(analysis)
+    assert [chunk.start_index for chunk in chunks] == [0, text.index("Two")]
+    (cut,) = find_cuts(analysis, chunks)
+    # The paragraph's own point is at the text itself, and is what the chunk begins at.
+    assert (cut.kind, cut.pos) == ("paragraph", text.index("Two"))
+    without = Analysis(text, analysis.blocks, (blank,), (), ())
+    (cut,) = find_cuts(without, chunks)
+    assert (cut.kind, cut.point, cut.pos) == ("mine", blank, text.index("Two"))
+
+
+def test_budgets_are_sorted_and_hold_the_configured_one() -> None:
+    shown = view(GUIDE, budgets=(200, 30, 30))
+    assert [budget.max_tokens for budget in shown.budgets] == [30, 60, 200]
+    assert shown.budgets[shown.shown].max_tokens == 60
+    for budget in shown.budgets:
+        expected = Chunker(max_tokens=budget.max_tokens, overlap=15).chunk(GUIDE, "guide.md")
+        assert budget.chunks == expected
+
+
+def test_budgets_around_the_configured_one_leave_room_for_the_overlap() -> None:
+    assert [b.max_tokens for b in view(GUIDE, overlap=0.1).budgets] == [15, 30, 45, 60, 90, 120]
+    assert [b.max_tokens for b in view(GUIDE, overlap=30).budgets] == [45, 60, 90, 120]
+    with pytest.raises(ConfigError, match="overlap=30"):
+        view(GUIDE, budgets=(20,), overlap=30)
+
+
+# ---- the page without a browser ------------------------------------------------------------
+
+
+def test_the_data_are_the_chunks() -> None:
+    shown = view(GUIDE)
+    data = report_data(shown)
+    assert data["text"] == GUIDE
+    points = [[p.pos, p.score, p.kind] for p in shown.analysis.break_points]
+    assert [[pos, score, data["kinds"][kind]] for pos, score, kind in data["points"]] == points
+    regions = [[r.start, r.end, r.kind] for r in shown.analysis.regions]
+    assert [[*span, data["kinds"][kind]] for *span, kind in data["regions"]] == regions
+    for budget, given_budget in zip(data["budgets"], shown.budgets, strict=True):
+        for fields, chunk in zip(budget["chunks"], given_budget.chunks, strict=True):
+            start, own, end, *lines, tokens, embedded, path, kinds, name, oversize = fields
+            assert (start, own, end) == (chunk.start_index, own_start(chunk), chunk.end_index)
+            assert lines == [chunk.start_line, chunk.end_line]
+            assert (tokens, embedded) == (chunk.token_count, chunk.embed_token_count)
+            assert tuple(data["paths"][path]) == chunk.headings
+            assert tuple(data["kinds"][kind] for kind in kinds) == chunk.kinds
+            assert (name, bool(oversize)) == (chunk.id, chunk.oversize)
+
+
+def test_the_policy_admits_the_one_style_sheet_and_the_one_script() -> None:
+    page = Page(render_html(view(GUIDE)))
+    assert [tag for tag, _ in page.raw] == ["style", "script", "script"]
+    for tag, content in (page.raw[0], page.raw[2]):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}';" in page.policy
+    assert "default-src 'none';" in page.policy
+    assert "unsafe" not in page.policy
+
+
+def test_the_page_names_no_address_and_has_no_handler() -> None:
+    page = Page(render_html(view(GUIDE)))
+    assert not {name for name, _ in page.attributes if name.startswith("on") or name == "src"}
+    assert [value for name, value in page.attributes if name == "href"] == ["#document"]
+    addresses = {match for _, text in page.raw for match in re.findall(r"\w+://[^\s\"')]+", text)}
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert not re.search(
+        r"@import|\burl\(|innerHTML|insertAdjacent|document\.write|\beval\b", page.raw[2][1]
+    )
+
+
+def test_a_hostile_document_adds_no_element() -> None:
+    page = Page(render_html(view_of(HOSTILE, ChunkConfig(max_tokens=60), name="<script>&\ud800")))
+    assert page.tags == Page(render_html(view("x"))).tags
+    assert page.data["text"] == visible(HOSTILE)
+    assert page.data["name"] == "<script>&\ufffd"
+
+
+@given(st.text(st.characters(), max_size=300))
+def test_any_text_makes_a_page(text: str) -> None:
+    html = render_html(view(text, budgets=()))
+    assert not re.search("[\u2028\u2029]", html)
+    assert Page(html.encode().decode()).data["text"] == visible(text)
+
+
+def test_long_titles_are_shortened() -> None:
+    text = f"# {'long ' * 2000}\n\n" + "word. " * 500
+    data = report_data(view(text))
+    assert max(len(title) for path in data["paths"] for title in path) == 200
+
+
+# ---- the terminal --------------------------------------------------------------------------
+
+
+def printed(shown: View, *, width: int = 160, colour: bool = False) -> str:
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    return "".join(render_terminal(shown, console))
+
+
+ROW = re.compile(
+    r"^(?P<point>.{20})(?P<line>.{6}) (?P<bar>[▌▒]) (?:(?P<frames>[╭│╰─]+) )?(?P<text>.*)$"
+)
+
+
+def rows(output: str) -> list[re.Match[str]]:
+    return [row for line in output.splitlines() if (row := ROW.match(line))]
+
+
+@pytest.mark.parametrize("name", ["tutorial.md", "prompt-with-tags.md", "wide-tables.md"])
+def test_the_terminal_shows_every_line(name: str) -> None:
+    text = (DOCUMENTS / name).read_text(encoding="utf-8")
+    output = printed(view(text, max_tokens=200), width=4000)
+    shown = [row["text"] for row in rows(output)]
+    lost = [line.rstrip() for line in text.splitlines() if line.strip()]
+    assert "".join(shown).replace(" ", "") == "".join(lost).replace(" ", "")
+
+
+def test_the_terminal_shows_points_overlap_and_regions_without_colour() -> None:
+    shown = view(GUIDE)
+    output = printed(shown)
+    found = rows(output)
+    budget = shown.budgets[shown.shown]
+    points = [row["point"].strip() for row in found if row["point"].strip()]
+    assert re.search(r"^ +table 80   end$", output, re.MULTILINE)
+    won = [f"✂ {c.kind} {c.point.score:g}" if c.point else f"✂ {c.kind}" for c in budget.cuts]
+    assert [point for point in points if point.startswith("✂")] == won
+    inner = {cut.point for cut in budget.cuts}
+    lost = [f"{p.kind} {p.score:g}" for p in shown.analysis.break_points if p not in inner]
+    assert [*(point for point in points if not point.startswith("✂")), "table 80"] == lost
+    overlaps = " ".join(c.text[: c.overlap] for c in budget.chunks)
+    repeated = " ".join(row["text"] for row in found if row["bar"] == "▒")
+    assert repeated.split() == overlaps.split() != []
+    framed = [(row["frames"], row["text"]) for row in found if row["frames"]]
+    assert framed[:4] == [
+        ("╭", "```python"),
+        ("│", "def use(path):"),
+        ("│", "    return path"),
+        ("╰", "```"),
+    ]
+
+
+def test_the_terminal_is_wrapped_to_its_width() -> None:
+    output = printed(view(GUIDE), width=60)
+    assert max(map(len, output.splitlines())) <= 60
+    assert "━━ 1 · " in output
+
+
+def test_colours_are_the_only_control_sequences_in_the_terminal() -> None:
+    output = printed(view(HOSTILE), colour=True)
+    assert "\x1b[" in output
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    assert not re.search(r"[\0-\x09\x0b-\x1f\x7f-\x9f\u202e]", plain)
+    assert "␛[31m" in plain
+
+
+def test_an_empty_document_can_be_shown() -> None:
+    assert "60" in printed(view(""))
+    assert Page(render_html(view(""))).data["budgets"][0]["chunks"] == []
+
+
+# ---- the command ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "guide.md").write_text(GUIDE, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_report_is_written_to_the_current_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["view", "guide.md", "--max-tokens", "60", "--budgets", "30,90"]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(
+        r"guide\.chunks\.html: [\d,]+ bytes; chunks: \d+ at 30, \d+ at 60, \d+ at 90 tokens\n",
+        said.err,
+    )
+    report = folder / "guide.chunks.html"
+    assert Page(report.read_text(encoding="utf-8")).data["name"] == "guide.md"
+    # A report may be replaced by the next one.
+    assert main(["view", "guide.md", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_no_other_file_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "guide.chunks.html").write_text("<p>mine", encoding="utf-8")
+    assert main(["view", "guide.md"]) == 2
+    assert "is no report" in capsys.readouterr().err
+    assert (folder / "guide.chunks.html").read_text(encoding="utf-8") == "<p>mine"
+    assert main(["view", "guide.md", "-o", "./guide.md"]) == 2
+    assert "that is the document" in capsys.readouterr().err
+    assert (folder / "guide.md").read_text(encoding="utf-8") == GUIDE
+
+
+def test_the_report_goes_where_it_is_sent(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["view", "guide.md", "-q", "-o", "out.html"]) == 0
+    written = (folder / "out.html").read_bytes()
+    assert main(["view", "guide.md", "-q", "-o", "-"]) == 0
+    assert capfdbinary.readouterr().out == written
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GUIDE.encode())))
+    assert main(["view", "-", "-q"]) == 0
+    assert (folder / "stdin.chunks.html").is_file()
+
+
+def test_the_terminal_is_data_on_standard_output(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["view", "guide.md", "--terminal", "--max-tokens", "60"]) == 0
+    output = capfdbinary.readouterr().out.decode()
+    assert "━━ 1 · " in output
+    assert "\x1b" not in output
+    assert [path.name for path in folder.iterdir()] == ["guide.md"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--terminal", "-o", "x.html"], "--output is for a page"),
+        (["--terminal", "--open"], "--open is for a page"),
+        (["--open", "-o", "-"], "--open needs a file"),
+        (["--budgets", "12,x"], "'x' is not a whole number"),
+        (["--budgets", "10", "--overlap", "20"], "overlap=20"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_wrong_usage_is_told(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["view", "guide.md", *arguments]) == 2
+    assert expected in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "none.md"]) == 1
+    assert "none.md: No such file" in capsys.readouterr().err
+    assert not Path("none.chunks.html").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
+def test_the_page_is_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = folder / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" > "{folder}/opened"\n', encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setattr("webbrowser._tryorder", None)
+    monkeypatch.setattr("webbrowser._browsers", {})
+    monkeypatch.setenv("BROWSER", f"{script} %s")
+    assert main(["view", "guide.md", "--open"]) == 0
+    assert (folder / "opened").read_text().strip() == (folder / "guide.chunks.html").as_uri()
+
+
+# ---- the page in a browser -----------------------------------------------------------------
+
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+CHROMEDRIVER = shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--hide-scrollbars",
+)
+
+
+class Browser:
+    """A headless Chromium that shows reports."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self.folder = folder
+
+    def show(self, shown: View) -> None:
+        path = self.folder / "report.html"
+        path.write_text(render_html(shown), encoding="utf-8", newline="")
+        self.driver.get_log("browser")
+        self.driver.get(path.as_uri())
+
+    def run(self, script: str, *arguments: object) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def command(self, name: str, **values: object) -> Any:
+        return self.driver.execute_cdp_cmd(name, values)
+
+    def window(self, width: int = 1280, height: int = 800, scheme: str = "light") -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.command("Emulation.setEmulatedMedia", features=[feature])
+
+    def press(self, *keys: str) -> None:
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def hover(self, selector: str) -> None:
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.by import By
+
+        element = self.driver.find_element(By.CSS_SELECTOR, selector)
+        ActionChains(self.driver).move_to_element(element).perform()
+
+    def texts(self, selector: str) -> list[str]:
+        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+        found: list[str] = self.run(script, selector)
+        return found
+
+    def bands(self) -> list[str]:
+        """The text of each chunk, rows completed as for printing."""
+        self.run("dispatchEvent(new Event('beforeprint'))")
+        return [
+            "".join(texts)
+            for texts in self.run(
+                "return [...document.querySelectorAll('article')].map("
+                "a => [...a.querySelectorAll('.text')].map(t => t.textContent))"
+            )
+        ]
+
+    def messages(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.driver.get_log("browser")
+        return found
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    pytest.importorskip("selenium", reason="no selenium: pip install 'chunkast[browser]'")
+    if CHROMIUM is None or CHROMEDRIVER is None:
+        pytest.skip("no browser: install Debian's chromium and chromium-driver, or their like")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+    try:
+        yield Browser(driver, tmp_path_factory.mktemp("reports"))
+    finally:
+        driver.quit()
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """A browser with a window of a desk's size; nothing was said on its console at the end."""
+    chromium.window()
+    yield chromium
+    assert chromium.messages() == []
+
+
+def expected_bands(shown: View, number: int) -> list[str]:
+    text = shown.analysis.text
+    return [
+        visible(text)[own_start(chunk) : chunk.end_index] for chunk in shown.budgets[number].chunks
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tutorial.md", "emoji.md", "arabic.md", "crlf-notes.md", "mixed-line-ends.md", "bom.md"],
+)
+def test_the_slider_changes_the_bands(browser: Browser, name: str) -> None:
+    shown = view((DOCUMENTS / name).read_bytes().decode(), budgets=(30, 120, 400))
+    browser.show(shown)
+    assert browser.bands() == expected_bands(shown, shown.shown)
+    for number in (0, 3, 2):
+        browser.run(
+            "const s = document.getElementById('budget'); s.value = arguments[0];"
+            "s.dispatchEvent(new Event('input', {bubbles: true}))",
+            number,
+        )
+        assert browser.bands() == expected_bands(shown, number)
+        size = f"{shown.budgets[number].max_tokens} tokens"
+        assert browser.texts("#summary")[0].startswith(size)
+        assert browser.run("return document.getElementById('budget').ariaValueText") == size
+
+
+def test_a_hostile_document_runs_nothing(browser: Browser) -> None:
+    shown = view(HOSTILE)
+    browser.show(shown)
+    for number in range(len(shown.budgets)):
+        browser.press(str(number + 1))
+        assert browser.bands() == expected_bands(shown, number)
+    assert browser.run("return typeof window.pwned") == "undefined"
+    assert browser.run("return location.protocol") == "file:"
+    tags = browser.run(
+        "return [...new Set([...document.querySelectorAll('main *')].map(e => e.tagName))]"
+    )
+    assert {*tags} <= {"ARTICLE", "HEADER", "DIV", "SPAN", "B", "I", "BDI", "STRONG"}
+    assert browser.run("return document.scripts.length") == 2
+    loaded = browser.run("return performance.getEntriesByType('resource').map(e => e.name)")
+    assert loaded == []
+    assert any("RIGHT-TO-LEFT OVERRIDE" in line for line in browser.texts("#replaced li"))
+
+
+def test_the_policy_stops_what_would_be_written_into_the_page(chromium: Browser) -> None:
+    chromium.window()
+    chromium.show(view(GUIDE))
+    refused = chromium.run(
+        "const refused = [];"
+        "const attempt = (name, run) => { try { run(); } catch (e) { refused.push(name); } };"
+        "attempt('markup', () => { document.body.innerHTML += '<b>x</b>'; });"
+        "attempt('script', () => { const s = document.createElement('script');"
+        " s.text = 'window.pwned = 1'; document.body.append(s); });"
+        "return [refused, typeof window.pwned]"
+    )
+    assert refused == [["markup", "script"], "undefined"]
+    handler = "document.body.setAttribute('onclick', 'window.pwned = 2'); document.body.click()"
+    with suppress(Exception):
+        chromium.run(handler)
+    assert chromium.run("return typeof window.pwned") == "undefined"
+    assert chromium.messages()
+
+
+def test_the_margin_holds_every_break_point(browser: Browser) -> None:
+    shown = view(GUIDE)
+    browser.show(shown)
+    browser.bands()
+    budget = shown.budgets[shown.shown]
+    won = {cut.point for cut in budget.cuts}
+    expected = [
+        [point.kind, f"{point.score:g}", point in won] for point in shown.analysis.break_points
+    ]
+    inside = [[cut.kind, None, True] for cut in budget.cuts if cut.point is None]
+    found = browser.run(
+        "return [...document.querySelectorAll('main .point')].map(p => [p.querySelector('.kind')"
+        ".textContent, p.querySelector('b')?.textContent ?? null, p.classList.contains('won')])"
+    )
+    assert [point for point in found if point not in inside] == expected
+    assert [point for point in found if point in inside] == inside != []
+
+
+def test_overlap_is_hatched_and_regions_are_framed(browser: Browser) -> None:
+    shown = view(GUIDE, overlap=0.25, budgets=(8,))
+    browser.show(shown)
+    browser.bands()
+    overlaps = [c.text[: c.overlap] for c in shown.budgets[shown.shown].chunks if c.overlap]
+    hatched = " ".join(browser.texts("main .hatched"))
+    assert hatched.split() == " ".join(overlaps).split() != []
+    assert browser.texts("main .region > .name") == ["fence", "table"]
+    fence = "".join(browser.texts("main .region:not(.parted) .text")).split("| a")[0]
+    assert fence == "```python\ndef use(path):\n    return path\n```"
+    # At a budget that is too small for it, the fence is divided.
+    browser.press("1")
+    browser.bands()
+    assert "fence" in browser.texts("main .region.parted > .name")
+
+
+def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    shown = view(GUIDE)
+    browser.show(shown)
+    count = len(shown.budgets[shown.shown].chunks)
+
+    def at() -> list[int]:
+        found: list[int] = browser.run(
+            "const all = [...document.querySelectorAll('article')];"
+            "return [all.indexOf(document.activeElement),"
+            " all.findIndex(a => a.ariaCurrent === 'true')]"
+        )
+        return found
+
+    for keys, place in (
+        ("j", 1),
+        ("jj", 3),
+        ("k", 2),
+        ("G", count - 1),
+        ("j", count - 1),
+        ("g", 0),
+    ):
+        browser.press(*keys)
+        assert at() == [place, place]
+    browser.press(Keys.ARROW_DOWN)
+    assert at() == [1, 1]
+    for key, number in (("[", shown.shown - 1), ("]", shown.shown), ("1", 0), ("9", 0)):
+        browser.press(key)
+        assert browser.run("return Number(document.getElementById('budget').value)") == number
+    browser.press("?")
+    assert browser.run("return document.getElementById('help').open")
+    browser.press("j")
+    browser.press(Keys.ESCAPE)
+    assert not browser.run("return document.getElementById('help').open")
+    browser.press("b", "o", "r")
+    assert browser.run("return document.querySelector('main').className") == (
+        "document no-lost no-overlap no-regions"
+    )
+
+
+def test_the_place_stays_when_the_budget_changes(browser: Browser) -> None:
+    shown = view((DOCUMENTS / "legal-prose.md").read_text(encoding="utf-8"), budgets=(30, 240))
+    browser.show(shown)
+    browser.press(*"jjjjjjjj")
+    start = own_start(shown.budgets[1].chunks[8])
+    for number in (0, 2):
+        browser.press(str(number + 1))
+        current = browser.run("return document.querySelector('article[aria-current]').ariaLabel")
+        chunks = shown.budgets[number].chunks
+        expected = max(i for i, chunk in enumerate(chunks) if own_start(chunk) <= start)
+        assert current.startswith(f"Chunk {expected + 1} of {len(chunks)},")
+
+
+def test_the_pointer_shows_tokens_and_heading_path(browser: Browser) -> None:
+    shown = view(GUIDE)
+    browser.show(shown)
+    chunks = shown.budgets[shown.shown].chunks
+    browser.hover("article:nth-child(2) .head")
+    chunk = chunks[1]
+    assert browser.texts("#selected-title") == [f"Chunk 2 of {len(chunks)}"]
+    assert browser.texts("#selected .headings") == [" › ".join(chunk.headings)]
+    assert browser.texts("#selected .tokens")[0].startswith(f"{chunk.token_count} of 60 ")
+
+
+def test_the_histogram_counts_every_chunk(browser: Browser) -> None:
+    shown = view(GUIDE, max_tokens=20, overlap=0, oversize="keep")
+    browser.show(shown)
+    for number, budget in enumerate(shown.budgets):
+        browser.press(str(number + 1))
+        counts = [int(text or 0) for text in browser.texts("#histogram span")]
+        assert sum(counts) == len(budget.chunks)
+        above = browser.texts("#histogram .oversize span")
+        assert sum(map(int, above)) == sum(chunk.oversize for chunk in budget.chunks)
+
+
+CONTRAST = """
+const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+function rgb(...layers) {
+  canvas.clearRect(0, 0, 1, 1);
+  for (const layer of layers) { canvas.fillStyle = layer; canvas.fillRect(0, 0, 1, 1); }
+  return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}
+function luminance(colour) {
+  const [r, g, b] = colour.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+function behind(element) {
+  const layers = [];
+  for (let e = element; e; e = e.parentElement) layers.unshift(getComputedStyle(e).backgroundColor);
+  return rgb(...layers);
+}
+const found = [];
+for (const element of document.querySelectorAll("body *")) {
+  const own = [...element.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  if (!own || !element.checkVisibility() || element.closest("script, style, noscript, .skip")) continue;
+  const a = luminance(rgb(getComputedStyle(element).color));
+  const b = luminance(behind(element));
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < 4.5) found.push([element.className, element.tagName, ratio]);
+}
+return [found, getComputedStyle(document.body).backgroundColor];
+"""
+
+
+def test_text_has_contrast_in_both_colour_schemes(browser: Browser) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+        browser.window(scheme=scheme)
+        browser.show(view(GUIDE, max_tokens=30, overlap=5))
+        assert len(browser.bands()) > 6
+        weak, ground = browser.run(CONTRAST)
+        assert weak == []
+        grounds.append(ground)
+    assert grounds[0] != grounds[1]
+    # The reader's own choice comes before the system's: light, after one press.
+    browser.press("t")
+    assert browser.run(CONTRAST) == [[], grounds[0]]
+    browser.press("t")
+    assert browser.run(CONTRAST) == [[], grounds[1]]
+
+
+@pytest.mark.parametrize("name", ["wide-tables.md", "long-words.md", "deep-lists.md"])
+def test_a_phone_scrolls_in_one_direction_only(browser: Browser, name: str) -> None:
+    browser.window(390, 844)
+    browser.show(view((DOCUMENTS / name).read_text(encoding="utf-8"), max_tokens=200))
+    browser.bands()
+    assert browser.run("return document.documentElement.scrollWidth") == 390
+
+
+def test_print_has_the_whole_document(browser: Browser) -> None:
+    browser.window(scheme="dark")
+    text = (DOCUMENTS / "tutorial.md").read_text(encoding="utf-8")
+    browser.show(view(text, max_tokens=100))
+    assert browser.texts("article .plain") != []
+    pdf = base64.b64decode(browser.command("Page.printToPDF", printBackground=True)["data"])
+    assert pdf.startswith(b"%PDF")
+    assert browser.texts("article .plain") == []
+
+
+def test_a_long_document_is_drawn_where_it_is_seen(browser: Browser) -> None:
+    body = (DOCUMENTS / "tutorial.md").read_text(encoding="utf-8")
+    shown = view(body * 20, max_tokens=100, overlap=0, budgets=())
+    browser.show(shown)
+    count = len(shown.budgets[0].chunks)
+    assert len(browser.texts("article")) == count > 300
+    assert 0 < len(browser.texts("article .plain")) < count
+    assert browser.texts("article:last-of-type .plain") != []
+    browser.press("G")
+    assert browser.texts("article:last-of-type .plain") == []
+    seen = "const box = document.querySelector('article:last-of-type').getBoundingClientRect();"
+    assert browser.run(f"{seen} return box.top < innerHeight && box.bottom > 0")
+
+
+def test_an_empty_document_says_so(browser: Browser) -> None:
+    browser.show(view(" \n\n"))
+    assert browser.texts(".empty")[-1] == "No chunks: there is nothing but white space."
+    browser.press("j", "k", "G", "]")
