@@ -20,6 +20,7 @@ ORDER = (
     "scores",
     "heuristics",
     "text",
+    "columns",
     "toolcalls",
     "config",
     "tokens",
@@ -35,6 +36,7 @@ ORDER = (
     "api",
     "index",
     "writers",
+    "adapters",
     "cli",
     "__main__",
 )
