@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from chunkast.boundaries import best_cut, merge_break_points
     from chunkast.chunker import Chunker
     from chunkast.config import ChunkConfig
-    from chunkast.errors import ChunkastError, ChunkastWarning, ConfigError, SourceError, StoreError
+    from chunkast.errors import (
+        ChunkastError,
+        ChunkastWarning,
+        ConfigError,
+        MissingPackageError,
+        SourceError,
+        StoreError,
+    )
     from chunkast.identity import (
         Citation,
         WritePlan,
@@ -49,6 +56,7 @@ __all__ = (
     "Citation",
     "ConfigError",
     "Heading",
+    "MissingPackageError",
     "ProtectedRegion",
     "SourceError",
     "StoreError",
@@ -77,6 +85,7 @@ _HOME: Final = {
         "ChunkastError",
         "ChunkastWarning",
         "ConfigError",
+        "MissingPackageError",
         "SourceError",
         "StoreError",
     ),

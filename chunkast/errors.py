@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ("ChunkastError", "ChunkastWarning", "ConfigError", "SourceError", "StoreError")
+__all__ = (
+    "ChunkastError",
+    "ChunkastWarning",
+    "ConfigError",
+    "MissingPackageError",
+    "SourceError",
+    "StoreError",
+)
 
 
 class ChunkastError(Exception):
@@ -31,6 +38,18 @@ class ConfigError(ChunkastError, ValueError):
 
     def __reduce__(self) -> tuple[type[ConfigError], tuple[str, object, str]]:
         return ConfigError, (self.field, self.value, self.allowed)
+
+
+class MissingPackageError(ChunkastError, ImportError):
+    """A package that an adapter is for is not installed: which, and the extra that has it."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"needs {package}: pip install 'chunkast[{extra}]'", name=package)
+        self.package = package
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[type[MissingPackageError], tuple[str, str]]:
+        return MissingPackageError, (self.package, self.extra)
 
 
 class SourceError(ChunkastError):

@@ -20,6 +20,7 @@ ORDER = (
     "scores",
     "heuristics",
     "text",
+    "columns",
     "toolcalls",
     "config",
     "tokens",
@@ -37,6 +38,7 @@ ORDER = (
     "index",
     "writers",
     "view",
+    "adapters",
     "cli",
     "__main__",
 )

@@ -12,7 +12,6 @@ import pytest
 from chunkast import Chunk, Chunker, ConfigError
 from chunkast.index import Store
 from chunkast.writers import WRITERS, format_of
-from chunkast.writers import parquet as parquet_module
 from tests.test_cli import GUIDE, errors, run, write
 
 CHUNKER = Chunker(max_tokens=30)
@@ -74,7 +73,7 @@ def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
 def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ConfigError, match=r"pip install 'chunkast\[parquet\]'"):
-        parquet_module.arrow_schema()
+        written("parquet", [])
 
 
 @pytest.mark.parametrize(

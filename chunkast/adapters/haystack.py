@@ -1,0 +1,5 @@
+"""Haystack: a splitter. Needs the extra ``chunkast[haystack]``."""
+
+from haystack_integrations.components.preprocessors.chunkast import ChunkastDocumentSplitter
+
+__all__ = ("ChunkastDocumentSplitter",)

@@ -1,0 +1,115 @@
+"""LangChain: a ``TextSplitter``. Needs the extra ``chunkast[langchain]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from typing import Any, Literal
+
+from chunkast.adapters.common import metadata_of
+from chunkast.chunker import Chunker
+from chunkast.errors import ConfigError, MissingPackageError
+
+try:
+    from langchain_core.documents import Document
+    from langchain_text_splitters import TextSplitter
+except ImportError as error:
+    raise MissingPackageError("langchain-text-splitters", "langchain") from error
+
+__all__ = ("ChunkastTextSplitter",)
+
+
+class ChunkastTextSplitter(TextSplitter):
+    """Splits Markdown into chunks that fit an exact token budget.
+
+    Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
+    tokens. To the metadata of each document are added ``headings`` (one string),
+    ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count`` and what
+    the chunk's own metadata says.
+
+    source_key: the metadata that names a document; its chunks' ids come from that name, or
+        else from the document's own id. A document with neither gets no ids: they would be
+        those of the next one as well. Documents of one name go on counting within a call.
+    content: what ``page_content`` is: "text", verbatim, or "embed_text", with its context.
+    add_start_index: False leaves ``start_index`` out.
+    """
+
+    def __init__(
+        self,
+        *,
+        source_key: str = "source",
+        content: Literal["text", "embed_text"] = "text",
+        add_start_index: bool = True,
+        **options: Any,
+    ) -> None:
+        if content not in ("text", "embed_text"):
+            raise ConfigError("content", content, "allowed are 'text', 'embed_text'")
+        self.config = config = Chunker(**options).config
+        self.source_key = source_key
+        self.content = content
+        super().__init__(
+            chunk_size=config.max_tokens,
+            chunk_overlap=config.overlap_tokens,
+            add_start_index=add_start_index,
+            strip_whitespace=config.trim,
+        )
+
+    @classmethod
+    def from_tiktoken_encoder(
+        cls, encoding_name: str = "cl100k_base", model_name: str | None = None, **options: Any
+    ) -> ChunkastTextSplitter:
+        """A splitter that counts as tiktoken does; special tokens in a text are ordinary text."""
+        return cls(encoding=encoding_name, model=model_name, **options)
+
+    @classmethod
+    def from_huggingface_tokenizer(cls, tokenizer: Any, **options: Any) -> ChunkastTextSplitter:
+        """A splitter that counts as the tokenizer does, without special tokens."""
+        return cls(encoding=tokenizer, **options)
+
+    def split_text(self, text: str) -> list[str]:
+        """The contents of the chunks alone."""
+        return [getattr(chunk, self.content) for chunk in Chunker(self.config).chunk(text)]
+
+    def create_documents(
+        self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
+    ) -> list[Document]:
+        """A document for each chunk of each text, with a copy of the text's metadata.
+
+        Raises ``ConfigError`` when there are not as many ``metadatas`` as texts.
+        """
+        given = metadatas or [{} for _ in texts]
+        if len(given) != len(texts):
+            raise ConfigError("metadatas", len(given), f"allowed is one per text ({len(texts)})")
+        return self._documents(texts, given, [None] * len(texts))
+
+    def split_documents(self, documents: Iterable[Document]) -> list[Document]:
+        """A document for each chunk of each document."""
+        given = list(documents)
+        return self._documents(
+            [document.page_content for document in given],
+            [document.metadata for document in given],
+            [document.id for document in given],
+        )
+
+    def _documents(
+        self,
+        texts: Sequence[str],
+        metadatas: Sequence[dict[Any, Any]],
+        ids: Sequence[str | None],
+    ) -> list[Document]:
+        named = [metadata.get(self.source_key) for metadata in metadatas]
+        sources = [own if name is None else str(name) for name, own in zip(named, ids, strict=True)]
+        found = Chunker(self.config).chunk_batch(texts, sources)
+        hidden = () if self._add_start_index else ("start_index",)
+        return [
+            Document(
+                page_content=getattr(chunk, self.content),
+                metadata={
+                    **deepcopy(metadata),
+                    **{key: v for key, v in metadata_of(chunk).items() if key not in hidden},
+                },
+                id=None if source is None else chunk.id,
+            )
+            for chunks, metadata, source in zip(found, metadatas, sources, strict=True)
+            for chunk in chunks
+        ]

@@ -1,0 +1,67 @@
+"""Chunks as typed columns: the one schema of Parquet files and of Arrow batches.
+
+The columns are the fields of ``Chunk``; ``metadata`` is JSON. Arrow's strings are UTF-8,
+so a lone surrogate becomes U+FFFD. Only :func:`arrow_schema` needs pyarrow.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from chunkast.model import Chunk
+from chunkast.text.source_map import without_surrogates
+
+__all__ = ("COLUMNS", "arrow_schema", "chunk_row")
+
+# Column -> name of its Arrow type ("list": of strings); all but ``source`` are never null.
+COLUMNS: Final = {
+    "id": "string",
+    "index": "int32",
+    "source": "string",
+    "text": "string",
+    "start_index": "int64",
+    "end_index": "int64",
+    "start_byte": "int64",
+    "end_byte": "int64",
+    "start_line": "int32",
+    "end_line": "int32",
+    "token_count": "int32",
+    "overlap": "int32",
+    "headings": "list",
+    "kinds": "list",
+    "content_hash": "string",
+    "embed_text": "string",
+    "embed_token_count": "int32",
+    "embed_hash": "string",
+    "oversize": "bool",
+    "metadata": "string",
+}
+
+
+def arrow_schema() -> Any:
+    """The Arrow schema of chunks."""
+    import pyarrow as pa
+
+    texts = pa.list_(pa.field("item", pa.string(), nullable=False))
+    return pa.schema(
+        pa.field(
+            name,
+            texts if kind == "list" else pa.type_for_alias(kind),
+            nullable=name == "source",
+        )
+        for name, kind in COLUMNS.items()
+    )
+
+
+def chunk_row(chunk: Chunk) -> dict[str, Any]:
+    """The values of ``chunk`` by column, as the schema wants them."""
+    values = chunk.to_dict()
+    values["metadata"] = json.dumps(values["metadata"], ensure_ascii=False, sort_keys=True)
+    return {name: _value(values[name]) for name in COLUMNS}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_surrogates(value)
+    return [without_surrogates(item) for item in value] if isinstance(value, list) else value

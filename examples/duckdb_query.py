@@ -1,0 +1,22 @@
+"""Chunk the rows of a DuckDB query as they come: pip install 'chunkast[arrow]' duckdb."""
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from chunkast import ChunkConfig
+from chunkast.adapters.arrow import CHUNK_SCHEMA, chunk_record_batches
+
+folder = Path(__file__).parents[1] / "fixtures" / "documents"
+database = duckdb.connect()
+documents = database.sql(
+    "SELECT parse_filename(filename) AS source, content AS text FROM read_text(?)",
+    params=[f"{folder}/*.md"],
+).to_arrow_reader(100)
+batches = chunk_record_batches(documents, ChunkConfig(max_tokens=300))
+chunks = pa.RecordBatchReader.from_batches(CHUNK_SCHEMA, batches)
+duckdb.connect().sql(
+    "SELECT source, count(*) AS chunks, max(token_count) AS most_tokens FROM chunks "
+    "WHERE error IS NULL GROUP BY source ORDER BY chunks DESC, source LIMIT 5"
+).show()

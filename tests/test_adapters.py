@@ -1,0 +1,417 @@
+"""Splitters inside LangChain, LlamaIndex and Haystack: the frameworks themselves use them."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import pickle
+import subprocess
+import sys
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from chunkast import Chunk, Chunker, ConfigError
+from tests.frameworks import DOCUMENTS, run_example
+from tests.test_cli import environment
+
+BUDGET = 60
+CHUNKER = Chunker(max_tokens=BUDGET)
+# What is searched for here is found in many places.
+SAME = "# Same\n\n" + "Same.\n\n" * 200 + "# Same\n\n" + "Same. " * 300
+TEXTS = {**DOCUMENTS, "same.md": SAME}
+TABLE = "# Guide\n\n## Prices\n\n| item | price |\n| --- | --- |\n" + "| bread | 3 |\n" * 60
+
+
+def chunks_of(texts: dict[str, str]) -> list[Chunk]:
+    return list(CHUNKER.iter_chunks(texts.items()))
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "extra"),
+    [
+        ("langchain", "langchain_text_splitters", "langchain"),
+        ("llama_index", "llama_index", "llama-index"),
+        ("haystack", "haystack", "haystack"),
+        ("arrow", "pyarrow", "arrow"),
+    ],
+)
+def test_an_adapter_says_what_to_install(module: str, package: str, extra: str) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None; import chunkast.adapters.{module}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert "chunkast.errors.MissingPackageError: needs " in done.stderr
+    assert done.stderr.rstrip().endswith(f"pip install 'chunkast[{extra}]'")
+
+
+class TestLangChain:
+    @pytest.fixture(autouse=True)
+    def _framework(self) -> None:
+        pytest.importorskip("langchain_text_splitters", reason="needs chunkast[langchain]")
+
+    def splitter(self, **options: Any) -> Any:
+        from chunkast.adapters.langchain import ChunkastTextSplitter
+
+        return ChunkastTextSplitter(**{"max_tokens": BUDGET, **options})
+
+    def documents(self) -> list[Any]:
+        from langchain_core.documents import Document
+
+        return [Document(text, metadata={"source": name}) for name, text in TEXTS.items()]
+
+    def test_documents_are_the_chunks(self) -> None:
+        found = self.splitter().split_documents(self.documents())
+        expected = chunks_of(TEXTS)
+        assert [(part.id, part.page_content) for part in found] == [
+            (chunk.id, chunk.text) for chunk in expected
+        ]
+        for part, chunk in zip(found, expected, strict=True):
+            meta = part.metadata
+            start, end = meta["start_index"], meta["end_index"]
+            assert part.page_content == TEXTS[meta["source"]][start:end]
+            assert (meta["start_line"], meta["end_line"]) == (chunk.start_line, chunk.end_line)
+            assert meta["headings"] == " > ".join(chunk.headings)
+            assert meta["token_count"] == chunk.token_count <= BUDGET
+
+    def test_every_way_in_gives_the_same(self) -> None:
+        splitter, documents = self.splitter(), self.documents()
+        expected = splitter.split_documents(iter(documents))
+        assert splitter.transform_documents(documents) == expected
+        assert asyncio.run(splitter.atransform_documents(documents)) == expected
+        metadatas = [document.metadata for document in documents]
+        assert splitter.create_documents(list(TEXTS.values()), metadatas) == expected
+        assert splitter.split_text(SAME) == CHUNKER.split_text(SAME)
+        for other in (pickle.loads(pickle.dumps(splitter)), copy.deepcopy(splitter)):  # noqa: S301
+            assert other.split_documents(documents) == expected
+
+    def test_a_vector_store_takes_them(self) -> None:
+        from langchain_core.embeddings import DeterministicFakeEmbedding
+        from langchain_core.vectorstores import InMemoryVectorStore
+
+        store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+        parts = self.splitter().split_documents(self.documents())
+        assert store.add_documents(parts) == [chunk.id for chunk in chunks_of(TEXTS)]
+        assert store.get_by_ids([parts[3].id]) == [parts[3]]
+
+    def test_ids_come_from_a_name_or_there_are_none(self) -> None:
+        from langchain_core.documents import Document
+
+        splitter = self.splitter()
+        assert {part.id for part in splitter.create_documents(["# A\n\nOne.", "Two."])} == {None}
+        named = splitter.split_documents([Document("# A\n\nOne.", id="a.md")])
+        assert [part.id for part in named] == [c.id for c in CHUNKER.chunk("# A\n\nOne.", "a.md")]
+        pages = [Document("Page.", metadata={"source": "a.pdf", "page": page}) for page in (1, 2)]
+        assert len({part.id for part in splitter.split_documents(pages)}) == 2
+        other = self.splitter(source_key="url").create_documents(["Two."], [{"url": "b"}])
+        assert other[0].id == CHUNKER.chunk("Two.", "b")[0].id
+
+    def test_metadata_is_not_shared(self) -> None:
+        given = {"source": "a.md", "tags": ["x"]}
+        first, second, *_ = self.splitter(min_tokens=0).create_documents(
+            ["# A\n\n1\n\n# B\n\n2"], [given]
+        )
+        first.metadata["tags"].append("y")
+        assert second.metadata["tags"] == given["tags"] == ["x"]
+        assert "headings" not in given
+
+    def test_content_may_have_its_context(self) -> None:
+        parts = self.splitter(content="embed_text").create_documents([TABLE])
+        assert [part.page_content for part in parts] == [
+            chunk.embed_text for chunk in CHUNKER.chunk(TABLE)
+        ]
+        assert parts[-1].page_content.startswith(
+            "Guide > Prices\n\n| item | price |\n| --- | --- |\n"
+        )
+
+    def test_the_names_of_langchain(self) -> None:
+        from chunkast.adapters.langchain import ChunkastTextSplitter
+
+        expected = Chunker(max_tokens=50, overlap=5, encoding="o200k_base").split_text(SAME)
+        sizes: dict[str, Any] = {"chunk_size": 50, "chunk_overlap": 5}
+        by_name = ChunkastTextSplitter.from_tiktoken_encoder("o200k_base", **sizes)
+        by_model = ChunkastTextSplitter.from_tiktoken_encoder(model_name="gpt-4o", **sizes)
+        assert by_name.split_text(SAME) == by_model.split_text(SAME) == expected
+        words = ChunkastTextSplitter.from_huggingface_tokenizer(Words(), **sizes)
+        assert max(len(text.split()) for text in words.split_text(SAME)) == 50
+        parts = self.splitter(add_start_index=False).create_documents([SAME])
+        assert "start_index" not in parts[0].metadata
+
+    @pytest.mark.parametrize(
+        ("options", "field"),
+        [
+            ({"max_tokens": 0}, "max_tokens"),
+            ({"separators": ["\n"]}, "separators"),
+            ({"content": "html"}, "content"),
+            ({"encoding": "no such"}, "encoding"),
+        ],
+    )
+    def test_what_is_not_allowed_is_named(self, options: dict[str, Any], field: str) -> None:
+        with pytest.raises(ConfigError) as caught:
+            self.splitter(**options)
+        assert caught.value.field == field
+
+    def test_metadatas_are_one_per_text(self) -> None:
+        with pytest.raises(ConfigError, match="metadatas"):
+            self.splitter().create_documents(["a", "b"], [{}])
+
+    def test_the_example(self) -> None:
+        lines = run_example("langchain_splitter.py").splitlines()
+        assert len(lines) == 5
+        assert "README.md:1-" in lines[0]
+
+
+class Words:
+    """A tokenizer as Hugging Face's are: it adds a token at either end unless told."""
+
+    def encode(self, text: str, *, add_special_tokens: bool = True) -> list[str]:
+        words = text.split()
+        return ["[CLS]", *words, "[SEP]"] if add_special_tokens else words
+
+
+class TestLlamaIndex:
+    @pytest.fixture(autouse=True)
+    def _framework(self) -> None:
+        pytest.importorskip("llama_index.core", reason="needs chunkast[llama-index]")
+
+    def parser(self, **options: Any) -> Any:
+        from chunkast.adapters.llama_index import ChunkastNodeParser
+
+        return ChunkastNodeParser(**{"max_tokens": BUDGET, **options})
+
+    def documents(self, **more: Any) -> list[Any]:
+        from llama_index.core import Document
+
+        return [Document(text=text, id_=name, **more) for name, text in TEXTS.items()]
+
+    def test_nodes_are_the_chunks(self) -> None:
+        nodes = self.parser().get_nodes_from_documents(self.documents())
+        expected = chunks_of(TEXTS)
+        assert [
+            (node.id_, node.text, node.start_char_idx, node.end_char_idx, node.ref_doc_id)
+            for node in nodes
+        ] == [
+            (chunk.id, chunk.text, chunk.start_index, chunk.end_index, chunk.source)
+            for chunk in expected
+        ]
+        for node, chunk in zip(nodes, expected, strict=True):
+            assert node.metadata["headings"] == " > ".join(chunk.headings)
+            assert node.metadata["start_line"] == chunk.start_line
+            assert node.metadata["end_line"] == chunk.end_line
+
+    def test_every_way_in_gives_the_same(self) -> None:
+        from llama_index.core.ingestion import IngestionPipeline
+
+        parser, documents = self.parser(), self.documents()
+        expected = [node.to_dict() for node in parser.get_nodes_from_documents(documents)]
+        pipeline = IngestionPipeline(transformations=[parser])
+        loaded = type(parser).from_dict(json.loads(parser.to_json()))
+        assert loaded.to_dict() == parser.to_dict()
+        for nodes in (
+            parser(documents),
+            asyncio.run(parser.aget_nodes_from_documents(documents)),
+            pipeline.run(documents=documents),
+            loaded(documents),
+            pickle.loads(pickle.dumps(parser))(documents),  # noqa: S301
+        ):
+            assert [node.to_dict() for node in nodes] == expected
+        cached = pipeline.run(documents=documents)
+        for node, first in zip(cached, expected, strict=True):
+            assert node.to_dict().items() <= {**first, "class_name": "TextNode"}.items()
+
+    def test_nodes_know_their_neighbours(self) -> None:
+        from llama_index.core import Document
+
+        documents = [Document(text=SAME, id_="a"), Document(text=SAME, id_="b")]
+        nodes = self.parser().get_nodes_from_documents(documents)
+        for before, after in pairwise(nodes):
+            if before.ref_doc_id == after.ref_doc_id:
+                assert before.next_node.node_id == after.node_id
+                assert after.prev_node.node_id == before.node_id
+            else:
+                assert before.next_node is after.prev_node is None
+        alone = self.parser(include_prev_next_rel=False).get_nodes_from_documents(documents)
+        assert {node.next_node for node in alone} == {None}
+
+    def test_what_is_embedded_is_the_embed_text(self) -> None:
+        from llama_index.core import Document
+        from llama_index.core.schema import MetadataMode
+
+        nodes = self.parser().get_nodes_from_documents(self.documents())
+        for node, chunk in zip(nodes, chunks_of(TEXTS), strict=True):
+            assert node.get_content(MetadataMode.EMBED) == chunk.embed_text
+            assert node.get_content(MetadataMode.NONE) == chunk.text
+        shown = Document(text=TABLE, metadata={"title": "Shop", "path": "x"})
+        shown.excluded_embed_metadata_keys = ["path"]
+        node = self.parser().get_nodes_from_documents([shown])[-1]
+        embedded = node.get_content(MetadataMode.EMBED)
+        assert embedded.startswith("title: Shop\n\nGuide > Prices\n\n| item | price |\n")
+        said = node.get_content(MetadataMode.LLM)
+        assert said.startswith("title: Shop\npath: x\nheadings: Guide > Prices\nstart_line: ")
+        # A transformation between parser and embedding may change the text.
+        node.set_content("| *** | 3 |")
+        assert "bread" not in node.get_content(MetadataMode.EMBED)
+
+    def test_an_index_embeds_and_gives_back(self) -> None:
+        from llama_index.core import Document, MockEmbedding, VectorStoreIndex
+
+        seen: list[str] = []
+
+        class Recorder(MockEmbedding):  # type: ignore[misc] # it is not looked at
+            def _get_text_embedding(self, text: str) -> list[float]:
+                seen.append(text)
+                return [1.0, float(len(text))]
+
+        document = Document(text=TABLE, id_="guide.md")
+        index = VectorStoreIndex.from_documents(
+            [document], transformations=[self.parser()], embed_model=Recorder(embed_dim=2)
+        )
+        assert sorted(seen) == sorted(c.embed_text for c in CHUNKER.chunk(TABLE))
+        for found in index.as_retriever(similarity_top_k=3).retrieve("bread"):
+            node = found.node
+            assert TABLE[node.start_char_idx : node.end_char_idx] == node.text
+
+    def test_stores_take_the_nodes(self) -> None:
+        from llama_index.core.schema import MetadataMode
+        from llama_index.core.storage.docstore.utils import doc_to_json, json_to_doc
+        from llama_index.core.vector_stores.utils import (
+            metadata_dict_to_node,
+            node_to_metadata_dict,
+        )
+
+        for node in self.parser().get_nodes_from_documents(self.documents()):
+            flat = node_to_metadata_dict(node, remove_text=True, flat_metadata=True)
+            kept = json.loads(json.dumps(doc_to_json(node)))
+            for back in (metadata_dict_to_node(flat, node.text), json_to_doc(kept)):
+                assert (back.node_id, back.text) == (node.node_id, node.text)
+                assert (back.start_char_idx, back.metadata) == (node.start_char_idx, node.metadata)
+                if node.metadata["headings"]:
+                    embedded = back.get_content(MetadataMode.EMBED)
+                    assert embedded.startswith(f"headings: {node.metadata['headings']}".strip())
+
+    def test_the_fields_of_a_node_parser(self) -> None:
+        own = self.parser(id_func=lambda number, document: f"{document.id_}#{number}")
+        nodes = own.get_nodes_from_documents(self.documents()[-1:])
+        assert [node.id_ for node in nodes] == [f"same.md#{i}" for i in range(len(nodes))]
+        bare = self.parser(include_metadata=False)
+        nodes = bare.get_nodes_from_documents(self.documents(metadata={"title": "x"}))
+        assert all(node.metadata == {} for node in nodes)
+        with pytest.raises(ConfigError, match="max_tokens"):
+            self.parser(max_tokens=0)
+        with pytest.raises(ConfigError, match="separator"):
+            self.parser(separator=" ")
+
+    def test_the_example(self) -> None:
+        lines = run_example("llama_index_nodes.py").splitlines()
+        assert len(lines) == 5
+        assert "README.md[0:" in lines[0]
+
+
+class TestHaystack:
+    @pytest.fixture(autouse=True)
+    def _framework(self) -> None:
+        pytest.importorskip("haystack", reason="needs chunkast[haystack]")
+
+    def splitter(self, **options: Any) -> Any:
+        from chunkast.adapters.haystack import ChunkastDocumentSplitter
+
+        return ChunkastDocumentSplitter(**{"max_tokens": BUDGET, **options})
+
+    def documents(self) -> list[Any]:
+        from haystack import Document
+
+        return [Document(content=text, meta={"file_path": n}) for n, text in TEXTS.items()]
+
+    def test_documents_are_the_chunks(self) -> None:
+        found = self.splitter(source_key="file_path").run(self.documents())["documents"]
+        expected = chunks_of(TEXTS)
+        assert [(part.id, part.content) for part in found] == [
+            (chunk.id, chunk.text) for chunk in expected
+        ]
+        for part, chunk in zip(found, expected, strict=True):
+            meta = part.meta
+            assert meta["split_id"] == chunk.index
+            assert meta["split_idx_start"] == meta["start_index"] == chunk.start_index
+            assert (meta["start_line"], meta["end_line"]) == (chunk.start_line, chunk.end_line)
+            assert meta["headings"] == " > ".join(chunk.headings)
+            assert chunk.embed_text.startswith(meta["embed_prefix"] + chunk.text)
+
+    def test_ids_come_from_the_documents(self) -> None:
+        documents = self.documents()
+        found = self.splitter().run(documents)["documents"]
+        expected = chunks_of({document.id: document.content for document in documents})
+        assert [part.id for part in found] == [chunk.id for chunk in expected]
+        assert [part.meta["source_id"] for part in found] == [chunk.source for chunk in expected]
+
+    def test_a_saved_pipeline_is_loaded_by_another_process(self) -> None:
+        from haystack import Pipeline
+
+        pipeline = Pipeline()
+        options = {"overlap": 0, "extensions": ("tables",), "scores": {"hr": 90}}
+        pipeline.add_component("splitter", self.splitter(source_key="name", **options))
+        code = (
+            "import sys; from haystack import Document, Pipeline\n"
+            "pipeline = Pipeline.loads(sys.stdin.read())\n"
+            "given = [Document(content='# A\\n\\nOne.', meta={'name': 'a.md'})]\n"
+            "for part in pipeline.run({'splitter': {'documents': given}})['splitter']['documents']:\n"
+            "    print(part.id, pipeline.get_component('splitter').to_dict() == "
+            "Pipeline.loads(pipeline.dumps()).get_component('splitter').to_dict())\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            input=pipeline.dumps(),
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == f"{CHUNKER.chunk(chr(35) + ' A', 'a.md')[0].id} True\n", done.stderr
+
+    def test_an_embedder_embeds_the_context(self) -> None:
+        from haystack import Document, Pipeline
+        from haystack.components.embedders import MockDocumentEmbedder
+
+        seen: list[str] = []
+
+        def embed(text: str) -> list[float]:
+            seen.append(text)
+            return [1.0]
+
+        pipeline = Pipeline()
+        pipeline.add_component("splitter", self.splitter())
+        embedder = MockDocumentEmbedder(
+            embedding_fn=embed, meta_fields_to_embed=["embed_prefix"], embedding_separator=""
+        )
+        pipeline.add_component("embedder", embedder)
+        pipeline.connect("splitter", "embedder")
+        pipeline.run({"splitter": {"documents": [Document(content=TABLE)]}})
+        assert seen == [chunk.embed_text for chunk in CHUNKER.chunk(TABLE)]
+        assert seen[-1].startswith("Guide > Prices\n\n| item | price |\n")
+
+    def test_a_window_around_a_chunk_is_the_source(self) -> None:
+        from haystack import Document
+        from haystack.components.retrievers import SentenceWindowRetriever
+        from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+        store = InMemoryDocumentStore()
+        parts = self.splitter(trim=False).run([Document(content=SAME)])["documents"]
+        store.write_documents(parts)
+        retriever = SentenceWindowRetriever(store, window_size=2)
+        window = retriever.run(retrieved_documents=[parts[5]])["context_windows"][0]
+        assert window == SAME[parts[3].meta["start_index"] : parts[7].meta["end_index"]]
+
+    def test_what_cannot_be_split_is_named(self) -> None:
+        from haystack import Document
+
+        with pytest.raises(ValueError, match="document x has no text"):
+            self.splitter().run([Document(id="x", content=None)])
+        assert self.splitter().run([Document(content="")]) == {"documents": []}
+        with pytest.raises(ConfigError, match="split_length"):
+            self.splitter(split_length=3)
+
+    def test_the_example(self) -> None:
+        lines = run_example("haystack_pipeline.py").splitlines()
+        assert lines[0].endswith(" documents written")
+        assert len(lines) == 6
