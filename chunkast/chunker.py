@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chunkast.analysis import analyze
+from chunkast.analysis import analyze, analyze_code
 from chunkast.boundaries import closed_spans, merge_break_points
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
@@ -41,28 +41,42 @@ class Chunker:
         self.config = ChunkConfig.of(options) if config is None else config
         self.counter = resolve_counter(self.config.encoding, self.config.model)
 
-    def analyze(self, text: str) -> Analysis:
-        """What is known of ``text`` before it is packed: blocks, break points, regions, headings."""
-        return analyze(text, self.config)
+    def analyze(self, text: str, language: str = "") -> Analysis:
+        """What is known of ``text`` before it is packed: blocks, break points, regions, headings.
 
-    def chunk(self, text: str | Analysis, source: str | None = None) -> list[Chunk]:
-        """The chunks of a Markdown text (or of its analysis), in order.
+        It is Markdown, or code in ``language``: a name as in a fence's info string. A language
+        that is not known, or without the extra ``code``, is code all the same. Heuristics and
+        tools are for Markdown.
+        """
+        return analyze_code(text, language, self.config) if language else analyze(text, self.config)
+
+    def chunk(
+        self, text: str | Analysis, source: str | None = None, language: str = ""
+    ) -> list[Chunk]:
+        """The chunks of a Markdown text (or of code, or of an analysis), in order.
 
         ``source`` names the document in the chunks and their ids; without it ids are
-        unique within the document only. Never raises on a string.
+        unique within the document only. ``language`` is as in :meth:`analyze`; the headings
+        of code are the definitions around it. Never raises on a string.
         """
+        if language and isinstance(text, str):
+            text = self.analyze(text, language)
         return self._chunks(text, source, defaultdict(int))
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
         return [chunk.text for chunk in self.chunk(text)]
 
-    def iter_chunks(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Chunk]:
+    def iter_chunks(
+        self, documents: Iterable[tuple[str | None, str | Analysis]]
+    ) -> Iterator[Chunk]:
         """The chunks of ``(source, text)`` pairs, document by document, as they are asked for."""
         for chunks in self.chunk_documents(documents):
             yield from chunks
 
-    def chunk_documents(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[list[Chunk]]:
+    def chunk_documents(
+        self, documents: Iterable[tuple[str | None, str | Analysis]]
+    ) -> Iterator[list[Chunk]]:
         """Like :meth:`iter_chunks`, a list for each document.
 
         A source that comes again goes on counting its parts.
@@ -259,7 +273,8 @@ class _Run:
         if leaf is None:
             pos = self.layout.pos
             return bool(self.text[pos[unit] : pos[unit + 1]].strip())
-        return leaf.kind != "heading"
+        behind = self.text[leaf.end : self.layout.pos[unit + 1]]
+        return not CONSTRUCTS[leaf.kind].heads or bool(behind.strip())
 
     def emit(
         self, number: int, piece: Piece, previous: Piece | None, source_map: SourceMap

@@ -19,6 +19,7 @@ ORDER = (
     "scores",
     "heuristics",
     "text",
+    "code",
     "toolcalls",
     "config",
     "tokens",

@@ -14,7 +14,7 @@ from chunkast.cli.inputs import select
 from chunkast.cli.messages import UsageError, counted, say
 from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Tally, results
+from chunkast.cli.work import Tally, analyzed, results
 from chunkast.model import Chunk
 from chunkast.writers import WRITERS, format_of
 
@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     if form.binary and path is None and sys.stdout.isatty():
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
-        selection = select(options.paths, path)
+        selection = select(options.paths, path, code=options.code)
         # Chunks and a progress bar would run into one another on one terminal.
         progress = path is not None or not sys.stdout.isatty()
         documents = results(options, selection, chunker, _chunk, totals, progress=progress)
@@ -92,7 +92,9 @@ def run(options: Namespace) -> int:
 
 
 def _chunk(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> Iterable[list[Chunk]]:
-    return chunker.chunk_documents(documents)
+    return chunker.chunk_documents(
+        (source, analyzed(chunker, source, text)) for source, text in documents
+    )
 
 
 def _chunks(

@@ -24,6 +24,7 @@ from chunkast.cli.options import (
 )
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Tally, results
+from chunkast.code import language_of
 from chunkast.errors import SourceError, StoreError
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _update(
         say_note(f"{options.db}: waiting for another run that writes to it")
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
-        selection = select([str(root)])
+        selection = select([str(root)], code=options.code)
         _leave_out_unnameable(selection)
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
@@ -171,7 +172,10 @@ def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespac
 def _index(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> list[IndexedDocument]:
     from chunkast.index import index_document
 
-    return [index_document(chunker, source or "", text) for source, text in documents]
+    return [
+        index_document(chunker, source or "", text, language_of(source or ""))
+        for source, text in documents
+    ]
 
 
 def _page(report: IndexReport, form: str) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.cli.inputs import select
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Tally, results
+from chunkast.cli.work import Tally, analyzed, results
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -80,9 +80,8 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     tally = Tally()
     total = _Measures()
-    with closing(
-        results(options, select(options.paths), chunker, _measure_all, tally)
-    ) as documents:
+    selection = select(options.paths, code=options.code)
+    with closing(results(options, selection, chunker, _measure_all, tally)) as documents:
         for measures in documents:
             total.add(measures)
     report = _report(tally.documents, total, chunker.config.max_tokens)
@@ -96,11 +95,10 @@ def run(options: Namespace) -> int:
 
 
 def _measure_all(chunker: Chunker, documents: Sequence[tuple[str | None, str]]) -> list[_Measures]:
-    return [_measure(chunker, text) for _, text in documents]
+    return [_measure(chunker, analyzed(chunker, source, text)) for source, text in documents]
 
 
-def _measure(chunker: Chunker, text: str) -> _Measures:
-    analysis = chunker.analyze(text)
+def _measure(chunker: Chunker, analysis: Analysis) -> _Measures:
     chunks = chunker.chunk(analysis)
     places = _places(analysis, [chunk.start_index + chunk.overlap for chunk in chunks[1:]])
     return _Measures(

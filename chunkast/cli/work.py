@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from chunkast.cli.inputs import InputFile, Selection, read
 from chunkast.cli.messages import say_error, say_note
 from chunkast.cli.progress import progress_bar
+from chunkast.code import language_of
 from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastError, SourceError
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from chunkast.chunker import Chunker
+    from chunkast.model import Analysis
 
-__all__ = ("Tally", "Task", "results")
+__all__ = ("Tally", "Task", "analyzed", "results")
 
 T = TypeVar("T")
 Task = Callable[["Chunker", Sequence[tuple["str | None", str]]], Iterable[T]]
@@ -52,6 +54,11 @@ class Tally:
         """Count and report an input that failed."""
         say_error(error)
         self.failures += 1
+
+
+def analyzed(chunker: Chunker, source: str | None, text: str) -> Analysis:
+    """The analysis of a document: code by its source's ending, or else Markdown."""
+    return chunker.analyze(text, language_of(source or ""))
 
 
 def results(

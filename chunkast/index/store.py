@@ -101,9 +101,9 @@ def text_hash(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def index_document(chunker: Chunker, source: str, text: str) -> IndexedDocument:
-    """Chunk a document for an index."""
-    chunks = tuple(chunker.chunk(text, source))
+def index_document(chunker: Chunker, source: str, text: str, language: str = "") -> IndexedDocument:
+    """Chunk a document for an index; ``language`` as in :meth:`chunkast.Chunker.analyze`."""
+    chunks = tuple(chunker.chunk(text, source, language))
     own = own_token_counts(chunks, chunker.counter.count)
     return IndexedDocument(source, text_hash(encode(text)), chunks, own)
 
