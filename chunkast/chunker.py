@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final
 
-from chunkast.analysis import analyze
+from chunkast.analysis import analyze, analyze_code
 from chunkast.boundaries import closed_spans, merge_break_points
 from chunkast.collector import paused
 from chunkast.config import ChunkConfig
@@ -48,28 +48,45 @@ class Chunker:
         self.config = ChunkConfig.of(options) if config is None else config
         self.counter = resolve_counter(self.config.encoding, self.config.model)
 
-    def analyze(self, text: str, source: str | None = None) -> Analysis:
+    def analyze(
+        self, text: str, source: str | None = None, language: str | None = None
+    ) -> Analysis:
         """What is known of ``text`` before it is packed: blocks, break points, regions, headings.
 
-        ``source`` is the document's name, whose ending may say how it is read.
+        ``source`` is the document's name, whose ending may say how it is read: which Markdown
+        it is, or code in which language. ``language`` says that it is code: a name as in a
+        fence's info string; "" that it is not. A language that is not known, or without the
+        extra ``code``, is code all the same. Heuristics and tools are for Markdown.
         """
         with paused():
-            return analyze(text, self.config, self.config.extensions_for(source))
+            return self._analyze(text, source, language)
 
-    def chunk(self, text: str | Analysis, source: str | None = None) -> list[Chunk]:
-        """The chunks of a Markdown text (or of its analysis), in order.
+    def _analyze(self, text: str, source: str | None, language: str | None) -> Analysis:
+        if language is None:
+            language = self.config.language_of(source)
+        if language:
+            return analyze_code(text, language, self.config)
+        return analyze(text, self.config, self.config.extensions_for(source))
+
+    def chunk(
+        self, text: str | Analysis, source: str | None = None, language: str | None = None
+    ) -> list[Chunk]:
+        """The chunks of a Markdown text (or of code, or of an analysis), in order.
 
         ``source`` names the document in the chunks and their ids; without it ids are
-        unique within the document only. Never raises on a string.
+        unique within the document only. ``language`` is as in :meth:`analyze`; the headings
+        of code are the definitions around it. Never raises on a string.
         """
         with paused():
-            return list(self._chunks(text, source, defaultdict(int)))
+            return list(self._chunks(text, source, defaultdict(int), language))
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
         return [chunk.text for chunk in self.chunk(text)]
 
-    def iter_chunks(self, documents: Iterable[tuple[str | None, str]]) -> Iterator[Chunk]:
+    def iter_chunks(
+        self, documents: Iterable[tuple[str | None, str | Analysis]]
+    ) -> Iterator[Chunk]:
         """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
 
         Only the document at hand is kept, and of it no chunk that was given out.
@@ -117,11 +134,18 @@ class Chunker:
 
         return chunk_groups(self, texts, names, workers=workers, progress=progress)
 
-    def _chunks(self, given: str | Analysis, source: str | None, parts: _Parts) -> Iterator[Chunk]:
+    def _chunks(
+        self,
+        given: str | Analysis,
+        source: str | None,
+        parts: _Parts,
+        language: str | None = None,
+    ) -> Iterator[Chunk]:
         with paused():
-            analysis = given if isinstance(given, Analysis) else self.analyze(given, source)
+            if isinstance(given, str):
+                given = self._analyze(given, source, language)
             # Without a source nothing is known of the documents before.
-            run = _Run(self, analysis, source, defaultdict(int) if source is None else parts)
+            run = _Run(self, given, source, defaultdict(int) if source is None else parts)
             # The run does not hold what refers to it: no cycle is left for the collector.
             overlap = Overlap(run.layout, run.sentences)
             pieces = run.pieces(overlap)
@@ -304,11 +328,14 @@ class _Run:
                 previous = piece
 
     def texts(self) -> Iterator[bool]:
-        """Of each unit whether it is more than a heading."""
-        kinds = dict(zip(self.leaf_starts, (leaf.kind for leaf in self.leaves), strict=True))
+        """Of each unit whether it is more than what only heads others."""
+        ends = {leaf.start: leaf.end for leaf in self.leaves if CONSTRUCTS[leaf.kind].heads}
+        known = frozenset(self.leaf_starts)
         for start, end in pairwise(self.layout.pos):
-            kind = kinds.get(start)
-            yield bool(self.text[start:end].strip()) if kind is None else kind != "heading"
+            if start in ends:
+                yield bool(self.text[ends[start] : end].strip())
+            else:
+                yield start in known or bool(self.text[start:end].strip())
 
     def emit(self, number: int, piece: Piece, start: int, source_map: SourceMap) -> Chunk:
         layout = self.layout

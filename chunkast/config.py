@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
+from chunkast.code import language_of
 from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
@@ -207,6 +208,10 @@ class ChunkConfig:
             if added and added not in self.extensions:
                 return (*self.extensions, added)
         return self.extensions
+
+    def language_of(self, source: str | None) -> str:
+        """The programming language of a source file, by its name's ending; "" if it is none."""
+        return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property
     def overlap_tokens(self) -> int:

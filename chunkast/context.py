@@ -126,6 +126,8 @@ class Context:
             return ()
         slot = bisect_left(self._heading_starts, pos)
         begins = slot < len(self._heading_starts) and self._heading_starts[slot] == pos
+        # What stands behind a definition has no title of its own.
+        begins = begins and bool(self._headings[slot].title)
         path = self.path(pos)
         shown = path[:-1] if begins else path
         if mode == "headings":

@@ -190,7 +190,11 @@ def analyze_cells(chunker: Chunker, notebook: Notebook) -> Iterator[tuple[Cell, 
                 front_matter_data=first.front_matter_data,
             )
         first = first or analysis
-        yield cell, replace(analysis, headings=tuple(_continued(analysis.headings, path)))
+        if cell.type == "code":  # its definitions are headings inside the cell alone
+            headings = tuple(replace(h, path=(*analysis.path, *h.path)) for h in analysis.headings)
+        else:
+            headings = tuple(_continued(analysis.headings, path))
+        yield cell, replace(analysis, headings=headings)
 
 
 def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
@@ -211,6 +215,8 @@ def _analyze(chunker: Chunker, cell: Cell) -> Analysis:
         analysis = chunker.analyze(cell.source)
         if analysis.front_matter:
             return analysis
+    if cell.type == "code" and cell.language:
+        return chunker.analyze(cell.source, language=cell.language)
     return _of_one_block(chunker, cell, "code")
 
 

@@ -10,8 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ("SCORES", "item_kind")
+__all__ = ("CODE_SCORES", "SCORES", "item_kind")
 
+# What counts where a grammar of the extra ``code`` reads the code, and nowhere else.
+CODE_SCORES: Final[Mapping[str, float]] = MappingProxyType(
+    {"class": 100.0, "function": 90.0, "type": 80.0, "import": 60.0, "statement": 3.0}
+)
 SCORES: Final[Mapping[str, float]] = MappingProxyType(
     {
         # Before a heading.
@@ -47,6 +51,9 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "line": 1.0,
         "word": 0.1,
         "grapheme": 0.01,
+        # Inside code whose grammar is installed: before a definition (a type is an alias or
+        # an enumeration), an import, any other statement.
+        **CODE_SCORES,
         # These replace the score of a point that parts what belongs together: right
         # after a heading, and between a lead-in ending with a colon (or a table's
         # header, or a fence's opening line) and what it introduces.

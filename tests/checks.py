@@ -50,15 +50,19 @@ def sentence_spans(
 
 
 def check_promises(
-    text: str, config: ChunkConfig, own_points: AbstractSet[int] = frozenset()
+    text: str,
+    config: ChunkConfig,
+    own_points: AbstractSet[int] = frozenset(),
+    language: str = "",
 ) -> list[Chunk]:
     """Chunk ``text`` and assert every promise that one run can show; returns the chunks.
 
-    At ``own_points``, which a user's heuristic set, a sentence may be cut.
+    At ``own_points``, which a user's heuristic set, a sentence may be cut. ``text`` is
+    Markdown, or code in ``language``.
     """
     chunker = Chunker(config)
-    analysis = chunker.analyze(text)
-    chunks = chunker.chunk(text, "doc.md")
+    analysis = chunker.analyze(text, language=language)
+    chunks = chunker.chunk(text, "doc.md", language=language)
     count = counter_of(config)
     budget = config.max_tokens
 

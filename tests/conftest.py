@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from chunkast.code import versions
 
 settings.register_profile(
     "ci",
@@ -24,6 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-goldens", action="store_true", help="write the golden files anew (not in CI)"
     )
+
+
+@pytest.fixture
+def without_grammars(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if the extra ``code`` were not installed, so that cuts do not depend on whether it is."""
+    versions.cache_clear()
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    yield
+    versions.cache_clear()
 
 
 @pytest.fixture

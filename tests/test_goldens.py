@@ -36,6 +36,9 @@ CONFIGURATIONS: Final[dict[str, dict[str, Any]]] = {
     },
     "tiny-48-exact": {"max_tokens": 48, "overlap": 0, "trim": False, "context": "none"},
 }
+# Goldens are the same whether the extra ``code`` is there or not.
+pytestmark = pytest.mark.usefixtures("without_grammars")
+
 # What is said of a chunk, and what of it stands on one line.
 LINES: Final = (
     ("id", "lines", "chars"),

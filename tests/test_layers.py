@@ -21,6 +21,7 @@ ORDER = (
     "heuristics",
     "text",
     "columns",
+    "code",
     "toolcalls",
     "config",
     "tokens",

@@ -9,7 +9,7 @@ from typing import Final
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, ProtectedRegion
 
-__all__ = ("find_regions", "opening_line")
+__all__ = ("find_regions", "opening_column", "opening_line")
 
 _PROTECTED: Final = frozenset(kind for kind, row in CONSTRUCTS.items() if row.protected)
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
@@ -20,6 +20,12 @@ def opening_line(text: str, fence: Block) -> str:
     first = text[fence.start : fence.end].splitlines()[0]
     opening = _FENCE_RUN.search(first)
     return first[opening.start() :].rstrip() if opening else ""
+
+
+def opening_column(text: str, fence: Block) -> int:
+    """How many characters stand before a fence on its opening line."""
+    opening = _FENCE_RUN.search(text, fence.start, fence.end)
+    return opening.start() - fence.start if opening else 0
 
 
 def find_regions(

@@ -79,7 +79,7 @@ def run(options: Namespace) -> int:
     if form.binary and path is None and sys.stdout.isatty():
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
-        selection = select(options.paths, path)
+        selection = select(options.paths, path, code=options.code)
         # Chunks and a progress bar would run into one another on one terminal.
         progress = path is not None or not sys.stdout.isatty()
         documents = results(options, selection, chunker, _chunk, totals, progress=progress)

@@ -3,13 +3,14 @@
 An argument is a file, a folder, a glob or ``-`` (standard input).
 
 - A file is taken whatever its name. Its source is the path as given, with forward slashes.
-- A folder is searched for files with a Markdown ending, in any case. Hidden files, hidden
+- A folder is searched for files with a Markdown ending, in any case; if that is asked for,
+  for those with the ending of a programming language, too. Hidden files, hidden
   folders and vendored folders (see ``VENDORED``) below it are left out, and symbolic links
   to folders are not followed. Sources are relative to the folder.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
   the shell has not. Its wildcards pass over what a folder's search leaves out. A pattern
   with an ending (``*.rst``) takes every file that it matches, any other (``docs/*``) those
-  with a Markdown ending; folders that it matches are searched like any other.
+  that a folder's search takes; folders that it matches are searched like any other.
 - Standard input has no source.
 
 A file found twice, by whatever path, is taken once: as the first argument names it.
@@ -30,6 +31,7 @@ from typing import Final, cast
 
 from chunkast.cli.files import is_file, is_folder, is_there
 from chunkast.cli.messages import UsageError
+from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.errors import SourceError
 from chunkast.notebook import Notebook, is_notebook, read_notebook
 
@@ -93,8 +95,10 @@ class Selection:
         return len(self.files) - len({file.source for file in self.files})
 
 
-def select(arguments: Sequence[str], output: str | None = None) -> Selection:
+def select(arguments: Sequence[str], output: str | None = None, *, code: bool = False) -> Selection:
     """Find the files that ``arguments`` mean; ``output`` is not one of them.
+
+    With ``code`` folders are searched for source code as well.
 
     Raises ``UsageError`` when an argument names the output itself.
     """
@@ -102,9 +106,10 @@ def select(arguments: Sequence[str], output: str | None = None) -> Selection:
     if any(argument != "-" and os.path.realpath(argument) == written for argument in arguments):
         raise UsageError(f"--output {output}: that is one of the inputs")
     selection = Selection()
+    endings = (*ENDINGS, *CODE_ENDINGS) if code else ENDINGS
     taken: set[str | None] = {written}
     for argument in arguments:
-        for path, source in _Finder(selection).find(argument):
+        for path, source in _Finder(selection, endings).find(argument):
             real = "-" if source is None else os.path.realpath(path)
             if real in taken:
                 continue
@@ -213,7 +218,8 @@ def _data_read_once(path: str, source: str | None) -> bytes | None:
 class _Finder:
     """Finds the files that one argument means."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: Selection, endings: tuple[str, ...]) -> None:
+        self.endings = endings
         self.problems = selection.problems
         self.vendored = selection.vendored
 
@@ -223,7 +229,7 @@ class _Finder:
             return [(_STDIN, None)]
         if is_folder(argument):
             return self.in_folder(Path(argument)) or self.nothing(
-                argument, f"no Markdown file in this folder ({' '.join(ENDINGS)})"
+                argument, f"no file to chunk in this folder ({' '.join(self.endings)})"
             )
         if os.path.lexists(argument):
             return [(argument, PurePath(argument).as_posix())]
@@ -244,7 +250,7 @@ class _Finder:
                 if _is_folder(entry):
                     if self.may_enter(entry):
                         folders.append(path)
-                elif _is_markdown(entry.name) and _is_file(entry):
+                elif self.is_wanted(entry.name) and _is_file(entry):
                     source = path.relative_to(root).as_posix()
                     files.append((entry.is_symlink(), source, str(path)))
         # Where a link and the file itself are both found, the file comes first and stays.
@@ -261,7 +267,7 @@ class _Finder:
         for path in sorted(set(self.expand(Path(), parts))):
             if is_folder(path):
                 folders.append(path)
-            elif any_ending or _is_markdown(path.name):
+            elif any_ending or self.is_wanted(path.name):
                 files.append((str(path), path.as_posix()))
         return [*files, *(found for folder in folders for found in self.in_folder(folder))]
 
@@ -301,6 +307,9 @@ class _Finder:
             self.problems.append(SourceError(str(folder), error.strerror or str(error)))
             return []
 
+    def is_wanted(self, name: str) -> bool:
+        return name.lower().endswith(self.endings)
+
     def may_enter(self, folder: os.DirEntry[str]) -> bool:
         return not folder.is_symlink() and not self.is_vendored(folder)
 
@@ -315,10 +324,6 @@ class _Finder:
 
 def _is_pattern(text: str) -> bool:
     return any(character in text for character in "*?[")
-
-
-def _is_markdown(name: str) -> bool:
-    return name.lower().endswith(ENDINGS)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Final, get_args, get_type_hints
 from chunkast.cli.inputs import ENDINGS, VENDORED
 from chunkast.cli.messages import UsageError
 from chunkast.cli.tools import TOOLS_HELP, load_tools
+from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
 from chunkast.errors import ConfigError
 
@@ -46,6 +47,12 @@ def add_selection(
         default=1,
         metavar="N",
         help="processes to spread the work over (default 1)",
+    )
+    parser.add_argument(
+        "--code",
+        action="store_true",
+        help=f"search folders for source code too ({' '.join(CODE_ENDINGS)}); "
+        "a file that is named is code by its ending in any case",
     )
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="errors only: no summary, no progress"

@@ -82,9 +82,8 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     tally = Tally()
     total = _Measures()
-    with closing(
-        results(options, select(options.paths), chunker, _measure_all, tally)
-    ) as documents:
+    selection = select(options.paths, code=options.code)
+    with closing(results(options, selection, chunker, _measure_all, tally)) as documents:
         for measures in documents:
             total.add(measures)
     report = _report(tally.documents, total, chunker.config.max_tokens)

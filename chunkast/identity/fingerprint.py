@@ -10,13 +10,15 @@ from hashlib import sha256
 from typing import Any, Final
 
 from chunkast import __version__
+from chunkast.code import versions as grammars
 from chunkast.config import ChunkConfig
+from chunkast.scores import CODE_SCORES
 from chunkast.text.source_map import encode
 
 __all__ = ("config_values", "fingerprint")
 
 # Another version of any of these may cut another way: the parser, the tokenizer, the
-# splitter of sentences, the grapheme clusters.
+# splitter of sentences, the grapheme clusters. Grammars do so where they are installed.
 _DISTRIBUTIONS: Final = (
     "markdown-it-py",
     "mdit-py-plugins",
@@ -51,6 +53,9 @@ def fingerprint(config: ChunkConfig, encoding: str) -> str:
     by its name alone, a heuristic by its id: give it another one when it does something else.
     """
     given = {**config_values(config, encoding), **_versions()}
+    if not grammars():
+        # Without a grammar nothing has these scores.
+        given["scores"] = {k: v for k, v in given["scores"].items() if k not in CODE_SCORES}
     return sha256(encode(json.dumps(given, sort_keys=True))).hexdigest()
 
 
@@ -59,4 +64,9 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import version
 
     versions = {name: version(name) for name in _DISTRIBUTIONS}
-    return {**versions, "chunkast": __version__, "unicode": unicodedata.unidata_version}
+    return {
+        **versions,
+        **grammars(),
+        "chunkast": __version__,
+        "unicode": unicodedata.unidata_version,
+    }

@@ -24,7 +24,8 @@ class Construct:
     the row of the score table for the point before the block ("paragraph" unless said;
     those of ``leveled`` blocks, headings and items, depend on their level). ``after`` says whether the same
     score counts behind the block. ``protected`` blocks are not cut while they fit.
-    ``introducible`` blocks belong to a lead-in line, ending with a colon, before them.
+    ``introducible`` blocks belong to a lead-in line, ending with a colon, before them; what
+    ``heads`` others never stands without them.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Construct:
     protected: bool = False
     introducible: bool = False
     leveled: bool = False
+    heads: bool = False
 
 
 def _own(kind: str, shape: Shape, *, introducible: bool = True) -> Construct:
@@ -46,10 +48,12 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
         row.kind: row
         for row in (
             Construct("document", "container"),
-            Construct("heading", "prose", leveled=True),
+            Construct("heading", "prose", leveled=True, heads=True),
             Construct("paragraph", "prose"),
             _own("fence", "code"),
             _own("code", "code"),
+            # The lines of a definition in a source file before what it holds.
+            Construct("signature", "code", heads=True),
             _own("table", "table"),
             _own("math", "lines"),
             _own("html", "lines", introducible=False),

@@ -11,7 +11,9 @@ from chunkast.pack.piece import Piece
 __all__ = ("Overlap",)
 
 # Points inside a block that are no place to begin reading.
-_INNER = frozenset({"line", "blank-line", "word", "grapheme", "lead-in", "orphan-heading"})
+_INNER = frozenset(
+    {"line", "blank-line", "statement", "word", "grapheme", "lead-in", "orphan-heading"}
+)
 
 
 class Overlap:

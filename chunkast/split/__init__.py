@@ -2,5 +2,6 @@
 
 from chunkast.split.prose import Prose
 from chunkast.split.refine import Frame, Refiner
+from chunkast.split.syntax import scored
 
-__all__ = ("Frame", "Prose", "Refiner")
+__all__ = ("Frame", "Prose", "Refiner", "scored")

@@ -9,15 +9,18 @@ prose (links, inline code, ...) stays whole while it fits; grapheme clusters alw
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from chunkast.boundaries import opening_line
+from chunkast.code import Outliner
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block, BreakPoint
 from chunkast.split.prose import Prose
+from chunkast.split.syntax import SyntaxPoint, fence_points
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
@@ -31,6 +34,8 @@ _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 _INDENTATION = re.compile(r"[ \t]*")
 # Word and cluster points are set no closer than this share of the budget at first.
 _STEP_SHARE: Final = 32
+# Code is divided at its syntax to this depth, then at lines.
+_SYNTAX_DEPTH: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class _Piece:
     scores: Mapping[str, float]
     index: TokenIndex
     step: int
+    syntax: Sequence[SyntaxPoint]
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
         return BreakPoint(pos, self.scores[kind] * share, kind)
@@ -76,6 +82,20 @@ def _sentences(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for pos in piece.sentences:
         if start < pos < end and piece.blocked.end(pos) == pos:
             yield piece.point(pos, "sentence")
+
+
+def _syntax(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """Before the outermost definitions and statements that begin inside the piece."""
+    first = bisect_right(piece.syntax, start, key=_position)
+    inside = piece.syntax[first : bisect_left(piece.syntax, end, key=_position)]
+    depth = min((item.depth for item in inside), default=0)
+    for item in inside:
+        if item.depth == depth and piece.blocked.end(item.point.pos) == item.point.pos:
+            yield item.point
+
+
+def _position(item: SyntaxPoint) -> int:
+    return item.point.pos
 
 
 def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -167,7 +187,7 @@ def _spaced_graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoin
 _FINEST: Final[tuple[_Level, ...]] = (_spaced(_words), _words, _spaced_graphemes, _graphemes)
 _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
     "prose": (_sentences, _lines, *_FINEST),
-    "code": (_lines, *_FINEST),
+    "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
     "lines": (_lines, *_FINEST),
     "table": (_rows, *_FINEST),
     "container": _FINEST,
@@ -209,6 +229,7 @@ class Refiner:
         self.extensions = extensions
         self.points: list[BreakPoint] = []
         self.frames: list[Frame] = []
+        self.outliner = Outliner()
 
     def divide(self, leaf: Block, start: int, body_end: int, end: int) -> None:
         """Add points inside ``[start, end)``, which begins with ``leaf``, until all fits.
@@ -265,8 +286,17 @@ class Refiner:
                 if not crosses and self._is_within_budget(first, last):
                     blocked.append((first, last))
         step = max(1, self.budget // _STEP_SHARE)
+        syntax = fence_points(self.parsed, leaf, self.outliner, self.scores)
         return _Piece(
-            self.parsed, leaf, prose, sentences, SpanSet(blocked), self.scores, self.index, step
+            self.parsed,
+            leaf,
+            prose,
+            sentences,
+            SpanSet(blocked),
+            self.scores,
+            self.index,
+            step,
+            syntax,
         )
 
     def _is_within_budget(self, start: int, end: int) -> bool:

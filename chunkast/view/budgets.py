@@ -62,7 +62,7 @@ def view_of(
     sizes = sorted({config.max_tokens, *around})
     # Every budget is checked before the work begins.
     chunkers = [Chunker(replace(config, max_tokens=size)) for size in sizes]
-    analysis = chunker.analyze(text)
+    analysis = chunker.analyze(text, name or None)
     views = []
     for size, sized in zip(sizes, chunkers, strict=True):
         chunks = sized.chunk(analysis, name or None)

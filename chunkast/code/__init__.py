@@ -1,0 +1,15 @@
+"""Source code: its languages, and an outline of it by tree-sitter (the extra ``code``)."""
+
+from chunkast.code.grammars import versions
+from chunkast.code.languages import ENDINGS, Language, language_named, language_of
+from chunkast.code.outline import Item, Outliner
+
+__all__ = (
+    "ENDINGS",
+    "Item",
+    "Language",
+    "Outliner",
+    "language_named",
+    "language_of",
+    "versions",
+)

@@ -1,0 +1,273 @@
+"""One row per programming language: how fences and files name it, and what its grammar calls things.
+
+A new language is a row here, its grammar's package in the extra ``code``, and a test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ("ENDINGS", "LANGUAGES", "Language", "language_named", "language_of")
+
+
+_HEREDOC = re.compile(r"<<[~\-]?(\"[^\"\n]*|'[^'\n]*|`[^`\n]*|\w+)")
+_INDICATOR = re.compile(r"[\-?:](?=[ \t]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language whose grammar comes in a package of its own.
+
+    ``names`` are what a fence's info string calls it, ``endings`` its files' endings.
+    ``package`` is the grammar's module, ``entry`` the function of it that gives the grammar.
+    ``kinds`` says which kind of break point a node of the grammar is; a node without a kind
+    is a statement. ``wrappers`` are nodes around a definition (decorators, ``export``), which
+    are of the kind of what they hold. ``closers`` are (start of a line, what ends the block
+    that such a line opens) besides brackets; ``filler`` is a statement that a block may not
+    be without. Text that the language ``refuses`` would crash the grammar's scanner.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    endings: tuple[str, ...]
+    package: str
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    wrappers: frozenset[str] = frozenset()
+    entry: str = "language"
+    closers: tuple[tuple[str, str], ...] = ()
+    filler: str = ""
+    refuses: Callable[[str], bool] | None = None
+
+    @property
+    def distribution(self) -> str:
+        """The package's name where packages are installed from."""
+        return self.package.replace("_", "-")
+
+
+def _kinds(**types: str) -> dict[str, str]:
+    """Kind -> names of node types, turned round."""
+    return {name: kind for kind, names in types.items() for name in names.split()}
+
+
+def _has_many_heredocs(source: str) -> bool:
+    """Heredocs that wait for their end overrun what the scanner for Ruby has room for."""
+    heredocs = _HEREDOC.findall(source)
+    return len(heredocs) > 24 or any(len(word) > 64 for word in heredocs)
+
+
+def _is_deep(source: str) -> bool:
+    """Deep nesting overruns what the scanner for YAML has room for."""
+    return any(
+        len(line) - len(line.lstrip()) > 100 or len(_INDICATOR.findall(line)) > 50
+        for line in source.split("\n")
+    )
+
+
+_JAVASCRIPT: Final = _kinds(
+    **{
+        "class": "class_declaration class",
+        "function": "function_declaration generator_function_declaration method_definition "
+        "arrow_function function_expression generator_function export_statement",
+        "import": "import_statement",
+    }
+)
+_TYPESCRIPT: Final = {
+    **_JAVASCRIPT,
+    **_kinds(
+        **{
+            "class": "abstract_class_declaration interface_declaration internal_module module",
+            "function": "function_signature abstract_method_signature",
+            "type": "enum_declaration type_alias_declaration",
+        }
+    ),
+}
+_JAVASCRIPT_WRAPPERS: Final = frozenset(
+    {"export_statement", "lexical_declaration", "variable_declaration", "variable_declarator"}
+)
+_TYPESCRIPT_WRAPPERS: Final = _JAVASCRIPT_WRAPPERS | {
+    "ambient_declaration",
+    "expression_statement",
+}
+_C: Final = _kinds(
+    **{
+        "class": "struct_specifier union_specifier",
+        "function": "function_definition",
+        "type": "enum_specifier type_definition",
+        "import": "preproc_include",
+    }
+)
+_DIRECTIVES: Final = (("#if", "#endif"),)
+_RUBY_BLOCKS: Final = tuple((word, "end") for word in ("class", "module", "def"))
+
+_ROWS: Final = (
+    Language(
+        "python",
+        ("python", "py", "python3", "py3", "pyi"),
+        (".py", ".pyi", ".pyw"),
+        "tree_sitter_python",
+        _kinds(
+            **{
+                "class": "class_definition",
+                "function": "function_definition decorated_definition",
+                "type": "type_alias_statement",
+                "import": "import_statement import_from_statement future_import_statement",
+            }
+        ),
+        frozenset({"decorated_definition"}),
+        filler="pass",
+    ),
+    Language(
+        "javascript",
+        ("javascript", "js", "jsx", "mjs", "cjs", "node"),
+        (".js", ".jsx", ".mjs", ".cjs"),
+        "tree_sitter_javascript",
+        _JAVASCRIPT,
+        _JAVASCRIPT_WRAPPERS,
+    ),
+    Language(
+        "typescript",
+        ("typescript", "ts", "mts", "cts"),
+        (".ts", ".mts", ".cts"),
+        "tree_sitter_typescript",
+        _TYPESCRIPT,
+        _TYPESCRIPT_WRAPPERS,
+        entry="language_typescript",
+    ),
+    Language(
+        "tsx",
+        ("tsx",),
+        (".tsx",),
+        "tree_sitter_typescript",
+        _TYPESCRIPT,
+        _TYPESCRIPT_WRAPPERS,
+        entry="language_tsx",
+    ),
+    Language(
+        "go",
+        ("go", "golang"),
+        (".go",),
+        "tree_sitter_go",
+        _kinds(
+            **{
+                "function": "function_declaration method_declaration",
+                "type": "type_declaration",
+                "import": "import_declaration",
+            }
+        ),
+    ),
+    Language(
+        "rust",
+        ("rust", "rs"),
+        (".rs",),
+        "tree_sitter_rust",
+        _kinds(
+            **{
+                "class": "struct_item trait_item impl_item mod_item union_item",
+                "function": "function_item function_signature_item macro_definition",
+                "type": "enum_item type_item",
+                "import": "use_declaration extern_crate_declaration",
+            }
+        ),
+    ),
+    Language(
+        "java",
+        ("java",),
+        (".java",),
+        "tree_sitter_java",
+        _kinds(
+            **{
+                "class": "class_declaration interface_declaration record_declaration "
+                "annotation_type_declaration",
+                "function": "method_declaration constructor_declaration "
+                "compact_constructor_declaration",
+                "type": "enum_declaration",
+                "import": "import_declaration package_declaration",
+            }
+        ),
+    ),
+    Language(
+        "c",
+        ("c", "h"),
+        (".c", ".h"),
+        "tree_sitter_c",
+        _C,
+        frozenset({"type_definition"}),
+        closers=_DIRECTIVES,
+    ),
+    Language(
+        "c++",
+        ("c++", "cpp", "cc", "cxx", "hpp", "hxx"),
+        (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"),
+        "tree_sitter_cpp",
+        {
+            **_C,
+            **_kinds(
+                **{
+                    "class": "class_specifier namespace_definition",
+                    "type": "alias_declaration concept_definition",
+                }
+            ),
+        },
+        frozenset({"type_definition", "template_declaration"}),
+        closers=_DIRECTIVES,
+    ),
+    Language(
+        "ruby",
+        ("ruby", "rb"),
+        (".rb", ".rake"),
+        "tree_sitter_ruby",
+        _kinds(**{"class": "class module singleton_class", "function": "method singleton_method"}),
+        closers=_RUBY_BLOCKS,
+        refuses=_has_many_heredocs,
+    ),
+    Language(
+        "shell",
+        ("bash", "sh", "shell", "zsh", "ksh"),
+        (".sh", ".bash", ".zsh", ".ksh"),
+        "tree_sitter_bash",
+        _kinds(function="function_definition"),
+    ),
+    Language(
+        "json", ("json", "jsonc", "geojson"), (".json", ".jsonc", ".geojson"), "tree_sitter_json"
+    ),
+    Language(
+        "yaml",
+        ("yaml", "yml"),
+        (".yaml", ".yml"),
+        "tree_sitter_yaml",
+        refuses=_is_deep,
+    ),
+    Language(
+        "toml",
+        ("toml",),
+        (".toml",),
+        "tree_sitter_toml",
+        _kinds(type="table table_array_element"),
+    ),
+)
+LANGUAGES: Final[Mapping[str, Language]] = MappingProxyType(
+    {name: language for language in _ROWS for name in language.names}
+)
+ENDINGS: Final[Mapping[str, Language]] = MappingProxyType(
+    {ending: language for language in _ROWS for ending in language.endings}
+)
+# The word of an info string that names the language: ``python title=...``, ``{.python}``,
+# ``{r}``, ``rust,no_run``.
+_WORD = re.compile(r"[\w+#]+")
+
+
+def language_named(info: str) -> Language | None:
+    """The language that a fence's info string (or a bare name) begins with, if it is known."""
+    word = _WORD.search(info)
+    return LANGUAGES.get(word.group().lower()) if word else None
+
+
+def language_of(path: str) -> str:
+    """The name of the language of a source file, by its ending; "" if it is none known."""
+    language = ENDINGS.get(PurePath(path).suffix.lower())
+    return language.names[0] if language else ""

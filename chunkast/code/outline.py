@@ -1,0 +1,422 @@
+"""Where the definitions and statements of a piece of code begin, line by line.
+
+The grammar reads windows of a few kilobytes (see ``grammars``). A window ends somewhere; what
+it holds complete is taken, the next one begins behind that. A statement larger than a window
+is read from the inside: its first lines, what they open closed again, are put around every
+window of its body. So time is linear in the length of the code, and an error costs what is
+near it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from chunkast.code.grammars import MAX_BYTES, parse
+from chunkast.code.languages import Language
+
+__all__ = ("Item", "Outliner")
+
+STATEMENT: Final = "statement"
+_COMMENT: Final = "comment"
+# Nodes that belong to what follows them, besides comments.
+_ATTACHED: Final = frozenset({"attribute_item", "decorator", "access_specifier"})
+# Anonymous nodes between the members of a sequence.
+_SEPARATORS: Final = frozenset({";", ",", "\n"})
+_MASKED = re.compile(r"[^\t\x20-\x7e]")
+_INDENTATION = re.compile(r"[ \t]*")
+_SKIPPED_BEFORE_HEADER = re.compile(r"\s*(?:@|#(?!\w)|//|/\*|\*|$)")
+# A line that goes on with the statement whose body ends before it.
+_CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
+_BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
+# A window is broken when more than one in so many characters, and more than a few, belong to
+# no construct.
+_ERROR_SHARE: Final = 10
+_FEW_ERRORS: Final = 40
+# More of a document's code is not read once so many windows were broken, and one in so many.
+_MOST_BROKEN: Final = 4
+_WINDOWS_PER_BROKEN: Final = 16
+_MOST_BLANK_LINES: Final = 2
+_MAX_DEPTH: Final = 12
+_MAX_HEADER: Final = 24
+_MAX_CONTEXT: Final = MAX_BYTES // 4
+_MAX_TITLE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A definition or statement that begins a line.
+
+    ``line`` counts from 0, comments and attributes directly above included; ``depth`` is the
+    number of items around it. ``kind`` is "class", "function", "type", "import" or
+    "statement". ``first``: nothing of the item around it comes before. ``title`` is a
+    definition's first line up to its name, ``named`` where that stands: line, start and end.
+    """
+
+    line: int
+    depth: int
+    kind: str
+    first: bool = False
+    named: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An item as a window shows it; rows are those of the window's text."""
+
+    row: int
+    last: int
+    column: int
+    depth: int
+    kind: str
+    complete: bool
+    named: tuple[int, int, int] | None = None
+
+
+class _Exhausted(Exception):  # noqa: N818 - no error: it is caught here
+    """So much of the code is broken that the rest is not read."""
+
+
+class Outliner:
+    """Outlines the code of one document; once too much of it is broken, none any more."""
+
+    def __init__(self) -> None:
+        self._windows = 0
+        self._broken = 0
+
+    def items(self, lines: Sequence[str], language: Language) -> list[Item]:
+        """The items of ``lines`` (without line ends), in order, as far as they can be read."""
+        reader = _Reader([_masked(line) for line in lines], language, self._count)
+        try:
+            self._count(broken=False)
+            reader.read(0, len(lines), (), (), 0)
+        except _Exhausted:
+            pass
+        return _attached(reader.found)
+
+    def _count(self, *, broken: bool) -> None:
+        self._windows += not broken
+        self._broken += broken
+        if self._broken >= _MOST_BROKEN + self._windows // _WINDOWS_PER_BROKEN:
+            raise _Exhausted
+
+
+def _masked(line: str) -> str:
+    """A line of ASCII, character for character: columns stay what they are.
+
+    Other characters stand in names, strings and comments, where any letter does.
+    """
+    if line.isascii() and line.isprintable():
+        return line
+    return _MASKED.sub(lambda other: " " if other.group().isspace() else "x", line)
+
+
+class _Reader:
+    """Reads one piece of code; ``found`` are its items, rows being line numbers.
+
+    ``count(broken=...)`` is told of every window.
+    """
+
+    def __init__(
+        self, lines: Sequence[str], language: Language, count: Callable[..., None]
+    ) -> None:
+        self.lines = lines
+        self.language = language
+        self.count = count
+        self.found: list[_Found] = []
+
+    def read(
+        self, at: int, last: int, context: Sequence[str], closers: Sequence[str], depth: int
+    ) -> None:
+        """Read the lines ``[at, last)`` of a body that ``context`` opens and ``closers`` close."""
+        while at < last:
+            stop = self.window_end(at, last, context)
+            if stop == at or not self.lines[at].strip():
+                at += 1  # blank, or too long to be read
+                continue
+            behind = self.window(at, stop, last, context, closers, depth)
+            if behind == at:
+                behind = self.inside(at, last, context, closers, depth)
+            self.count(broken=behind is None)
+            at = self.resumption(at, stop) if behind is None else behind
+
+    def window(  # noqa: PLR0917
+        self,
+        at: int,
+        stop: int,
+        last: int,
+        context: Sequence[str],
+        closers: Sequence[str],
+        depth: int,
+    ) -> int | None:
+        """Take what is complete in the lines ``[at, stop)``; its end, or None if it is broken."""
+        tree = self.parse([*context, *self.lines[at:stop], *closers])
+        if tree is None:
+            return None
+        found = list(self.walk(tree, at, stop, len(context), depth))
+        behind = stop if stop == last else self.behind_complete(found, at, stop)
+        size = sum(map(len, self.lines[at:behind]))
+        errors = _errors(tree, len(context), len(context) + behind - at)
+        if errors > max(_FEW_ERRORS, size // _ERROR_SHARE):
+            return None
+        self.found += [item for item in found if item.row < behind]
+        return behind
+
+    def window_end(self, at: int, last: int, context: Sequence[str]) -> int:
+        room = MAX_BYTES - 2 * sum(len(line) + 1 for line in context)
+        stop = at
+        while stop < last and room > len(self.lines[stop]):
+            room -= len(self.lines[stop]) + 1
+            stop += 1
+        return stop
+
+    def parse(self, lines: Sequence[str]) -> Any:
+        return parse("\n".join(lines) + "\n", self.language)
+
+    def walk(self, root: Any, at: int, stop: int, context: int, depth: int) -> Iterator[_Found]:
+        """The items of a window over the lines ``[at, stop)``, behind ``context`` rows of text.
+
+        An item is a named node that begins its line. What begins with it is part of it; inside
+        a definition only the body counts. A sequence of items is none itself.
+        """
+        lines, language = self.lines, self.language
+        stack: list[tuple[Any, int, Any]] = [(root, depth, None)]
+        while stack:
+            node, depth, begun = stack.pop()
+            begin, end = node.start_point, node.end_point
+            row, column = begin
+            last = end.row - (end.column == 0)
+            if last < context:
+                continue
+            line = row - context + at
+            if (
+                row >= context
+                and line < stop
+                and begun != begin
+                and node.is_named
+                and not node.is_error
+                and not lines[line][:column].strip()
+                and node.parent is not None
+            ):
+                kind, inner, name = _definition(node, language)
+                if kind or not _is_sequence(node, language):
+                    named = _named(kind, inner, name, context - at, lines)
+                    behind = max(line, last - context + at)
+                    complete = not node.has_error
+                    yield _Found(
+                        line, behind, column, depth, kind or _plain_kind(node), complete, named
+                    )
+                    depth, begun = depth + 1, begin
+                    if named is not None:
+                        node = inner.child_by_field_name("body") or inner
+                        end = node.end_point
+            if end.row > row:
+                stack.extend((child, depth, begun) for child in reversed(node.children))
+
+    def behind_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
+        """Behind the last statement of the window's own level that another one follows."""
+        column = _indentation(self.lines[at])
+        behind = at
+        for item in found:
+            if not item.complete or item.column != column:
+                continue
+            following = (line for line in self.lines[item.last + 1 : stop] if line.strip())
+            line = next(following, None)
+            if line is not None and _indentation(line) <= column and not _CONTINUES.match(line):
+                behind = item.last + 1
+        return behind
+
+    def resumption(self, at: int, stop: int) -> int:
+        """Where to go on behind a broken window: at a paragraph that is not indented deeper."""
+        column = _indentation(self.lines[at])
+        for row in range(stop - 1, at, -1):
+            line = self.lines[row]
+            if line.strip() and _indentation(line) <= column and not self.lines[row - 1].strip():
+                return row
+        return stop
+
+    def inside(
+        self, at: int, last: int, context: Sequence[str], closers: Sequence[str], depth: int
+    ) -> int | None:
+        """Read the statement at ``at``, larger than a window, from the inside; its end."""
+        body, opened = self.header(at, last)
+        header = [*context, *self.lines[at:body]]
+        shut = [*opened, *closers]
+        filler = f"{' ' * (_indentation(self.lines[at]) + 1)}{self.language.filler}"
+        if body == last or sum(map(len, header)) > _MAX_CONTEXT or depth >= _MAX_DEPTH:
+            return None
+        tree = self.parse([*header, filler, *shut])
+        if tree is not None:
+            self.found += self.walk(tree, at, body, len(context), depth)
+        if tree is None or not self.found or self.found[-1].row < at:
+            return None
+        depth = self.found[-1].depth + 1
+        column = _indentation(self.lines[at])
+        while True:
+            end = self.end_of_body(column, body, last)
+            self.read(body, end, header, shut, depth)
+            if end == last or sum(map(len, header)) > _MAX_CONTEXT:
+                return end
+            if not _CONTINUES.match(self.lines[end]):
+                line = self.lines[end].strip()
+                closes = line[:1] in _BRACKETS.values() or line == "end"
+                return end + closes
+            # The other branches of a statement: one context for all of them.
+            header = [*header, filler, self.lines[end]]
+            body = end + 1
+
+    def header(self, at: int, last: int) -> tuple[int, list[str]]:
+        """Where the body of the statement at ``at`` begins, and what closes it again."""
+        stack: list[str] = []
+        for row in range(at, min(last, at + _MAX_HEADER)):
+            line = self.lines[row].strip()
+            if not stack and _SKIPPED_BEFORE_HEADER.match(line):
+                continue
+            for character in line:
+                if character in _BRACKETS:
+                    stack.append(_BRACKETS[character])
+                elif stack and character == stack[-1]:
+                    stack.pop()
+            if not stack and row + 1 < last and self.lines[row + 1].strip() == "{":
+                continue
+            if not stack or line.endswith(("{", "[")):
+                words = (text for word, text in self.language.closers if line.startswith(word))
+                return row + 1, ["".join(reversed(stack)), *words]
+        return last, []
+
+    def end_of_body(self, column: int, body: int, last: int) -> int:
+        """Behind the lines that are indented deeper than ``column``; all of them if none is.
+
+        Comments and directives stand anywhere.
+        """
+        for row in range(body, last):
+            line = self.lines[row]
+            if line.strip() and line[0] != "#" and _indentation(line) <= column:
+                inner = any(text.strip() for text in self.lines[body:row])
+                return row if inner else last
+        return last
+
+
+def _errors(root: Any, first: int, last: int) -> int:
+    """How many characters of the rows ``[first, last)`` belong to no construct."""
+    count = 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        for child in node.children:
+            if child.start_point.row >= last or child.end_point.row < first or child.is_extra:
+                continue
+            if child.child_count and child.has_error:
+                stack.append(child)
+            elif child.is_error or (node.is_error and not child.child_count):
+                count += child.end_byte - child.start_byte
+    return count
+
+
+def _plain_kind(node: Any) -> str:
+    if node.type.endswith(_COMMENT) or node.type in _ATTACHED:
+        return _COMMENT
+    return STATEMENT
+
+
+def _definition(node: Any, language: Language) -> tuple[str, Any, Any]:
+    """The kind of what ``node`` defines, the definition itself, and the node of its name."""
+    kind = language.kinds.get(node.type, "")
+    if kind == "class" and node.child_by_field_name("body") is None:
+        kind = ""  # it is only mentioned
+    name = node.child_by_field_name("name")
+    found = (kind, node, name)
+    layers = [node]
+    while layers:
+        layer = layers.pop()
+        if layer.type not in language.wrappers:
+            continue
+        for child in layer.named_children:
+            inner = language.kinds.get(child.type, "")
+            if inner == "class" and child.child_by_field_name("body") is None:
+                inner = ""
+            if inner:
+                own = child.child_by_field_name("name") or layer.child_by_field_name("name")
+                found = (inner, child, own)
+            layers.append(child)
+    return found
+
+
+def _named(
+    kind: str, node: Any, name: Any, shift: int, lines: Sequence[str]
+) -> tuple[int, int, int] | None:
+    """Where the title of a definition stands: its line, start and end."""
+    if kind in ("", "import"):
+        return None
+    declarator = node
+    while name is None and declarator is not None:
+        # In C the name is inside the declarators.
+        declarator = declarator.child_by_field_name("declarator")
+        if declarator is not None and not declarator.child_count:
+            name = declarator
+    row = (name or node).start_point.row - shift
+    if not 0 <= row < len(lines):
+        return None
+    line = lines[row]
+    end = min(len(line.rstrip(" \t{:")), _indentation(line) + _MAX_TITLE)
+    if name is not None and name.end_point.row == name.start_point.row:
+        end = min(end, name.end_point.column)
+    return row, _indentation(line), end
+
+
+def _is_sequence(node: Any, language: Language) -> bool:
+    """Whether a node is nothing but several others, one below the other, or one definition."""
+    while node.end_point.row > node.start_point.row:
+        named = node.named_children
+        if len(named) > 1:
+            rows = [child.start_point.row for child in named]
+            separate = all(one < two for one, two in pairwise(rows))
+            others = all(child.is_named or child.type in _SEPARATORS for child in node.children)
+            return separate and others and named[0].start_byte == node.start_byte
+        if len(named) != 1 or named[0].byte_range != node.byte_range:
+            return False
+        node = named[0]
+        if node.type in language.kinds or node.type in language.wrappers:
+            return True
+    return False
+
+
+def _attached(found: Sequence[_Found]) -> list[Item]:
+    """Items with the comments and attributes above them, each told whether it is first.
+
+    Such lines belong to what follows them directly, and to what follows after a gap if there is
+    one before them too, as there is around a banner.
+    """
+    items: list[Item] = []
+    run: list[_Found] = []  # comments that may belong to what comes next
+    behind = 0  # the line behind what stands before them
+
+    def add(line: int, item: _Found, kind: str) -> None:
+        first = not items or items[-1].depth < item.depth
+        items.append(Item(line, item.depth, kind, first, item.named))
+
+    for item in found:
+        if run:
+            gap = item.row - run[-1].last - 1
+            most = _MOST_BLANK_LINES if run[0].row > behind else 0
+            if gap > most or item.column < run[0].column:
+                add(run[0].row, run[0], STATEMENT)
+                behind = max(behind, run[-1].last + 1)
+                run = []
+        if item.kind == _COMMENT:
+            run.append(item)
+            continue
+        add((run or [item])[0].row, item, item.kind)
+        behind = max(behind, item.last + 1)
+        run = []
+    if run:
+        add(run[0].row, run[0], STATEMENT)
+    return items
+
+
+def _indentation(line: str) -> int:
+    match = _INDENTATION.match(line)
+    return match.end() if match else 0

@@ -1,0 +1,498 @@
+"""Code: fences larger than the budget, and source files.
+
+What needs a grammar is skipped without the extra ``code``; what happens then is tested as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sysconfig
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import Chunk, ChunkConfig, Chunker
+from chunkast.code import Item, Outliner, language_named, language_of, versions
+from chunkast.code.languages import ENDINGS
+from chunkast.identity import fingerprint
+from tests.checks import check_promises
+from tests.code_samples import SAMPLES
+from tests.strategies import nasty_text
+from tests.test_cli import run, write
+from tests.test_linear import TIME_LIMIT, Build, filled, time_growth
+from tests.test_promises import configurations
+
+MISSING: Final = sorted(
+    {"tree-sitter", *(language.distribution for language in ENDINGS.values())} - versions().keys()
+)
+grammars = pytest.mark.skipif(
+    bool(MISSING), reason=f"needs the extra code: {', '.join(MISSING)} not installed"
+)
+STANDARD_LIBRARY: Final = Path(sysconfig.get_paths()["stdlib"])
+
+
+def outline(text: str, name: str) -> list[Item]:
+    language = language_named(name)
+    assert language is not None
+    return Outliner().items(text.split("\n"), language)
+
+
+def definitions(text: str, items: list[Item]) -> list[tuple[str, int, str]]:
+    """Kind, depth and title of the definitions among ``items``."""
+    lines = text.split("\n")
+    return [
+        (item.kind, item.depth, lines[item.named[0]][item.named[1] : item.named[2]])
+        for item in items
+        if item.named is not None
+    ]
+
+
+def fenced(text: str, info: str) -> str:
+    return f"# Code\n\n```{info}\n{text}\n```\n"
+
+
+def first_lines(chunks: list[Chunk]) -> list[str]:
+    return [chunk.text.split("\n", 1)[0] for chunk in chunks]
+
+
+# The outline
+
+
+@grammars
+@pytest.mark.parametrize("name", SAMPLES)
+def test_definitions_of_every_language(name: str) -> None:
+    text, expected = SAMPLES[name]
+    text = text.strip("\n")
+    assert definitions(text, outline(text, name)) == expected
+
+
+@grammars
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_class_of_many_windows_is_read_to_its_end(name: str) -> None:
+    """Whatever does not fit what is read at once is read from the inside."""
+    class_of: dict[str, tuple[str, str, str]] = {
+        "python": ("class A:", "    def f{}(self):\n        return 1\n", ""),
+        "javascript": ("class A {", "  f{}() {\n    return 1;\n  }\n", "}"),
+        "typescript": ("export class A {", "  f{}(): number {\n    return 1;\n  }\n", "}"),
+        "tsx": ("class A {", "  f{}() {\n    return <b>1</b>;\n  }\n", "}"),
+        "rust": ("impl A {", "    fn f{}() -> u8 {\n        1\n    }\n", "}"),
+        "java": ("class A {", "    int f{}() {\n        return 1;\n    }\n", "}"),
+        "cpp": ("class A\n{", "  int f{}() {\n    return 1;\n  }\n", "};"),
+        "ruby": ("class A", "  def f{}\n    1\n  end\n", "end"),
+        "go": ("type A interface {", "\tf{}() (\n\t\tint,\n\t)\n", "}"),
+        "c": ("#ifndef A\n#define A", "int f{}(void) {\n  return 1;\n}\n", "#endif"),
+        "shell": ("a() {", "  f{}() {\n    echo 1\n  }\n", "}"),
+        "json": ("{", '  "f{}": [\n    1,\n    2\n  ],\n', '  "a": 1\n}'),
+        "yaml": ("a:", "  f{}:\n    - 1\n    - 2\n", ""),
+        "toml": ("[a]", "f{} = [\n  1,\n  2,\n]\n", ""),
+    }
+    opening, member, closing = class_of[name]
+    count = 300
+    body = "\n".join(member.replace("{}", str(number)) for number in range(count))
+    text = f"{opening}\n{body}\n{closing}\n"
+    lines = text.split("\n")
+    items = outline(text, name)
+    found = {lines[item.line].strip() for item in items if item.depth <= 1}
+    first = member.split("\n", 1)[0].strip()
+    assert {first.replace("{}", str(number)) for number in range(count)} <= found
+
+
+@grammars
+@pytest.mark.parametrize(
+    "module", ["argparse", "ast", "dataclasses", "json/decoder", "subprocess", "turtle", "typing"]
+)
+def test_classes_and_functions_are_those_that_python_itself_finds(module: str) -> None:
+    """At the top level and in classes there; a definition longer than a window included."""
+    text = (STANDARD_LIBRARY / f"{module}.py").read_text(encoding="utf-8")
+    expected: dict[str, int] = {}
+
+    def visit(body: list[ast.stmt], depth: int) -> None:
+        for node in body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                expected[f"{node.lineno} {node.name}"] = depth
+            if isinstance(node, ast.ClassDef):
+                visit(node.body, depth + 1)
+
+    visit(ast.parse(text).body, 0)
+    lines = text.split("\n")
+    found = {
+        f"{item.named[0] + 1} {lines[item.named[0]][: item.named[2]].split()[-1]}": item.depth
+        for item in outline(text, "python")
+        if item.named is not None and item.kind in ("class", "function")
+    }
+    assert {name: found.get(name) for name in expected} == expected
+
+
+@grammars
+def test_what_belongs_to_a_definition_stands_before_it() -> None:
+    text = "x = 1\n\n# About f.\n# More.\n@decorated\ndef f():\n    pass\n\n\n# A banner\n\n\ndef g():\n    pass\n"
+    lines = [(item.line, item.kind) for item in outline(text, "py") if item.depth == 0]
+    assert lines == [(0, "statement"), (2, "function"), (9, "function")]
+
+
+@pytest.mark.parametrize(
+    ("info", "name"),
+    [
+        ("python", "python"),
+        ("Python title='a'", "python"),
+        ("{.python .numberLines}", "python"),
+        ("{python}", "python"),
+        ("rust,no_run", "rust"),
+        ("c++", "c++"),
+        ("jsx", "javascript"),
+        ("sh", "shell"),
+        ("yml", "yaml"),
+    ],
+)
+def test_info_strings_name_languages(info: str, name: str) -> None:
+    language = language_named(info)
+    assert language is not None
+    assert language.name == name
+
+
+@pytest.mark.parametrize("info", ["", "text", "console", "pythonic", "{}", "c#"])
+def test_other_info_strings_name_none(info: str) -> None:
+    assert language_named(info) is None
+
+
+def test_files_are_known_by_their_ending() -> None:
+    assert language_of("a/b.PY") == "python"
+    assert language_of("b.d.ts") == "typescript"
+    assert language_of("README.md") == language_of("Makefile") == language_of("") == ""
+    assert all(language_named(language_of(f"a{ending}")) for ending in ENDINGS)
+
+
+# Fences
+
+
+@grammars
+def test_a_fence_divides_at_definitions() -> None:
+    """Functions that fit stay whole, although blank lines inside them would fill chunks better."""
+    functions = [
+        f"# Number {n}.\ndef f{n}(a):\n    b = a + {n}\n\n    return b * {n}\n" for n in range(20)
+    ]
+    text = fenced("\n\n".join(functions), "python")
+    chunks = check_promises(text, ChunkConfig(max_tokens=120, overlap=0))
+    assert all(line.startswith("# Number") for line in first_lines(chunks)[1:])
+    assert all(chunk.embed_text.endswith("```") for chunk in chunks)
+    assert all("```python\n# Number" in chunk.embed_text for chunk in chunks)
+
+
+@grammars
+def test_a_class_divides_at_methods_and_a_method_at_statements() -> None:
+    method = "    def f{}(self):\n" + "".join(
+        f"        self.call(\n            {n},\n            {n} + 1,\n        )\n"
+        for n in range(12)
+    )
+    body = "\n".join(method.replace("{}", str(number)) for number in range(3))
+    chunks = check_promises(
+        fenced(f"class A:\n{body}", "python"), ChunkConfig(max_tokens=100, overlap=0)
+    )
+    starts = {line.strip() for line in first_lines(chunks)[1:]}
+    assert starts == {"def f1(self):", "def f2(self):", "self.call("}
+
+
+@grammars
+@pytest.mark.parametrize(
+    "prefix", ["> ", "- ", "1. ", "> - "], ids=["quote", "item", "number", "item-in-quote"]
+)
+def test_a_fence_in_a_container_divides_at_definitions(prefix: str) -> None:
+    functions = "\n\n".join(f"def f{n}(a):\n    b = a\n\n    return b" for n in range(20))
+    hanging = "".join(">" if mark == ">" else " " for mark in prefix)
+    lines = ["```python", *functions.split("\n"), "```"]
+    text = "\n".join((hanging if n else prefix) + line for n, line in enumerate(lines)) + "\n"
+    chunks = check_promises(text, ChunkConfig(max_tokens=100, overlap=0))
+    assert len(chunks) > 3
+    assert all("def f" in line for line in first_lines(chunks)[1:])
+
+
+@grammars
+def test_imports_part_better_than_statements_and_worse_than_definitions() -> None:
+    scores = {
+        point.kind: point.score
+        for point in Chunker()
+        .analyze(
+            "a = 1\nimport b\n\nfrom c import d\ntype E = (\n    int\n)\n\n\ndef f():\n    pass\n"
+            "\n\nclass G:\n    pass\nh = 1\n",
+            language="python",
+        )
+        .break_points
+    }
+    assert scores == {
+        "class": 100,
+        "function": 90,
+        "type": 80,
+        "import": 60,
+        "statement": 3,
+        "lead-in": -1,
+    }
+
+
+@grammars
+def test_scores_of_code_can_be_overridden() -> None:
+    points = (
+        Chunker(scores={"function": 7})
+        .analyze("a = 1\ndef f(): pass\n", language="py")
+        .break_points
+    )
+    assert [(point.kind, point.score) for point in points] == [("function", 7)]
+
+
+BROKEN: Final = "def f(:\n  ]] {{ = = ) 5 5\n\n" * 60
+
+
+@pytest.mark.parametrize("info", ["python", "text", "", "unknown-language"])
+def test_broken_code_and_unknown_languages_divide_at_blank_lines(info: str) -> None:
+    chunks = check_promises(fenced(BROKEN, info), ChunkConfig(max_tokens=80, overlap=0))
+    assert len(chunks) > 5
+    assert set(first_lines(chunks)[1:]) == {"def f(:"}
+
+
+@grammars
+def test_some_broken_lines_do_not_hide_the_rest() -> None:
+    functions = [f"def f{n}(a):\n    b = a\n\n    return b\n" for n in range(40)]
+    functions[10] = "def f10(a:\n    b = = a\n\n    return (b\n"
+    chunks = check_promises(
+        fenced("\n\n".join(functions), "python"), ChunkConfig(max_tokens=120, overlap=0)
+    )
+    inside = [line for line in first_lines(chunks)[1:] if not line.startswith("def f")]
+    assert len(chunks) > 5
+    assert len(inside) <= 1
+
+
+@grammars
+def test_code_of_other_scripts_and_line_ends() -> None:
+    functions = "\r\n\r\n".join(
+        f'def grüße{n}(a):\r\n    b = "日本語 \ud800 \x00 é"\r\n\r\n    return b' for n in range(20)
+    )
+    text = "\ufeff" + fenced(functions, "python")
+    chunks = check_promises(text, ChunkConfig(max_tokens=120, overlap=0))
+    assert all(line.startswith("def grüße") for line in first_lines(chunks)[1:])
+
+
+# Source files
+
+
+@grammars
+def test_a_source_file_is_chunked_by_its_definitions() -> None:
+    text = SAMPLES["python"][0].strip("\n") + "\n\n\nif __name__ == '__main__':\n    main()\n"
+    chunks = check_promises(text, ChunkConfig(max_tokens=40, overlap=0), language="python")
+    assert [(chunk.headings, first) for chunk, first in zip(chunks, first_lines(chunks), strict=True)] == [
+        ((), "#!/usr/bin/env python"),
+        (("class Store",), "# Where things are kept."),
+        (("class Store", "async def size"), "    @property"),
+        (("def main",), "def main():"),
+        ((), "if __name__ == '__main__':"),
+    ]  # fmt: skip
+    assert chunks[2].embed_text.startswith("class Store\n\n    @property\n")
+    assert chunks[4].embed_text == chunks[4].text
+    assert chunks[1].kinds == ("signature", "code")
+
+
+@grammars
+def test_what_follows_a_method_belongs_to_the_class() -> None:
+    text = "class A:\n    def f(self):\n        return 1\n\n    x = 1\n\n\ny = 2\n"
+    headings = Chunker().analyze(text, language="python").headings
+    assert [(heading.title, heading.path) for heading in headings] == [
+        ("class A", ("class A",)),
+        ("def f", ("class A", "def f")),
+        ("", ("class A",)),
+        ("", ()),
+    ]
+    chunks = Chunker(max_tokens=16, overlap=0).chunk(text, "a.py", "python")
+    assert [chunk.headings for chunk in chunks] == [("class A",), ("class A",), ()]
+    assert chunks[1].embed_text == "class A\n\n    x = 1"
+
+
+@grammars
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("budget", [5, 24, 60, 900])
+def test_promises_on_source_files(name: str, budget: int) -> None:
+    text = SAMPLES[name][0] * 3
+    for packing in ("sections", "fill"):
+        config = ChunkConfig(max_tokens=budget, packing=packing, min_tokens=0)
+        check_promises(text, config, language=name)
+
+
+@grammars
+@pytest.mark.parametrize("budget", [64, 512])
+def test_promises_on_the_standard_library(budget: int) -> None:
+    for module in ("argparse", "heapq"):
+        text = (STANDARD_LIBRARY / f"{module}.py").read_bytes().decode()
+        check_promises(text, ChunkConfig(max_tokens=budget), language="python")
+        check_promises(fenced(text, "python"), ChunkConfig(max_tokens=budget))
+
+
+def test_source_code_without_a_grammar_divides_at_blank_lines() -> None:
+    text = "\n\n".join(f"procedure p{n}\n  begin\n  end" for n in range(20)) + "\n"
+    chunks = check_promises(text, ChunkConfig(max_tokens=40, overlap=0), language="pascal")
+    assert all(line.startswith("procedure") for line in first_lines(chunks))
+    assert {chunk.kinds for chunk in chunks} == {("code",)}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", " \n\n", "\ufeff", "\ufeff\nx", "x", "#", "\r\r\n\ud800"]
+)
+@pytest.mark.parametrize("name", [*SAMPLES, "pascal"])
+def test_hardly_any_code(text: str, name: str) -> None:
+    check_promises(text, ChunkConfig(max_tokens=2), language=name)
+
+
+# Any text
+
+
+def code_text() -> st.SearchStrategy[str]:
+    """Code of every language, with lines left out, doubled, moved, and noise between them."""
+    lines = [line for text, _ in SAMPLES.values() for line in text.split("\n")]
+    some = st.sampled_from(lines) | st.sampled_from(["", "    x = 1", "}", "end", "{", '"""'])
+    sample = st.sampled_from([text for text, _ in SAMPLES.values()])
+    part = st.one_of(sample, st.lists(some, max_size=12).map("\n".join), nasty_text())
+    return st.lists(part, max_size=5).map("\n".join)
+
+
+@grammars
+@given(code_text(), st.sampled_from([*SAMPLES]), configurations())
+def test_promises_on_any_code(text: str, name: str, config: ChunkConfig) -> None:
+    check_promises(text, config, language=name)
+
+
+@grammars
+@given(
+    code_text(), st.sampled_from([*SAMPLES]), st.sampled_from(["", "> ", "  "]), configurations()
+)
+def test_promises_on_fences_of_any_code(
+    text: str, name: str, prefix: str, config: ChunkConfig
+) -> None:
+    document = fenced(text, name)
+    check_promises("".join(prefix + line for line in document.splitlines(keepends=True)), config)
+
+
+HOSTILE: Final[dict[str, tuple[str, Build]]] = {
+    "brackets": ("javascript", filled("(")),
+    "braces": ("rust", filled("{\n")),
+    "operators": ("python", filled("& *a\n")),
+    "recovery": ("java", filled("struct=>\n", "lambda <T> of ")),
+    "comments": ("c", filled("/*\n")),
+    "strings": ("typescript", filled("`${")),
+    "heredocs": ("ruby", filled("<<EOFelse[ = in")),
+    "heredoc-lines": ("shell", filled("<<A <<B\n")),
+    "sequences": ("yaml", filled("- ")),
+    "indentation": (
+        "yaml",
+        lambda n: "".join(f"{' ' * d}a:\n" for d in range(int((2 * n) ** 0.5))),
+    ),
+    "blocks": (
+        "python",
+        lambda n: "".join(f"{' ' * d}if a:\n" for d in range(int((2 * n) ** 0.5))),
+    ),
+    "functions": ("python", filled("def f(a):\n    return a\n\n\n")),
+    "one-class": ("python", filled("    def f(self):\n        return 1\n\n", "class A:\n")),
+    "one-object": ("json", filled('  "a": [1, 2],\n', "{\n", '  "b": 1\n}')),
+    "one-line": ("javascript", filled("a(1);")),
+}
+
+
+@grammars
+@pytest.mark.parametrize("name", HOSTILE)
+def test_time_grows_linearly_with_code(name: str) -> None:
+    language, build = HOSTILE[name]
+    chunker = Chunker(max_tokens=64)
+    chunker.chunk(fenced("a\n" * 200, language))
+
+    def chunk_both(text: str) -> None:
+        chunker.chunk(text, None, language)
+        chunker.chunk(fenced(text, language))
+
+    assert time_growth(chunk_both, build, 16_000) <= TIME_LIMIT
+
+
+@grammars
+def test_many_broken_fences_grow_linearly() -> None:
+    chunker = Chunker(max_tokens=64)
+    fence = fenced("struct=>\n" * 120, "java")
+    chunker.chunk(fence)
+    assert time_growth(chunker.chunk, filled(fence), 20_000) <= TIME_LIMIT
+
+
+# Without the extra
+
+
+@grammars
+def test_without_the_extra_code_divides_at_blank_lines(
+    request: pytest.FixtureRequest,
+) -> None:
+    text = fenced(
+        "".join(f"def f{n}(a):\n    b = a\n\n    return b\n" for n in range(20)), "python"
+    )
+    chunker = Chunker(max_tokens=60, overlap=0)
+    with_extra = first_lines(chunker.chunk(text))
+    one = fingerprint(chunker.config, "cl100k_base")
+    request.getfixturevalue("without_grammars")
+    assert versions() == {}
+    assert "    return b" in first_lines(chunker.chunk(text))
+    assert "    return b" not in with_extra
+    assert fingerprint(chunker.config, "cl100k_base") != one
+
+
+@pytest.mark.usefixtures("without_grammars")
+def test_without_the_extra_scores_of_code_make_no_difference() -> None:
+    def print_of(**scores: float) -> str:
+        return fingerprint(ChunkConfig(scores=scores), "cl100k_base")
+
+    assert print_of(function=1.0) == print_of()
+    assert print_of(fence=1.0) != print_of()
+
+
+# The command
+
+
+def chunks_of(*arguments: str, cwd: Path) -> list[dict[str, Any]]:
+    done = run("chunk", *arguments, "--quiet", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+FILES: Final = {
+    "src/store.py": "class Store:\n    def get(self):\n        return 1\n",
+    "src/notes.md": "# Notes\n\nText.\n",
+    "src/Main.java": "class Main {\n}\n",
+}
+
+
+def test_a_named_source_file_is_code(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    (chunk,) = chunks_of("src/store.py", cwd=tmp_path)
+    assert chunk["source"] == "src/store.py"
+    assert chunk["kinds"][-1] == "code"
+    assert chunk["headings"] == ([] if MISSING else ["class Store"])
+
+
+def test_folders_are_searched_for_code_if_that_is_asked_for(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    markdown = chunks_of("src", cwd=tmp_path)
+    assert [chunk["source"] for chunk in markdown] == ["notes.md"]
+    both = chunks_of("src", "--code", cwd=tmp_path)
+    assert [chunk["source"] for chunk in both] == ["Main.java", "notes.md", "store.py"]
+
+
+def test_an_index_of_code(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    done = run("index", "src", "--db", "a.db", "--code", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"added 3,")
+    again = run("index", "src", "--db", "a.db", "--code", cwd=tmp_path)
+    assert again.stdout.startswith(b"added 0, changed 0, unchanged 3,")
+    found = run("search", "get", "--db", "a.db", cwd=tmp_path)
+    assert b"store.py:1-3" in found.stdout
+
+
+def test_stats_tell_where_code_is_cut(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "\n\n".join(f"def f{n}():\n    return {n}\n" for n in range(40))})
+    done = run("stats", "a.py", "--max-tokens", "60", "--format", "json", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    begins = json.loads(done.stdout)["begins"]
+    assert begins.keys() == {"document start", "inside code" if MISSING else "function"}
