@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from dataclasses import fields
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final, Protocol
 
 from chunkast.config import ChunkConfig
 from chunkast.model import Chunk
+from chunkast.workers import started
 
 __all__ = ("chunk_groups",)
 
 # A work unit holds at least this many characters, so that sending it costs little.
-_UNIT_SIZE = 200_000
+_UNIT_SIZE: Final = 200_000
 
 # (index of the text, its source, the text), all of one source behind one another.
 _Group = list[tuple[int, str | None, str]]
 _Result = list[tuple[int, list[Chunk]]]
+# A chunk's fields in their order, but for its texts: they are cut out of the document again.
+_Row = tuple[Any, ...]
+_FIELDS: Final = tuple(field.name for field in fields(Chunk))
+_TEXT: Final = _FIELDS.index("text")
+_START: Final = _FIELDS.index("start_index")
+_END: Final = _FIELDS.index("end_index")
+_EMBED_TEXT: Final = _FIELDS.index("embed_text")
+_values = attrgetter(*_FIELDS)
 
 
 class _Chunker(Protocol):
@@ -27,10 +39,6 @@ class _Chunker(Protocol):
     def chunk_documents(
         self, documents: Iterable[tuple[str | None, str]]
     ) -> Iterator[list[Chunk]]: ...
-
-
-# In a worker process: the chunker that its first call built.
-_worker: dict[str, _Chunker] = {}
 
 
 def chunk_groups(
@@ -47,28 +55,31 @@ def chunk_groups(
         key = number if source is None else source
         groups.setdefault(key, []).append((number, source, text))
     results: list[list[Chunk]] = [[] for _ in texts]
-    with _progress_bar(len(texts), progress) as advance:
-        for result in _results(chunker, list(groups.values()), workers):
+    with (
+        _results(chunker, texts, list(groups.values()), workers) as found,
+        _progress_bar(len(texts), progress) as advance,
+    ):
+        for result in found:
             for number, chunks in result:
                 results[number] = chunks
                 advance()
     return results
 
 
-def _results(chunker: _Chunker, groups: list[_Group], workers: int) -> Iterator[_Result]:
+@contextmanager
+def _results(
+    chunker: _Chunker, texts: Sequence[str], groups: Sequence[_Group], workers: int
+) -> Iterator[Iterator[_Result]]:
     units = list(_units(groups))
-    if workers == 1 or len(units) <= 1:
-        for unit in units:
-            yield _chunk_unit(chunker, unit)
+    count = min(workers, len(units))
+    if count <= 1:
+        yield (_chunk_unit(chunker, unit) for unit in units)
         return
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(
-        min(workers, len(units)),
-        initializer=_start_worker,
-        initargs=(type(chunker), chunker.config),
-    ) as pool:
-        yield from pool.map(_chunk_in_worker, units)
+    with started(partial(_row_maker, type(chunker), chunker.config), count) as pool:
+        yield (
+            [(number, [_from_row(row, texts[number]) for row in rows]) for number, rows in result]
+            for result in pool.results(units)
+        )
 
 
 def _units(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
@@ -96,12 +107,37 @@ def _chunk_unit(chunker: _Chunker, unit: list[_Group]) -> _Result:
     ]
 
 
-def _start_worker(chunker_type: Any, config: ChunkConfig) -> None:
-    _worker["chunker"] = chunker_type(config)
+def _row_maker(
+    chunker_type: Callable[[ChunkConfig], _Chunker], config: ChunkConfig
+) -> Callable[[list[_Group]], list[tuple[int, list[_Row]]]]:
+    """What a process does with a unit: chunk it, and leave out what the texts say."""
+    chunker = chunker_type(config)
+
+    def rows(unit: list[_Group]) -> list[tuple[int, list[_Row]]]:
+        return [
+            (number, [_to_row(chunk) for chunk in chunks])
+            for number, chunks in _chunk_unit(chunker, unit)
+        ]
+
+    return rows
 
 
-def _chunk_in_worker(unit: list[_Group]) -> _Result:
-    return _chunk_unit(_worker["chunker"], unit)
+def _to_row(chunk: Chunk) -> _Row:
+    """A chunk's fields; of its texts only what ``embed_text`` has before and behind ``text``."""
+    row = list(_values(chunk))
+    before, found, behind = chunk.embed_text.partition(chunk.text)
+    row[_TEXT] = None
+    row[_EMBED_TEXT] = (before, behind) if found else before
+    return tuple(row)
+
+
+def _from_row(values: _Row, text: str) -> Chunk:
+    row = list(values)
+    row[_TEXT] = own = text[row[_START] : row[_END]]
+    if not isinstance(row[_EMBED_TEXT], str):
+        before, behind = row[_EMBED_TEXT]
+        row[_EMBED_TEXT] = f"{before}{own}{behind}" if before or behind else own
+    return Chunk(*row)
 
 
 @contextmanager

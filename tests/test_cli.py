@@ -529,8 +529,8 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     for start in (
         "missing.md: no such file or folder",
         f"{long}: no such file or folder",
-        "empty: no Markdown file in this folder",
-        "images: no Markdown file in this folder",
+        "empty: no file to chunk in this folder",
+        "images: no file to chunk in this folder",
         "*.nope: no file matches",
         "docs/bad.md at byte 19: 0xe9 is not valid UTF-8",
         "docs/cut.md at byte 0: ",
@@ -842,7 +842,7 @@ def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
     return [
         int(child)
         for child in children
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 

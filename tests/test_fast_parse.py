@@ -19,8 +19,8 @@ from chunkast.markdown import parser
 from chunkast.markdown.fast import DRAIN, accelerate, is_verified
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.text.source_map import line_starts
+from tests.hostile import CASES
 from tests.strategies import documents
-from tests.test_linear import CASES
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONFIGURATIONS = ((), ("tables",), DEFAULT_EXTENSIONS, tuple(EXTENSIONS))

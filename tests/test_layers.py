@@ -15,6 +15,7 @@ ROOT = Path(chunkast.__file__).parent
 # From the lowest room to the highest; a module belongs to the first that fits its name.
 ORDER = (
     "errors",
+    "workers",
     "model",
     "collector",
     "scores",

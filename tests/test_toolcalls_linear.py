@@ -12,7 +12,8 @@ from typing import Any, Final
 import pytest
 
 from chunkast.toolcalls import Tool, ToolCallStream, parse_tool_calls
-from tests.test_linear import TIME_LIMIT, Build, filled, growing, halves, time_growth
+from tests.hostile import Build, filled, growing, halves
+from tests.test_linear import TIME_LIMIT, time_growth
 
 Parse = Callable[[str], object]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 
@@ -11,6 +12,8 @@ from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 
 __all__ = ("Prose",)
+
+_NOT_SPACE = re.compile(r"\S")
 
 
 class Prose:
@@ -58,23 +61,28 @@ class Prose:
         slot = bisect_right(self._content, position) - 1
         return self._source[slot] + position - self._content[slot]
 
-    def line_break(self, position: int) -> int:
-        """Like :meth:`source`, but the start of the source's line for a line's first text."""
-        if not self._content:
-            start = max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
-            if start and not self.text[start:position].strip():
-                return self._offset + start
-            return self._offset + position
-        slot = bisect_right(self._content, position) - 1
-        if not self.text[self._content[slot] : position].strip():
-            return self._line[slot]
-        return self.source(position)
-
     def spans(self, references: Container[str], extensions: Sequence[str]) -> list[InlineSpan]:
         """The indivisible inline constructs, in positions of the content."""
         return inline_spans(self.text, references=references, extensions=extensions)
 
     def sentences(self, spans: Sequence[InlineSpan]) -> Iterator[int]:
-        """The places in the source where a sentence begins, but for the first."""
+        """The places in the source where a sentence begins, but for the first.
+
+        One that begins a line takes the start of the source's line.
+        """
+        lines = self._content or line_starts(self.text)
+        slot = -1
+        first = 0
         for start in sentence_starts(self.text, spans):
-            yield self.line_break(start)
+            # Each line is looked at once: there may be one line, and millions of sentences.
+            line = bisect_right(lines, start) - 1
+            if line != slot:
+                slot = line
+                text = _NOT_SPACE.search(self.text, lines[line])
+                first = text.start() if text else start
+            if start > first:
+                yield self.source(start)
+            elif self._content:
+                yield self._line[line]
+            else:
+                yield self._offset + (lines[line] or start)

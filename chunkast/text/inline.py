@@ -18,6 +18,8 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final
 
+import regex
+
 from chunkast.text.jsx import jsx_item
 
 __all__ = ("InlineSpan", "inline_spans", "normalize_label")
@@ -61,7 +63,13 @@ _DECLARATION = re.compile(r"<![A-Za-z]")
 _BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
 _BLANKS = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t]*")
 _ANGLE_DESTINATION = re.compile(r"<(?:[^<>\\\r\n]|\\.)*>")
-_TITLE_CLOSERS = {'"': '"', "'": "'", "(": ")"}
+# What may end a destination, or is more than one character of it.
+_DESTINATION_MARK = re.compile(r"[\\()\x00-\x20\x7f]")
+# A title stops at the next delimiter of its kind that is not escaped, so that titles which are
+# never closed are not searched again and again.
+_TITLE = regex.compile(
+    r"""(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|\([^()\\]*+(?:\\.[^()\\]*+)*+\)"""
+)
 _LABEL = re.compile(r"\[((?:[^\\\[\]]|\\.){0,999})\]", re.DOTALL)
 # Wiki links and embeds, as Obsidian and many wikis write them.
 _WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
@@ -137,54 +145,28 @@ def _destination_end(text: str, pos: int) -> int:
         return match.end() if match else -1
     depth = 0
     limit = min(len(text), pos + _MAX_DESTINATION)
-    while pos < limit:
+    while match := _DESTINATION_MARK.search(text, pos, limit):
+        pos = match.start()
         char = text[pos]
-        if char == "\\" and pos + 1 < limit and text[pos + 1] in _ESCAPABLE:
-            pos += 1
-        elif char <= " " or char == "\x7f":
-            break
+        if char == "\\":
+            # An escaped character is one more; any other is looked at like the rest.
+            pos += text[pos + 1 : min(pos + 2, limit)] in _ESCAPABLE
         elif char == "(":
             depth += 1
             if depth > _MAX_PARENTHESES:
                 return -1
-        elif char == ")":
-            if depth == 0:
-                break
+        elif char == ")" and depth:
             depth -= 1
+        else:
+            return -1 if depth else pos
         pos += 1
-    return -1 if depth else pos
+    return -1 if depth else limit
 
 
 def _title_end(text: str, pos: int) -> int:
     """The end of the quoted title at ``pos``, or -1."""
-    closer = _TITLE_CLOSERS.get(text[pos : pos + 1])
-    if closer is None:
-        return -1
-    at = pos + 1
-    while True:
-        found = text.find(closer, at, pos + _MAX_DESTINATION)
-        if found < 0:
-            return -1
-        backslashes = 0
-        while text[found - 1 - backslashes] == "\\":
-            backslashes += 1
-        if backslashes % 2 == 0:
-            if closer == ")" and _has_unescaped(text, "(", pos + 1, found):
-                return -1
-            return found + 1
-        at = found + 1
-
-
-def _has_unescaped(text: str, char: str, start: int, end: int) -> bool:
-    at = text.find(char, start, end)
-    while at >= 0:
-        backslashes = 0
-        while text[at - 1 - backslashes] == "\\":
-            backslashes += 1
-        if backslashes % 2 == 0:
-            return True
-        at = text.find(char, at + 1, end)
-    return False
+    match = _TITLE.match(text, pos, pos + _MAX_DESTINATION)
+    return match.end() if match else -1
 
 
 def _inline_link_end(text: str, pos: int) -> int:
