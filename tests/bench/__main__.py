@@ -17,14 +17,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from chunkast.tokens.counter import BUNDLED, VOCABULARY
-from tests.bench import calls, index, memory, scaling, stability, stages, startup, throughput
+from tests.bench import (
+    calls,
+    compare,
+    index,
+    memory,
+    scaling,
+    stability,
+    stages,
+    startup,
+    throughput,
+)
 from tests.bench.corpus import by_language, load_corpus
 from tests.bench.report import write_json, write_results
 from tests.bench.tables import Setting, Table, as_markdown
 
 BENCHES = {
     bench.KEY: bench
-    for bench in (throughput, stages, calls, startup, memory, scaling, stability, index)
+    for bench in (throughput, stages, calls, startup, memory, scaling, stability, index, compare)
 }
 DEFAULT = [throughput.KEY, stages.KEY]
 HERE = Path(__file__).parent

@@ -1,7 +1,8 @@
 """Who is measured: the floor, chunkast in several configurations, other chunkers.
 
 A contender is made anew for every round, so that nothing is remembered from one round to
-the next. It chunks one text and gives the texts that would be embedded.
+the next. It chunks one text and gives the texts that would be embedded; asked for its
+places, it gives the chunks' own texts with the positions that its objects state.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from chunkast import Chunker
 
@@ -21,6 +22,7 @@ __all__ = (
     "FLOOR",
     "PEER_MODULES",
     "Contender",
+    "Place",
     "chunkast_contenders",
     "default_contender",
     "floor",
@@ -31,6 +33,16 @@ __all__ = (
 )
 
 Chunk = Callable[[str], list[str]]
+# Start and end in code points, as far as the library says them, and the chunk's own text.
+Place = tuple[int | None, int | None, str]
+
+
+class Ways(NamedTuple):
+    """Both ways to ask one chunker: for texts to embed, and for chunks with their positions."""
+
+    chunk: Chunk
+    places: Callable[[str], list[Place]]
+
 
 FLOOR = "tiktoken encode_ordinary"
 # A model of each encoding, for libraries that ask for a model's name.
@@ -39,11 +51,15 @@ MODELS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A name for the table, how a fresh object comes to be, and whether texts may fail."""
+    """A name for the table, how a fresh object comes to be, and whether texts may fail.
+
+    ``ways`` makes the same chunker and gives both ways to ask it; the floor has no such.
+    """
 
     name: str
     make: Callable[[], Chunk]
     may_fail: bool = False
+    ways: Callable[[], Ways] | None = None
 
 
 def warm_up(contenders: Iterable[Contender]) -> None:
@@ -90,39 +106,64 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
     ):
         options = {"overlap": overlap, "packing": packing, "context": context}
 
-        def make(options: dict[str, Any] = options) -> Chunk:
+        def ways(options: dict[str, Any] = options) -> Ways:
             chunker = Chunker(max_tokens=budget, encoding=encoding, **options)
-            return lambda text: [chunk.embed_text for chunk in chunker.chunk(text)]
+            return Ways(
+                lambda text: [chunk.embed_text for chunk in chunker.chunk(text)],
+                lambda text: [
+                    (chunk.start_index, chunk.end_index, chunk.text)
+                    for chunk in chunker.chunk(text)
+                ],
+            )
 
-        yield Contender(own_name(packing, overlap, context), make)
+        yield _contender(own_name(packing, overlap, context), ways)
 
 
-def _semantic_text_splitter(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+def _contender(name: str, ways: Callable[[], Ways], *, may_fail: bool = False) -> Contender:
+    return Contender(name, lambda: ways().chunk, may_fail, ways)
+
+
+def _semantic_text_splitter(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     splitter = module.MarkdownSplitter.from_tiktoken_model(MODELS[encoding], budget, overlap)
-    return lambda text: list(splitter.chunks(text))
+    return Ways(
+        lambda text: list(splitter.chunks(text)),
+        lambda text: [(start, None, chunk) for start, chunk in splitter.chunk_indices(text)],
+    )
 
 
-def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     splitter = module.RecursiveCharacterTextSplitter
     separators = splitter.get_separators_for_language(module.Language.MARKDOWN)
     made = splitter.from_tiktoken_encoder(
         encoding,
         disallowed_special=(),
+        add_start_index=True,  # read by create_documents alone
         separators=separators,
         is_separator_regex=True,
         chunk_size=budget,
         chunk_overlap=overlap,
     )
-    return lambda text: list(made.split_text(text))
+    return Ways(
+        lambda text: list(made.split_text(text)),
+        lambda text: [
+            (document.metadata["start_index"], None, document.page_content)
+            for document in made.create_documents([text])
+        ],
+    )
 
 
-def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     # Its memory of counts is part of the object, which is a fresh one each round.
     made = module.chunkerify(import_module("tiktoken").get_encoding(encoding), budget)
-    return lambda text: list(made(text, overlap=overlap or None))
+
+    def places(text: str) -> list[Place]:
+        chunks, offsets = made(text, offsets=True, overlap=overlap or None)
+        return [(start, end, chunk) for chunk, (start, end) in zip(chunks, offsets, strict=True)]
+
+    return Ways(lambda text: list(made(text, overlap=overlap or None)), places)
 
 
-def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     # The library's own rules for Markdown are downloaded when they are asked for; these
     # are written after its documentation.
     ordinary = _without_special_tokens(encoding)
@@ -139,10 +180,19 @@ def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
         ]
     )
     made = module.RecursiveChunker(tokenizer=ordinary, chunk_size=budget - overlap, rules=rules)
-    if not overlap:
-        return lambda text: [chunk.text for chunk in made.chunk(text)]
-    refine = module.OverlapRefinery(tokenizer=ordinary, context_size=overlap, method="prefix")
-    return lambda text: [chunk.text for chunk in refine(made.chunk(text))]
+    refine = (
+        module.OverlapRefinery(tokenizer=ordinary, context_size=overlap, method="prefix")
+        if overlap
+        else list
+    )
+
+    def chunks(text: str) -> list[Any]:
+        return list(refine(made.chunk(text)))
+
+    return Ways(
+        lambda text: [chunk.text for chunk in chunks(text)],
+        lambda text: [(chunk.start_index, chunk.end_index, chunk.text) for chunk in chunks(text)],
+    )
 
 
 @cache
@@ -161,7 +211,7 @@ def _without_special_tokens(encoding: str) -> Any:
     )
 
 
-def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Chunk:
+def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     parsers = import_module("llama_index.core.node_parser")
     encode = import_module("tiktoken").get_encoding(encoding).encode_ordinary
     sections = parsers.MarkdownNodeParser()
@@ -173,11 +223,25 @@ def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Chunk
         cut = sentences.get_nodes_from_documents(nodes)
         return [node.get_content(metadata_mode=embedded) for node in cut]
 
-    return chunk
+    def places(text: str) -> list[Place]:
+        # The second parser counts from the start of the section that the first one made, so
+        # that both positions have to be added up, section by section.
+        found: list[Place] = []
+        for section in sections.get_nodes_from_documents([module.Document(text=text)]):
+            base = section.start_char_idx
+            for node in sentences.get_nodes_from_documents([section]):
+                start, end = node.start_char_idx, node.end_char_idx
+                if base is None or start is None or end is None:
+                    found.append((None, None, node.text))
+                else:
+                    found.append((base + start, base + end, node.text))
+        return found
+
+    return Ways(chunk, places)
 
 
 # Module, distribution and class of each peer, and how its chunker is made.
-_PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], Chunk]], ...] = (
+_PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], Ways]], ...] = (
     (
         "semantic_text_splitter",
         "semantic-text-splitter",
@@ -233,10 +297,10 @@ def _peers(
             skip(f"{distribution} is not installed")
             continue
 
-        def make(
+        def ways(
             module_name: str = module_name,
-            make_peer: Callable[[Any, int, int, str], Chunk] = make_peer,
-        ) -> Chunk:
+            make_peer: Callable[[Any, int, int, str], Ways] = make_peer,
+        ) -> Ways:
             return make_peer(import_module(module_name), budget, overlap, encoding)
 
-        yield Contender(name, make, may_fail=True)
+        yield _contender(name, ways, may_fail=True)

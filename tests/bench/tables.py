@@ -27,7 +27,8 @@ class Setting:
 class Table:
     """Rows of raw figures; ``columns`` are pairs of a name and how ``format`` shows its cells.
 
-    The first column names the row. ``key`` is the table's name in the JSON report.
+    The first column names the row. ``key`` is the table's name in the JSON report,
+    ``footnotes`` stand below the rows as a list.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Table:
     note: str
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Cell, ...], ...]
+    footnotes: tuple[str, ...] = ()
 
 
 def as_markdown(table: Table) -> str:
@@ -49,6 +51,8 @@ def as_markdown(table: Table) -> str:
     ]
     rules = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     lines = [_line(line, widths) for line in [names, rules, *shown]]
+    if table.footnotes:
+        lines += ["", *(f"- {line}" for line in table.footnotes)]
     return f"## {table.title}\n\n{table.note}\n\n" + "\n".join(lines) + "\n"
 
 
@@ -70,5 +74,6 @@ def as_json(table: Table) -> dict[str, Any]:
     return {
         "title": table.title,
         "note": table.note,
+        "footnotes": list(table.footnotes),
         "rows": [dict(zip(names, row, strict=True)) for row in table.rows],
     }

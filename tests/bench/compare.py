@@ -1,0 +1,207 @@
+"""What chunks are like: chunkast beside its peers, by facts measured on the same documents.
+
+Every chunker is asked for the same budget without overlap, set up for Markdown as its
+documentation says and with the options that help it (see ``contenders``). What is said about
+it is found by :mod:`tests.bench.facts`, or read from its own objects.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
+
+import tiktoken
+
+from tests.bench.contenders import Contender, Place, named, own_name, peers
+from tests.bench.corpus import ENGLISH, load_corpus
+from tests.bench.facts import Facts, Source, facts
+from tests.bench.tables import Cell, Setting, Table
+
+__all__ = ("KEY", "positions", "raised_on", "run")
+
+KEY = "compare"
+_SEED = 1
+_CHARACTERS = 1_000_000
+# Each of them in a sentence that is repeated until the text must be cut.
+_HOSTILE = {
+    "lone surrogate": "\ud800",
+    "NUL": "\0",
+    "BOM": "\ufeff",
+    "`<|endoftext|>`": "<|endoftext|>",
+}
+
+# Name, format and how it was checked of every column behind the name.
+_COLUMNS = (
+    ("chunks", ",d", "over all documents on which the chunker did not raise."),
+    ("failed", ",d", "documents on which it raised."),
+    (
+        "over budget",
+        "",
+        "chunks whose text to embed tiktoken's `encode_ordinary` counts above the budget.",
+    ),
+    (
+        "not verbatim",
+        ".2%",
+        "chunks that `str.find` does not find in the source from the end of the chunk before.",
+    ),
+    (
+        "lost per million",
+        ",.1f",
+        (
+            "characters other than white space that no chunk holds, of a million such; chunks are "
+            "placed in order with white space left out, what is between two places is compared "
+            "by difflib with the chunks that have no place."
+        ),
+    ),
+    (
+        "fences cut",
+        "",
+        (
+            "`fence` tokens of markdown-it-py (CommonMark with tables and front matter) that fit the "
+            "budget by themselves and that no single chunk holds, of all that fit."
+        ),
+    ),
+    ("tables cut", "", "`table_open` tokens, checked as the fences."),
+    (
+        "headings left",
+        "",
+        (
+            "`heading_open` tokens outside lists and quotes that are the last thing in a chunk, of all "
+            "whose section is not empty."
+        ),
+    ),
+    (
+        "positions",
+        "",
+        (
+            "what its objects state of start and end in the source, and the share of chunks with "
+            "`source[start:end] == text` (where only a start is stated, `start + len(text)` is the "
+            "end). The positions of LlamaIndex's two parsers are added up."
+        ),
+    ),
+    (
+        "raises on",
+        "",
+        (
+            f"a document longer than the budget full of {', '.join(_HOSTILE)}, and the empty string: "
+            "the exception. LangChain is told `disallowed_special=()`, chonkie has an encoding "
+            "without special tokens."
+        ),
+    ),
+)
+
+
+def run(setting: Setting) -> tuple[Table, ...]:
+    """One table: a row for each chunker."""
+    sources = [Source(text) for text in _texts(setting)]
+    encode = tiktoken.get_encoding(setting.encoding).encode_ordinary
+
+    def fits(text: str) -> bool:
+        return len(encode(text)) <= setting.budget
+
+    contenders = [
+        named(own_name("sections", 0.0, "none"), setting.budget, setting.encoding),
+        *peers(setting.budget, setting.encoding, setting.say),
+    ]
+    rows = []
+    for contender in contenders:
+        setting.say(f"compare: {contender.name}")
+        rows.append(_row(contender, sources, fits))
+    size = sum(len(source.text.encode(errors="replace")) for source in sources)
+    return (
+        Table(
+            KEY,
+            "What the chunks are like",
+            f"{len(sources):,} documents, {size / 1e6:.2f} MB: the fixtures and a seeded choice of "
+            f"the English corpus; {setting.budget} tokens of {setting.encoding}, no overlap.",
+            (("", ""), *((name, spec) for name, spec, _ in _COLUMNS)),
+            tuple(rows),
+            tuple(f"*{name}*: {how}" for name, _, how in _COLUMNS),
+        ),
+    )
+
+
+def _texts(setting: Setting) -> list[str]:
+    """The fixtures in every language, and English documents until it is enough."""
+    texts = dict.fromkeys(load_corpus(smoke=True))
+    left = _CHARACTERS - sum(map(len, texts))
+    others = list(setting.corpora[ENGLISH])
+    random.Random(_SEED).shuffle(others)
+    for text in others:
+        if text not in texts and len(text) <= left:
+            texts[text] = None
+            left -= len(text)
+    return list(texts)
+
+
+def _row(
+    contender: Contender, sources: Sequence[Source], fits: Callable[[str], bool]
+) -> tuple[Cell, ...]:
+    assert contender.ways is not None
+    ways = contender.ways()
+    over = failed = 0
+    found: list[Facts] = []
+    places: list[tuple[str, list[Place]]] = []
+    for source in sources:
+        try:
+            embedded, placed = ways.chunk(source.text), ways.places(source.text)
+        except Exception:
+            if not contender.may_fail:
+                raise
+            failed += 1
+            continue
+        over += sum(not fits(text) for text in embedded)
+        found.append(facts(source, [text for _, _, text in placed], fits))
+        places.append((source.text, placed))
+    total = Facts(*map(sum, zip(*map(astuple, found), strict=True)))
+    return (
+        contender.name,
+        total.chunks,
+        failed,
+        _of(over, total.chunks),
+        total.rebuilt / total.chunks if total.chunks else None,
+        total.lost / total.solid * 1e6 if total.solid else None,
+        _of(total.fences_cut, total.fences),
+        _of(total.tables_cut, total.tables),
+        _of(total.headings_left, total.headings),
+        positions(places),
+        raised_on(ways.chunk),
+    )
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({part / whole:.1%})" if whole else "0 of 0"
+
+
+def positions(documents: Sequence[tuple[str, Sequence[Place]]]) -> str:
+    """What a chunker states of its chunks' positions in each text, and how much of it holds."""
+    chunks = [(text, *place) for text, places in documents for place in places]
+    stated = [
+        name
+        for name, column in (("start", 1), ("end", 2))
+        if any(chunk[column] is not None for chunk in chunks)
+    ]
+    if not stated:
+        return "none"
+    right = 0
+    for text, start, end, chunk in chunks:
+        if start is not None and start >= 0:
+            right += text[start : start + len(chunk) if end is None else end] == chunk
+    return f"{' and '.join(stated)}, {right / len(chunks):.2%} right"
+
+
+def raised_on(chunk: Callable[[str], object]) -> str:
+    """Which hostile texts raised what."""
+    texts = {
+        name: f"# Title\n\n{f'Words {odd} and more. ' * 400}" for name, odd in _HOSTILE.items()
+    }
+    raised = []
+    for name, text in (*texts.items(), ("empty", "")):
+        try:
+            chunk(text)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
+            raised.append(f"{name}: {type(error).__name__}")
+    return "; ".join(raised) or "nothing"

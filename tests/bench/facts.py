@@ -1,0 +1,179 @@
+"""What can be found out about chunks by comparing them with their source alone.
+
+Nothing here knows chunkast: the structure is read by markdown-it-py's own rules, and where
+a chunk stands is looked up, not believed. White space is left out where places are compared,
+for every chunker trims it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+__all__ = ("Facts", "Source", "facts")
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+# A chunk shorter than this may stand anywhere by chance: it counts as placed only right
+# behind the chunk before it. Characters other than white space.
+_TELLING = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Counts over the chunks of one document; those of a whole corpus are their sums.
+
+    ``solid`` are the source's characters other than white space, ``lost`` those of them that
+    no chunk holds. ``fences`` and ``tables`` fit the budget, ``headings`` have something
+    in their section.
+    """
+
+    chunks: int = 0
+    rebuilt: int = 0
+    solid: int = 0
+    lost: int = 0
+    fences: int = 0
+    fences_cut: int = 0
+    tables: int = 0
+    tables_cut: int = 0
+    headings: int = 0
+    headings_left: int = 0
+
+
+class Source:
+    """One text as the checks see it. Spans are in characters other than white space."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.solid = _squeezed(text)
+
+    @cached_property
+    def _before(self) -> list[int]:
+        """How many characters other than white space stand before each character."""
+        return list(accumulate((not character.isspace() for character in self.text), initial=0))
+
+    @cached_property
+    def _tokens(self) -> list[Token]:
+        parser = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
+        return parser.parse(self.text)
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Where each line starts, and the text's end; the lines as the parser counts them."""
+        return [line.start() for line in _LINE.finditer(self.text)] + [len(self.text)]
+
+    def that_fit(self, kind: str, fits: Callable[[str], bool]) -> list[tuple[int, int]]:
+        """The spans of the blocks of this token type that fit, by themselves, the budget."""
+        spans = []
+        for token in self._tokens:
+            if token.type == kind and token.map:
+                start, end = (self._lines[line] for line in token.map)
+                # A fence in a list begins behind the item's marker.
+                start = max(start, self.text.find(token.markup, start))
+                if fits(self.text[start:end].rstrip()):
+                    spans.append((self._before[start], self._before[end]))
+        return spans
+
+    @cached_property
+    def heading_ends(self) -> list[int]:
+        """Where the headings end that are no list's or quote's and whose sections are not empty."""
+        outer = [token for token in self._tokens if token.level == 0 and token.nesting != -1]
+        return [
+            self._before[self._lines[token.map[1]]]
+            for token, after in pairwise(outer)
+            if token.type == "heading_open"
+            and token.map
+            and not (after.type == "heading_open" and after.tag <= token.tag)
+        ]
+
+
+def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) -> Facts:
+    """Compare the chunks, which are in order and without overlap, with their source."""
+    solid = [_squeezed(chunk) for chunk in chunks]
+    placed = _placed(source.solid, solid)
+    spans = [span for span in placed if span]
+    adrift = [chunk for chunk, span in zip(solid, placed, strict=True) if not span]
+
+    def cut(span: tuple[int, int]) -> bool:
+        start, end = span
+        held = any(first <= start and end <= last for first, last in spans)
+        return not held and not any(source.solid[start:end] in chunk for chunk in adrift)
+
+    fences, tables = (source.that_fit(kind, fits) for kind in ("fence", "table_open"))
+    ends = {end for _, end in spans}
+    return Facts(
+        chunks=len(chunks),
+        rebuilt=_rebuilt(source.text, chunks),
+        solid=len(source.solid),
+        lost=_lost(source.solid, solid, placed),
+        fences=len(fences),
+        fences_cut=sum(map(cut, fences)),
+        tables=len(tables),
+        tables_cut=sum(map(cut, tables)),
+        headings=len(source.heading_ends),
+        headings_left=sum(end in ends for end in source.heading_ends),
+    )
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _placed(source: str, chunks: Sequence[str]) -> list[tuple[int, int] | None]:
+    """Where each chunk stands, looked for from the end of the one before; none: nowhere."""
+    at = 0
+    placed: list[tuple[int, int] | None] = []
+    for chunk in chunks:
+        found = at if source.startswith(chunk, at) else -1
+        if found < 0 and len(chunk) >= _TELLING:
+            found = source.find(chunk, at)
+        if found < 0:
+            placed.append(None)
+        else:
+            at = found + len(chunk)
+            placed.append((found, at))
+    return placed
+
+
+def _rebuilt(text: str, chunks: Sequence[str]) -> int:
+    """How many chunks are no slice of the text, looked for from the end of the one before."""
+    at = rebuilt = 0
+    for chunk in chunks:
+        found = text.find(chunk, at)
+        if found < 0:
+            rebuilt += 1
+        elif len(chunk) >= _TELLING or not text[at:found].strip():
+            at = found + len(chunk)
+    return rebuilt
+
+
+def _lost(source: str, chunks: Sequence[str], placed: Sequence[tuple[int, int] | None]) -> int:
+    """How many characters no chunk holds.
+
+    Between two chunks with a place it is what the chunks between them, which have none, do
+    not share with the source there.
+    """
+    lost = at = 0
+    adrift = ""
+    for chunk, span in zip([*chunks, ""], [*placed, (len(source), len(source))], strict=True):
+        if span is None:
+            adrift += chunk
+            continue
+        lost += _unshared(source[at : span[0]], adrift)
+        adrift = ""
+        at = span[1]
+    return lost
+
+
+def _unshared(gap: str, adrift: str) -> int:
+    if not gap or not adrift:
+        return len(gap)
+    shared = SequenceMatcher(None, gap, adrift, autojunk=False).get_matching_blocks()
+    return len(gap) - sum(block.size for block in shared)
