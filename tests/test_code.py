@@ -287,10 +287,10 @@ def test_a_source_file_is_chunked_by_its_definitions() -> None:
         (("class Store",), "# Where things are kept."),
         (("class Store", "async def size"), "    @property"),
         (("def main",), "def main():"),
-        ((), "if __name__ == '__main__':"),
     ]  # fmt: skip
     assert chunks[2].embed_text.startswith("class Store\n\n    @property\n")
-    assert chunks[4].embed_text == chunks[4].text
+    assert chunks[3].embed_text == chunks[3].text
+    assert chunks[3].text.endswith("__main__':\n    main()")
     assert chunks[1].kinds == ("signature", "code")
 
 

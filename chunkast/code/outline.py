@@ -10,7 +10,7 @@ near it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -29,6 +29,7 @@ _SEPARATORS: Final = frozenset({";", ",", "\n"})
 _MASKED = re.compile(r"[^\t\x20-\x7e]")
 _INDENTATION = re.compile(r"[ \t]*")
 _SKIPPED_BEFORE_HEADER = re.compile(r"\s*(?:@|#(?!\w)|//|/\*|\*|$)")
+_LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
 # A line that goes on with the statement whose body ends before it.
 _CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
@@ -36,9 +37,11 @@ _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
-# More of a document's code is not read once so many windows were broken, and one in so many.
-_MOST_BROKEN: Final = 4
-_WINDOWS_PER_BROKEN: Final = 16
+# No more of a document's code is read once so many characters were broken, and one in so many.
+_MOST_BROKEN: Final = 4 * MAX_BYTES
+_READ_PER_BROKEN: Final = 16
+# A window is halved while it is broken, but not below this.
+_LEAST_BYTES: Final = MAX_BYTES // 8
 _MOST_BLANK_LINES: Final = 2
 _MAX_DEPTH: Final = 12
 _MAX_HEADER: Final = 24
@@ -65,7 +68,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An item as a window shows it; rows are those of the window's text."""
+    """An item as a window shows it: the lines from ``row`` to ``last``.
+
+    ``complete``: without an error in it. ``loose``: not inside of any construct.
+    """
 
     row: int
     last: int
@@ -73,6 +79,7 @@ class _Found:
     depth: int
     kind: str
     complete: bool
+    loose: bool
     named: tuple[int, int, int] | None = None
 
 
@@ -83,24 +90,29 @@ class _Exhausted(Exception):  # noqa: N818 - no error: it is caught here
 class Outliner:
     """Outlines the code of one document; once too much of it is broken, none any more."""
 
-    def __init__(self) -> None:
-        self._windows = 0
+    def __init__(self, least: int = 0) -> None:
+        """What is inside an item of at most ``least`` characters is left out."""
+        self._least = least
+        self._read = 0
         self._broken = 0
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
         """The items of ``lines`` (without line ends), in order, as far as they can be read."""
-        reader = _Reader([_masked(line) for line in lines], language, self._count)
+        masked = [_masked(line) for line in lines]
+        reader = _Reader(masked, language, self._least, self._count)
         try:
-            self._count(broken=False)
+            self._count(0, broken=False)
             reader.read(0, len(lines), (), (), 0)
         except _Exhausted:
             pass
         return _attached(reader.found)
 
-    def _count(self, *, broken: bool) -> None:
-        self._windows += not broken
-        self._broken += broken
-        if self._broken >= _MOST_BROKEN + self._windows // _WINDOWS_PER_BROKEN:
+    def _count(self, size: int, *, broken: bool) -> None:
+        if broken:
+            self._broken += size
+        else:
+            self._read += size
+        if self._broken > _MOST_BROKEN + self._read // _READ_PER_BROKEN:
             raise _Exhausted
 
 
@@ -117,14 +129,19 @@ def _masked(line: str) -> str:
 class _Reader:
     """Reads one piece of code; ``found`` are its items, rows being line numbers.
 
-    ``count(broken=...)`` is told of every window.
+    ``count(size, broken=...)`` is told how much was read, or could not be.
     """
 
     def __init__(
-        self, lines: Sequence[str], language: Language, count: Callable[..., None]
+        self,
+        lines: Sequence[str],
+        language: Language,
+        least: int,
+        count: Callable[..., None],
     ) -> None:
         self.lines = lines
         self.language = language
+        self.least = least
         self.count = count
         self.found: list[_Found] = []
 
@@ -132,16 +149,23 @@ class _Reader:
         self, at: int, last: int, context: Sequence[str], closers: Sequence[str], depth: int
     ) -> None:
         """Read the lines ``[at, last)`` of a body that ``context`` opens and ``closers`` close."""
+        room = MAX_BYTES
         while at < last:
-            stop = self.window_end(at, last, context)
+            stop = self.window_end(at, last, min(room, MAX_BYTES - 2 * _size(context)))
             if stop == at or not self.lines[at].strip():
                 at += 1  # blank, or too long to be read
                 continue
             behind = self.window(at, stop, last, context, closers, depth)
             if behind == at:
                 behind = self.inside(at, last, context, closers, depth)
-            self.count(broken=behind is None)
-            at = self.resumption(at, stop) if behind is None else behind
+            if behind is None and room > _LEAST_BYTES:
+                room //= 2  # what is broken may be a part of it
+                continue
+            broken = behind is None
+            behind = self.resumption(at, stop) if behind is None else behind
+            self.count(_size(self.lines[at:behind]), broken=broken)
+            room = room if broken else min(2 * room, MAX_BYTES)
+            at = behind
 
     def window(  # noqa: PLR0917
         self,
@@ -158,15 +182,17 @@ class _Reader:
             return None
         found = list(self.walk(tree, at, stop, len(context), depth))
         behind = stop if stop == last else self.behind_complete(found, at, stop)
-        size = sum(map(len, self.lines[at:behind]))
         errors = _errors(tree, len(context), len(context) + behind - at)
-        if errors > max(_FEW_ERRORS, size // _ERROR_SHARE):
+        # An error above may have taken away what a statement is inside of.
+        level = self.level(at)
+        loose = (item for item in found if item.loose and item.row < behind)
+        errors += sum(item.column - level for item in loose if item.column > level)
+        if errors > max(_FEW_ERRORS, _size(self.lines[at:behind]) // _ERROR_SHARE):
             return None
         self.found += [item for item in found if item.row < behind]
         return behind
 
-    def window_end(self, at: int, last: int, context: Sequence[str]) -> int:
-        room = MAX_BYTES - 2 * sum(len(line) + 1 for line in context)
+    def window_end(self, at: int, last: int, room: int) -> int:
         stop = at
         while stop < last and room > len(self.lines[stop]):
             room -= len(self.lines[stop]) + 1
@@ -205,10 +231,18 @@ class _Reader:
                 if kind or not _is_sequence(node, language):
                     named = _named(kind, inner, name, context - at, lines)
                     behind = max(line, last - context + at)
-                    complete = not node.has_error
                     yield _Found(
-                        line, behind, column, depth, kind or _plain_kind(node), complete, named
+                        line,
+                        behind,
+                        column,
+                        depth,
+                        kind or _plain_kind(node),
+                        complete=not node.has_error,
+                        loose=node.parent.is_error or node.parent.parent is None,
+                        named=named,
                     )
+                    if node.end_byte - node.start_byte <= self.least:
+                        continue
                     depth, begun = depth + 1, begin
                     if named is not None:
                         node = inner.child_by_field_name("body") or inner
@@ -216,9 +250,16 @@ class _Reader:
             if end.row > row:
                 stack.extend((child, depth, begun) for child in reversed(node.children))
 
+    def level(self, at: int) -> int:
+        """How deep the statement at ``at`` is indented; comments before it may stand elsewhere."""
+        for line in self.lines[at : at + _MAX_HEADER]:
+            if line.strip() and not _LINE_COMMENT.match(line):
+                return _indentation(line)
+        return _indentation(self.lines[at])
+
     def behind_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
         """Behind the last statement of the window's own level that another one follows."""
-        column = _indentation(self.lines[at])
+        column = self.level(at)
         behind = at
         for item in found:
             if not item.complete or item.column != column:
@@ -231,7 +272,7 @@ class _Reader:
 
     def resumption(self, at: int, stop: int) -> int:
         """Where to go on behind a broken window: at a paragraph that is not indented deeper."""
-        column = _indentation(self.lines[at])
+        column = self.level(at)
         for row in range(stop - 1, at, -1):
             line = self.lines[row]
             if line.strip() and _indentation(line) <= column and not self.lines[row - 1].strip():
@@ -245,8 +286,8 @@ class _Reader:
         body, opened = self.header(at, last)
         header = [*context, *self.lines[at:body]]
         shut = [*opened, *closers]
-        filler = f"{' ' * (_indentation(self.lines[at]) + 1)}{self.language.filler}"
-        if body == last or sum(map(len, header)) > _MAX_CONTEXT or depth >= _MAX_DEPTH:
+        filler = f"{' ' * (self.level(at) + 1)}{self.language.filler}"
+        if body == last or _size(header) > _MAX_CONTEXT or depth >= _MAX_DEPTH:
             return None
         tree = self.parse([*header, filler, *shut])
         if tree is not None:
@@ -254,11 +295,11 @@ class _Reader:
         if tree is None or not self.found or self.found[-1].row < at:
             return None
         depth = self.found[-1].depth + 1
-        column = _indentation(self.lines[at])
+        column = self.level(at)
         while True:
             end = self.end_of_body(column, body, last)
             self.read(body, end, header, shut, depth)
-            if end == last or sum(map(len, header)) > _MAX_CONTEXT:
+            if end == last or _size(header) > _MAX_CONTEXT:
                 return end
             if not _CONTINUES.match(self.lines[end]):
                 line = self.lines[end].strip()
@@ -298,6 +339,10 @@ class _Reader:
                 inner = any(text.strip() for text in self.lines[body:row])
                 return row if inner else last
         return last
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
 
 
 def _errors(root: Any, first: int, last: int) -> int:
@@ -370,7 +415,8 @@ def _named(
 def _is_sequence(node: Any, language: Language) -> bool:
     """Whether a node is nothing but several others, one below the other, or one definition."""
     while node.end_point.row > node.start_point.row:
-        named = node.named_children
+        # A comment may stand behind one of the members, on its line.
+        named = [child for child in node.named_children if not child.is_extra]
         if len(named) > 1:
             rows = [child.start_point.row for child in named]
             separate = all(one < two for one, two in pairwise(rows))
