@@ -233,11 +233,15 @@ class TokenIndex:
         return match.start() if match else min(anchor, end)
 
     def _safe_before(self, end: int) -> int:
-        """The last safe position before ``end`` by rules 2 to 5, or the last anchor there."""
+        """The last safe position before ``end`` by rules 2 to 5, a line's start, or an anchor."""
         anchor = self._anchors[bisect_left(self._anchors, end) - 1]
         near = max(anchor, end - _NEAR)
         match = _LAST_SAFE.match(self.text, near, end)
-        return match.end() if match else anchor
+        if match:
+            return match.end()
+        # A paragraph may have lines by the thousand that no other rule finds anything in.
+        line = max(self.text.rfind("\n", near, end - 1), self.text.rfind("\r", near, end - 1)) + 1
+        return line if line > near and self._begins_safely(line) else anchor
 
     def _length(self, piece: str) -> int:
         """The count of a piece; of a short one remembered: the same few end most paragraphs."""
