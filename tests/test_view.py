@@ -396,6 +396,11 @@ def test_the_terminal_is_data_on_standard_output(
     assert [path.name for path in folder.iterdir()] == ["guide.md"]
 
 
+def test_a_notebook_is_no_document_to_view(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "week.ipynb"]) == 2
+    assert "cell by cell" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

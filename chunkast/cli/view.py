@@ -61,6 +61,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the document; 1 if a browser was asked for and there is none."""
+    if options.file.lower().endswith(".ipynb"):
+        raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
     config = config_of(options)
     path = _output(options)
     from chunkast.view import render_html, view_of
