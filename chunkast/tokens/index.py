@@ -196,24 +196,23 @@ class TokenIndex:
             return 0
         if self._ends is None:
             return self._counter.count(self.text[start:end])
-        if self._is_safe(start):
-            return self.before(end) - bisect_right(self._ends, start)
-        first = self._safe_behind(start, end)
+        first = start if self._is_safe(start) else self._safe_behind(start, end)
         if first >= end:
             return self._length(self.text[start:end])
-        inside = self.before(end) - bisect_right(self._ends, first)
-        return self._length(self.text[start:first]) + inside
+        tokens = self.before(end, first) - bisect_right(self._ends, first)
+        return tokens + self._length(self.text[start:first]) if start < first else tokens
 
-    def before(self, end: int) -> int:
+    def before(self, end: int, start: int = 0) -> int:
         """How many tokens ``text[:end]`` has, for an encoding that is :attr:`additive`.
 
-        Less those before a safe position, it is what ``text[position:end]`` has.
+        Less those before a safe position, it is what ``text[position:end]`` has. No text
+        before the safe position ``start`` is looked at.
         """
         assert self._ends is not None, "asked only where tokens have offsets"
         behind = self.text[end - 1 : end + 1] if end else ""
         if len(behind) == 2 and behind[1] in "\r\n" and behind[0].isalnum():
             return bisect_right(self._ends, end)  # by far the most common, by rule 5
-        last = end if self._is_safe(end) else self._safe_before(end)
+        last = end if self._is_safe(end) else self._safe_before(end, start)
         tokens = bisect_right(self._ends, last)
         return tokens + self._length(self.text[last:end]) if last < end else tokens
 
@@ -232,9 +231,12 @@ class TokenIndex:
         match = _SAFE.search(self.text, start + 1, min(anchor, end))
         return match.start() if match else min(anchor, end)
 
-    def _safe_before(self, end: int) -> int:
-        """The last safe position before ``end`` by rules 2 to 5, a line's start, or an anchor."""
-        anchor = self._anchors[bisect_left(self._anchors, end) - 1]
+    def _safe_before(self, end: int, start: int) -> int:
+        """The last safe position before ``end`` by rules 2 to 5, a line's start, or an anchor.
+
+        At least ``start``, which is safe.
+        """
+        anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
         near = max(anchor, end - _NEAR)
         match = _LAST_SAFE.match(self.text, near, end)
         if match:
