@@ -17,6 +17,8 @@ from typing import Any, Final
 import pytest
 
 from chunkast import Chunker
+from chunkast.model import Block
+from chunkast.split.prose import Prose
 from tests.hostile import CASES, EXTENDED, VARIANTS, Build, filled
 
 GROWTH: Final = 4
@@ -124,6 +126,14 @@ def test_time_grows_linearly_in_other_configurations(variant: str, name: str) ->
     row = VARIANTS[variant]
     size = row.sizes.get(name, SIZES.get(name, SIZE))
     assert time_growth(chunker_of(**row.options).chunk, CASES[name], size) <= TIME_LIMIT
+
+
+def test_sentences_of_one_long_line() -> None:
+    # What a look back to the line's start costs shows only in lines of megabytes.
+    def sentences(text: str) -> list[int]:
+        return list(Prose(text, Block("paragraph", 0, len(text))).sentences([]))
+
+    assert time_growth(sentences, filled("The fox sleeps. "), 400_000) <= TIME_LIMIT
 
 
 @pytest.mark.parametrize(

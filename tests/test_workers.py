@@ -177,12 +177,15 @@ def test_chunks_are_the_same_to_the_last_field(context: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("first", [
-    "pass",
-    "multiprocessing.set_start_method('spawn')",
-    "multiprocessing.set_start_method('forkserver')",
-    "import threading; threading.Thread(target=sys.stdin.read, daemon=True).start()",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "first",
+    [
+        "pass",
+        "multiprocessing.set_start_method('spawn')",
+        "multiprocessing.set_start_method('forkserver')",
+        "import threading; threading.Thread(target=sys.stdin.read, daemon=True).start()",
+    ],
+)
 def test_every_way_to_start_a_process(tmp_path: Path, first: str) -> None:
     if "forkserver" in first and os.name != "posix":
         pytest.skip("there is no fork server here")

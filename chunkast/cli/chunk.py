@@ -7,8 +7,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.cli.inputs import select
 from chunkast.cli.messages import UsageError, counted, say
@@ -32,14 +33,23 @@ DESCRIPTION: Final = (
 OPERANDS: Final = "paths"
 
 
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """A document's chunks as they are written."""
+
+    chunks: int
+    tokens: int
+    data: bytes
+
+
 @dataclass(slots=True)
 class _Totals(Tally):
     chunks: int = 0
     tokens: int = 0
 
-    def add(self, chunk: Chunk) -> None:
-        self.chunks += 1
-        self.tokens += chunk.token_count
+    def add(self, chunks: int, tokens: int) -> None:
+        self.chunks += chunks
+        self.tokens += tokens
 
     def summary(self, seconds: float) -> str:
         failed = f", {self.failures:,} failed" if self.failures else ""
@@ -82,10 +92,16 @@ def run(options: Namespace) -> int:
         selection = select(options.paths, path, code=options.code)
         # Chunks and a progress bar would run into one another on one terminal.
         progress = path is not None or not sys.stdout.isatty()
-        documents = results(options, selection, chunker, _chunk, totals, progress=progress)
-        with closing(documents):
-            chunks = _chunks(documents, totals, output.stream.flush)
-            form.write(chunks, output.stream, chunker)
+        if form.encode is None:
+            documents = results(options, selection, chunker, _chunk, totals, progress=progress)
+            with closing(documents):
+                chunks = _chunks(documents, totals, output.stream.flush)
+                form.write(chunks, output.stream, chunker)
+        else:
+            task = partial(_encode, form.encode)
+            pieces = results(options, selection, chunker, task, totals, progress=progress)
+            with closing(pieces):
+                _write(pieces, totals, output.stream)
         output.complete = totals.documents > 0
     if not options.quiet:
         say(totals.summary(perf_counter() - started))
@@ -96,12 +112,26 @@ def _chunk(chunker: Chunker, documents: Sequence[Document]) -> Iterable[list[Chu
     return chunk_documents(chunker, documents)
 
 
+def _encode(
+    encode: Callable[[Iterable[Chunk]], bytes], chunker: Chunker, documents: Sequence[Document]
+) -> Iterator[_Encoded]:
+    for chunks in chunk_documents(chunker, documents):
+        yield _Encoded(len(chunks), sum(chunk.token_count for chunk in chunks), encode(chunks))
+
+
+def _write(documents: Iterable[_Encoded], totals: _Totals, stream: BinaryIO) -> None:
+    for document in documents:
+        totals.add(document.chunks, document.tokens)
+        stream.write(document.data)
+        # Whoever reads the output has a document's chunks while the next is worked on.
+        stream.flush()
+
+
 def _chunks(
     documents: Iterable[list[Chunk]], totals: _Totals, flush: Callable[[], None]
 ) -> Iterator[Chunk]:
     for chunks in documents:
         for chunk in chunks:
-            totals.add(chunk)
+            totals.add(1, chunk.token_count)
             yield chunk
-        # Whoever reads the output has a document's chunks while the next is worked on.
         flush()

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
-from chunkast.writers.json import json_bytes, write_json, write_jsonl
+from chunkast.writers.json import encode_jsonl, json_bytes, write_json, write_jsonl
 from chunkast.writers.parquet import write_parquet
 from chunkast.writers.sqlite import write_sqlite
-from chunkast.writers.text import write_text
+from chunkast.writers.text import encode_text, write_text
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -37,20 +37,23 @@ __all__ = (
 class Format:
     """A form of output: how it is written, and the endings of files that have it.
 
-    ``binary`` output is not for a terminal.
+    ``binary`` output is not for a terminal. ``encode`` gives the bytes of some chunks where
+    those of others simply follow, so that they may be made elsewhere; the sum is what
+    ``write`` writes.
     """
 
     write: Callable[[Iterable[Chunk], BinaryIO, Chunker], None]
     endings: tuple[str, ...]
     binary: bool = False
+    encode: Callable[[Iterable[Chunk]], bytes] | None = None
 
 
 # The first one is the default.
 WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
     {
-        "jsonl": Format(write_jsonl, (".jsonl", ".ndjson")),
+        "jsonl": Format(write_jsonl, (".jsonl", ".ndjson"), encode=encode_jsonl),
         "json": Format(write_json, (".json",)),
-        "text": Format(write_text, (".txt",)),
+        "text": Format(write_text, (".txt",), encode=encode_text),
         "parquet": Format(write_parquet, (".parquet",), binary=True),
         "sqlite": Format(write_sqlite, (".db", ".sqlite", ".sqlite3"), binary=True),
     }

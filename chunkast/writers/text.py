@@ -7,25 +7,34 @@ The chunk follows verbatim (lone surrogates excepted, which are escaped), then a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Final
 
 from chunkast.model import Chunk
 
-__all__ = ("page", "write_text")
+__all__ = ("encode_text", "page", "write_text")
 
 _RULE: Final = "─" * 72
 
 
 def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write each chunk with a header line before it and a rule behind it."""
+    out.writelines(_pages(chunks))
+
+
+def encode_text(chunks: Iterable[Chunk]) -> bytes:
+    """Each chunk with a header line before it and a rule behind it."""
+    return b"".join(_pages(chunks))
+
+
+def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
     for chunk in chunks:
         source = "-" if chunk.source is None else chunk.source
         place = f"{source}:{chunk.start_line}-{chunk.end_line}"
         written = page(
             place, chunk.token_count, chunk.headings, chunk.text, oversize=chunk.oversize
         )
-        out.write(written.encode("utf-8", "backslashreplace"))
+        yield written.encode("utf-8", "backslashreplace")
 
 
 def page(
