@@ -27,11 +27,12 @@ from tests.test_cli import run, write
 from tests.test_linear import TIME_LIMIT, time_growth
 from tests.test_promises import configurations
 
-MISSING: Final = sorted(
-    {"tree-sitter", *(language.distribution for language in ENDINGS.values())} - versions().keys()
-)
+MISSING: Final = {
+    "tree-sitter",
+    *(language.distribution for language in ENDINGS.values()),
+} - versions().keys()
 grammars = pytest.mark.skipif(
-    bool(MISSING), reason=f"needs the extra code: {', '.join(MISSING)} not installed"
+    bool(MISSING), reason="needs tree-sitter and all grammars: pip install 'chunkast[code]'"
 )
 STANDARD_LIBRARY: Final = Path(sysconfig.get_paths()["stdlib"])
 

@@ -20,7 +20,7 @@ from chunkast.code.languages import Language
 
 __all__ = ("Item", "Outliner")
 
-STATEMENT: Final = "statement"
+_STATEMENT: Final = "statement"
 _COMMENT: Final = "comment"
 # Nodes that belong to what follows them, besides comments.
 _ATTACHED: Final = frozenset({"attribute_item", "decorator", "access_specifier"})
@@ -55,8 +55,8 @@ class Item:
 
     ``line`` counts from 0, comments and attributes directly above included; ``depth`` is the
     number of items around it. ``kind`` is "class", "function", "type", "import" or
-    "statement". ``first``: nothing of the item around it comes before. ``title`` is a
-    definition's first line up to its name, ``named`` where that stands: line, start and end.
+    "statement". ``first``: nothing of the item around it comes before. ``named`` is where a
+    definition's title stands, its line up to the name: line, start and end.
     """
 
     line: int
@@ -260,15 +260,14 @@ class _Reader:
     def behind_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
         """Behind the last statement of the window's own level that another one follows."""
         column = self.level(at)
-        behind = at
-        for item in found:
+        for item in reversed(found):
             if not item.complete or item.column != column:
                 continue
-            following = (line for line in self.lines[item.last + 1 : stop] if line.strip())
-            line = next(following, None)
+            behind = item.last + 1
+            line = next((line for line in self.lines[behind:stop] if line.strip()), None)
             if line is not None and _indentation(line) <= column and not _CONTINUES.match(line):
-                behind = item.last + 1
-        return behind
+                return behind
+        return at
 
     def resumption(self, at: int, stop: int) -> int:
         """Where to go on behind a broken window: at a paragraph that is not indented deeper."""
@@ -364,7 +363,7 @@ def _errors(root: Any, first: int, last: int) -> int:
 def _plain_kind(node: Any) -> str:
     if node.type.endswith(_COMMENT) or node.type in _ATTACHED:
         return _COMMENT
-    return STATEMENT
+    return _STATEMENT
 
 
 def _definition(node: Any, language: Language) -> tuple[str, Any, Any]:
@@ -449,7 +448,7 @@ def _attached(found: Sequence[_Found]) -> list[Item]:
             gap = item.row - run[-1].last - 1
             most = _MOST_BLANK_LINES if run[0].row > behind else 0
             if gap > most or item.column < run[0].column:
-                add(run[0].row, run[0], STATEMENT)
+                add(run[0].row, run[0], _STATEMENT)
                 behind = max(behind, run[-1].last + 1)
                 run = []
         if item.kind == _COMMENT:
@@ -459,7 +458,7 @@ def _attached(found: Sequence[_Found]) -> list[Item]:
         behind = max(behind, item.last + 1)
         run = []
     if run:
-        add(run[0].row, run[0], STATEMENT)
+        add(run[0].row, run[0], _STATEMENT)
     return items
 
 

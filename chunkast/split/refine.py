@@ -229,7 +229,8 @@ class Refiner:
         self.extensions = extensions
         self.points: list[BreakPoint] = []
         self.frames: list[Frame] = []
-        self.outliner = Outliner()
+        # What has fewer characters than the budget has tokens is not divided.
+        self.outliner = Outliner(least=budget)
 
     def divide(self, leaf: Block, start: int, body_end: int, end: int) -> None:
         """Add points inside ``[start, end)``, which begins with ``leaf``, until all fits.
