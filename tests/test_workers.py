@@ -64,6 +64,14 @@ def children(process: int) -> list[int]:
     ]
 
 
+def is_loaded(process: int) -> bool:
+    """Whether a process has the tokenizer, and so is no longer being started."""
+    try:
+        return "_tiktoken" in Path(f"/proc/{process}/maps").read_text()
+    except OSError:
+        return False
+
+
 def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 120
     while not condition():
@@ -246,7 +254,7 @@ def test_a_program_that_is_stopped_leaves_no_process(
 ) -> None:
     command = program(tmp_path, first, times=20_000)
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
-        wait_until(lambda: len(children(process.pid)) == 2)
+        wait_until(lambda: sum(map(is_loaded, children(process.pid))) == 2)
         if number == signal.SIGINT:
             # As a terminal does it: to the workers as well.
             os.killpg(process.pid, number)
