@@ -122,8 +122,11 @@ class Chunker:
 
         A source that is given twice goes on counting its parts. With ``workers`` above 1
         the texts are spread over processes (the configuration must be picklable, as it
-        is with an encoding's name); the result does not depend on it. ``progress`` shows
-        a bar on stderr. Raises ``ConfigError`` when ``sources`` has another length.
+        is with an encoding's name); the result does not depend on it. Where processes
+        cannot be forked (outside Linux, or once threads run) they import the program's
+        main module: what it does belongs below ``if __name__ == "__main__":``. ``progress``
+        shows a bar on stderr. Raises ``ConfigError`` when ``sources`` has another length,
+        ``ChunkastError`` when a process was lost.
         """
         names: Sequence[str | None] = [None] * len(texts) if sources is None else sources
         if len(names) != len(texts):

@@ -97,7 +97,7 @@ def _end(code: int | None) -> str:
     if code >= 0:
         return f"it ended with exit code {code}"
     if code == -_KILLED:
-        return "it was killed, perhaps for lack of memory; try fewer"
+        return "it was killed, perhaps for lack of memory; try fewer processes"
     return f"it ended by signal {-code}"
 
 
