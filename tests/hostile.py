@@ -117,6 +117,7 @@ CASES: Final[dict[str, Build]] = {
     "images-nested": halves("![", "](u)"),
     "bracket-parenthesis": filled("]("),
     "link-openers": filled("[a]("),
+    "link-openers-closed-late": filled("[a](", "", ")"),
     "link-destinations-unclosed": filled("[](" + "a" * 200),
     "link-destinations-angled": filled("[](<a"),
     "link-titles-double": filled('[a](b "c '),

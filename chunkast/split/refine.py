@@ -305,7 +305,8 @@ class Refiner:
         return index.at_most(start, end) <= self.budget or index.count(start, end) <= self.budget
 
     def _divide(self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]) -> None:
-        if self.size(start, end) <= self.budget:
+        # Most pieces are so short that nothing has to be counted.
+        if self.index.at_most(start, end) <= self.budget or self.size(start, end) <= self.budget:
             return
         if not self.trim:
             content = start + len(self.text[start:end].rstrip())

@@ -319,7 +319,7 @@ class _Scanner:
         """The end of the link or image whose text is ``[label_start, pos)``, or -1."""
         text = self.text
         after = pos + 1
-        if text.startswith("(", after):
+        if text.startswith("(", after) and self.finder.find(")", after) >= 0:
             end = _inline_link_end(text, after)
             if end >= 0:
                 return end
