@@ -30,7 +30,7 @@ OTHER = "other"
 # Stage, module, and the name that is called there.
 SEAMS = (
     ("parse", "chunkast.analysis.analyze", "parse_document"),
-    ("find boundaries", "chunkast.chunker", "Chunker.analyze"),
+    ("find boundaries", "chunkast.chunker", "Chunker._analyze"),
     ("tokenize", "chunkast.chunker", "TokenIndex.__init__"),
     ("divide", "chunkast.chunker", "_Run.refined"),
     ("pack", "chunkast.chunker", "pack"),
