@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import regex
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +20,7 @@ from chunkast import Chunker, ConfigError, count_tokens
 from chunkast.text.source_map import line_starts
 from chunkast.tokens import TokenIndex, resolve_counter
 from chunkast.tokens.counter import BUNDLED, VOCABULARY
+from chunkast.tokens.pieces import KNOWN
 from tests.strategies import documents, nasty_text
 
 ENCODINGS = st.sampled_from(["cl100k_base", "o200k_base"])
@@ -50,6 +54,57 @@ def test_the_index_counts_in_blocks_with_inner_anchors(
     for _ in range(3):
         start, end = sorted((data.draw(place), data.draw(place)))
         assert index.count(start, end) == encode(name, text[start:end])
+
+
+LETTERS = ("word", " word", "Ünïcode", "ABCdef", "µ", "ÿ", "12345", "'s", "'LL", "'Ve", "’s")
+MARKS = ("/", ":", "--", "_", "…", "→", "├──", "👍", "\n", "\r\n", " ", "\t", "\x0b", "\x1c")
+KNOWN_TEXT = st.text(st.from_regex(f"[{KNOWN}]", fullmatch=True)) | st.lists(
+    st.sampled_from((*LETTERS, *MARKS)), max_size=40
+).map("".join)
+
+
+@given(KNOWN_TEXT, st.sampled_from(sorted(BUNDLED)))
+def test_remembered_pieces_count_as_tiktoken_does(text: str, name: str) -> None:
+    counter = resolve_counter(name)
+    # None would be an encoding whose pattern is no longer the one written in pieces.py:
+    # counts are still right then, from the encoding alone, but take longer.
+    assert counter.count_known is not None
+    assert counter.count_known(text) == encode(name, text)
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+@pytest.mark.parametrize("text", [" " * 20_000 + "b", "7" * 70_000, "a b, " * 20_000])
+def test_remembered_pieces_of_a_long_text(name: str, text: str) -> None:
+    count = resolve_counter(name).count_known
+    assert count is not None
+    shorter = text[-len(text) // 20 :]
+    assert count(text[:-1] + shorter) == encode(name, text[:-1] + shorter)
+
+
+def test_more_pieces_than_are_remembered() -> None:
+    count = resolve_counter("cl100k_base").count_known
+    assert count is not None
+    texts = [" ".join(f"{prefix}{number:x}q" for number in range(70_000)) for prefix in "ab"]
+    for text in (*texts, texts[0]):
+        assert count(text) == encode("cl100k_base", text)
+
+
+def test_known_characters_are_what_they_are_taken_for() -> None:
+    known = re.compile(f"[{KNOWN}]")
+    letter = regex.compile(r"[A-Za-zÀ-ÖØ-öø-ÿµ]")
+    other = regex.compile(r"[\s\p{L}\p{N}\p{M}]")
+    for character in map(chr, range(0x80, 0x110000)):
+        if known.match(character) and other.match(character):
+            assert letter.match(character)
+
+
+@given(st.one_of(HOSTILE, documents()), ENCODINGS)
+def test_the_index_counts_without_remembered_pieces(text: str, name: str) -> None:
+    counter = resolve_counter(name)
+    positions = line_starts(text)[1:-1]
+    with_pieces = TokenIndex(text, counter, positions)
+    without = TokenIndex(text, replace(counter, count_known=None), positions)
+    assert with_pieces.exact() == without.exact()
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import regex
 
 from chunkast.errors import ConfigError
+from chunkast.tokens.pieces import remembered_count
 
 if TYPE_CHECKING:
     import tiktoken
@@ -47,13 +48,16 @@ class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
     ``token_ends(text, start)`` gives the character index behind the last character that each
-    token of a text has begun; the text itself begins at index ``start``. Only encodings have it that split text at the boundaries which
-    ``tokens/index.py`` proves.
+    token of a text has begun; the text itself begins at index ``start``. Only encodings have
+    it that split text at the boundaries which ``tokens/index.py`` proves. ``count_known``
+    counts the tokens of a text of ``tokens.pieces.KNOWN`` characters alone, where there is
+    a faster way.
     """
 
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
+    count_known: Callable[[str], int] | None = None
 
 
 def resolve_counter(encoding: object, model: str | None = None) -> Counter:
@@ -156,6 +160,16 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 _LONG_SPACES = regex.compile(rf"\s{{{_LONG_SPACE},}}+")
 
 
+@lru_cache(maxsize=4)
+def _characters(encoding: tiktoken.Encoding) -> Sequence[int]:
+    """How many characters each token begins."""
+    found = [0] * encoding.n_vocab
+    for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - there is no public way
+        # The bytes that begin a character; a token may hold the others alone.
+        found[rank] = len(token.translate(None, _CONTINUATION))
+    return found
+
+
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     proven = encoding.name in _PROVEN_PATTERNS
     ordinary = encoding.encode_ordinary
@@ -165,20 +179,18 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
             return list(_encode_long_space(encoding, text, proven))
         return ordinary(text)
 
-    @lru_cache(maxsize=1)
-    def lengths() -> Sequence[int]:
-        found = [0] * encoding.n_vocab
-        for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - see below
-            # The bytes that begin a character; a token may hold the others alone.
-            found[rank] = len(token.translate(None, _CONTINUATION))
-        return found
-
     def token_ends(text: str, start: int) -> Iterator[int]:
-        ends = accumulate(map(lengths().__getitem__, encode(text)), initial=start)
+        ends = accumulate(map(_characters(encoding).__getitem__, encode(text)), initial=start)
         next(ends)
         return ends
 
-    return Counter(encoding.name, lambda text: len(encode(text)), token_ends if proven else None)
+    def count(text: str) -> int:
+        if count_known is not None and text.isascii():
+            return count_known(text)
+        return len(encode(text))
+
+    count_known = remembered_count(encoding)
+    return Counter(encoding.name, count, token_ends if proven else None, count_known)
 
 
 def _has_long_space(text: str) -> bool:

@@ -1,5 +1,8 @@
 r"""Token counts of any span of one document, from one pass over it.
 
+The tokens are counted between *anchors*: safe positions where blocks begin, and others
+inside long ones.
+
 Counts of neighbouring pieces add up to the count of the whole only where the encoding
 splits the text in any case. Such positions are called *safe* here. A position is safe
 when no match of the splitting pattern spans it, whatever text surrounds it: then the
@@ -41,10 +44,12 @@ import math
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from itertools import accumulate, pairwise, repeat
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from operator import sub
 
 from chunkast.tokens.counter import Counter
+from chunkast.tokens.pieces import KNOWN
 
 __all__ = ("TokenIndex",)
 
@@ -55,32 +60,34 @@ _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
+_UNKNOWN = re.compile(f"[^{KNOWN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Anchors inside long blocks, so that no count has to walk far.
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
-# About so many characters are encoded together.
-_SEGMENT = 262_144
-# Texts shorter than this have offsets of four bytes.
-_MANY = 2**32
+# So many stretches between anchors are encoded together at the most where characters are
+# not known, and where no more than so many others lie between two such.
+_TOGETHER = 1_024
+_CLOSE = 4
 
 
 class TokenIndex:
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
-    ``positions`` are starts of lines, sorted: where chunks are likely to begin. The text
-    is encoded once; between safe positions a count is two bisections.
+    ``positions`` are starts of lines, sorted: where chunks are likely to begin. Between
+    anchors a count is two bisections.
     """
 
     __slots__ = (
         "_anchors",
         "_counter",
-        "_ends",
+        "_inner",
         "_lengths",
         "_prefix",
         "_slash",
         "_widest",
+        "additive",
         "text",
     )
 
@@ -89,44 +96,58 @@ class TokenIndex:
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
+        # Where the tokens end between an anchor and the next, once that was asked for.
+        self._inner: dict[int, Sequence[int]] = {}
+        # Whether estimates are sums of exact counts, off by a few tokens at the most.
+        self.additive = counter.token_ends is not None and (
+            text.isascii() or not _SURROGATE.search(text)
+        )
         # How many tokens a character may have: no token of an encoding is empty.
-        self._widest = math.inf
-        self._ends: array[int] | None = None
-        if counter.token_ends is not None and (text.isascii() or not _SURROGATE.search(text)):
-            self._ends = array("I" if len(text) < _MANY else "Q")
-            self._widest = 1 if text.isascii() else 4
+        self._widest = (1 if text.isascii() else 4) if self.additive else math.inf
         self._anchors = self._place_anchors(positions)
-        if self._ends is not None and counter.token_ends is not None:
-            first = 0
-            for last in self._segments():
-                self._ends.extend(counter.token_ends(text[first:last], first))
-                first = last
-        self._prefix = self._prefix_sums()
+        self._prefix = list(accumulate(self._counts(), initial=0))
 
-    def _segments(self) -> Iterator[int]:
-        """The ends of the parts of the text that are encoded one by one: safe positions.
+    def _counts(self) -> Iterator[int]:
+        """How many tokens lie between each anchor and the next.
 
-        While a text is encoded, its tokens take ten times as much memory as it does.
+        Stretches with characters that are not known are encoded together, and parted where
+        the tokens end.
         """
+        text, anchors, counter = self.text, self._anchors, self._counter
+        count = counter.count
         first = 0
-        for anchor in self._anchors if len(self.text) > _SEGMENT else ():
-            if anchor - first >= _SEGMENT:
-                yield anchor
-                first = anchor
-        yield len(self.text)
+        if self.additive:
+            count = counter.count_known or count
+            for start, end in self._unknown():
+                for left, right in pairwise(anchors[first : start + 1]):
+                    yield count(text[left:right])
+                ends = self._token_ends(start, end)
+                before = [bisect_right(ends, anchor) for anchor in anchors[start : end + 1]]
+                yield from map(sub, before[1:], before)
+                first = end
+        for left, right in pairwise(anchors[first:]):
+            yield count(text[left:right])
 
-    def _prefix_sums(self) -> list[int]:
-        """How many tokens lie before each anchor."""
-        if self._ends is not None:
-            return list(map(bisect_right, repeat(self._ends), self._anchors))
-        count = self._counter.count
-        pieces = (count(self.text[start:end]) for start, end in pairwise(self._anchors))
-        return list(accumulate(pieces, initial=0))
-
-    @property
-    def additive(self) -> bool:
-        """Whether estimates are sums of exact counts, off by a few tokens at the most."""
-        return self._ends is not None
+    def _unknown(self) -> Iterator[tuple[int, int]]:
+        """From which anchor to which, by number, there are characters that are not known."""
+        text, anchors = self.text, self._anchors
+        last = len(anchors) - 1
+        if self._counter.count_known is None:
+            for start in range(0, last, _TOGETHER):
+                yield start, min(start + _TOGETHER, last)
+            return
+        start = end = 0
+        match = None if text.isascii() else _UNKNOWN.search(text)
+        while match:
+            slot = bisect_right(anchors, match.start())
+            if slot > end + _CLOSE or slot > start + _TOGETHER:
+                if end:
+                    yield start, end
+                start = slot - 1
+            end = slot
+            match = _UNKNOWN.search(text, anchors[end])
+        if end:
+            yield start, end
 
     def adds_up_behind_line_end(self, position: int) -> bool:
         """Whether nothing joins the text from ``position`` on to a line end put before it.
@@ -134,7 +155,7 @@ class TokenIndex:
         Then a text that ends with one, and this text behind it, have the tokens of both
         (rule 1).
         """
-        return self._ends is not None and self._begins_safely(position)
+        return self.additive and self._begins_safely(position)
 
     def _place_anchors(self, positions: Iterable[int]) -> list[int]:
         """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
@@ -164,7 +185,7 @@ class TokenIndex:
         return not (self._slash and first == "/")
 
     def _inner_anchor(self, start: int, end: int) -> int:
-        if self._ends is None:
+        if not self.additive:
             return end
         match = _SAFE.search(self.text, start, end)
         return match.start() if match else end
@@ -194,12 +215,12 @@ class TokenIndex:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:
             return 0
-        if self._ends is None:
+        if not self.additive:
             return self._counter.count(self.text[start:end])
         first = start if self._is_safe(start) else self._safe_behind(start, end)
         if first >= end:
             return self._length(self.text[start:end])
-        tokens = self.before(end, first) - bisect_right(self._ends, first)
+        tokens = self.before(end, first) - self._before_safe(first)
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def before(self, end: int, start: int = 0) -> int:
@@ -208,13 +229,32 @@ class TokenIndex:
         Less those before a safe position, it is what ``text[position:end]`` has. No text
         before the safe position ``start`` is looked at.
         """
-        assert self._ends is not None, "asked only where tokens have offsets"
         behind = self.text[end - 1 : end + 1] if end else ""
         if len(behind) == 2 and behind[1] in "\r\n" and behind[0].isalnum():
-            return bisect_right(self._ends, end)  # by far the most common, by rule 5
+            return self._before_safe(end)  # by far the most common, by rule 5
         last = end if self._is_safe(end) else self._safe_before(end, start)
-        tokens = bisect_right(self._ends, last)
+        tokens = self._before_safe(last)
         return tokens + self._length(self.text[last:end]) if last < end else tokens
+
+    def _before_safe(self, position: int) -> int:
+        """How many tokens lie before a safe position: those before an anchor near it, and between."""
+        anchors = self._anchors
+        slot = bisect_left(anchors, position)
+        behind = anchors[slot]
+        if behind == position:
+            return self._prefix[slot]
+        if behind - position <= _NEAR:
+            return self._prefix[slot] - self._length(self.text[position:behind])
+        ends = self._inner.get(slot)
+        if ends is None:
+            ends = self._inner[slot] = self._token_ends(slot - 1, slot)
+        return self._prefix[slot - 1] + bisect_right(ends, position)
+
+    def _token_ends(self, first: int, last: int) -> Sequence[int]:
+        """Where the tokens end between two anchors, by their numbers."""
+        start, end = self._anchors[first], self._anchors[last]
+        assert self._counter.token_ends is not None, "asked only where counts add up"
+        return array("Q", self._counter.token_ends(self.text[start:end], start))
 
     def _is_safe(self, position: int) -> bool:
         text = self.text

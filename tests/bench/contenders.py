@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from chunkast import Chunker
+from chunkast.tokens import resolve_counter
 
 __all__ = (
     "FLOOR",
@@ -74,11 +75,17 @@ def warm_up(contenders: Iterable[Contender]) -> None:
     gc.freeze()
 
 
+def _loaded(encoding: str) -> Any:
+    """Tiktoken's encoding of that name, from the vocabulary that chunkast brings along."""
+    resolve_counter(encoding)
+    return import_module("tiktoken").get_encoding(encoding)
+
+
 def floor(encoding: str) -> Contender:
     """Every text encoded once: what nobody who counts exactly can do without."""
 
     def make() -> Chunk:
-        encode = import_module("tiktoken").get_encoding(encoding).encode_ordinary
+        encode = _loaded(encoding).encode_ordinary
 
         def chunk(text: str) -> list[str]:
             encode(text)
@@ -107,7 +114,8 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
         options = {"overlap": overlap, "packing": packing, "context": context}
 
         def ways(options: dict[str, Any] = options) -> Ways:
-            chunker = Chunker(max_tokens=budget, encoding=encoding, **options)
+            # Given the encoding itself, it remembers no piece of a text from an earlier round.
+            chunker = Chunker(max_tokens=budget, encoding=_loaded(encoding), **options)
             return Ways(
                 lambda text: [chunk.embed_text for chunk in chunker.chunk(text)],
                 lambda text: [
