@@ -299,7 +299,7 @@ class _Run:
 
         Each with those before it from the number in ``glued`` on.
         """
-        exact = self.index.exact()
+        exact = self.index.exact
         before = [exact.get(edge) for edge in edges]
         if None in before or not self.index.additive:
             return range(len(edges) - 1)

@@ -133,7 +133,7 @@ def notebook(*cells: tuple[str, str, str], minor: int = 5) -> str:
 
 CELLS = (
     ("markdown", "# Tides\n\nLevels of ten years.\n\n## Data", "aa"),
-    ("code", "def f(x):\n    return x\n\n\nprint(f(1))", "bb"),
+    ("code", "levels = load(2)\n\n\nprint(levels[0])", "bb"),
     ("markdown", "A note.\n\n# Result\n\nNone.", "cc"),
     ("code", "", "dd"),
     ("raw", "\\newpage", "ee"),

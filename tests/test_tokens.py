@@ -104,7 +104,7 @@ def test_the_index_counts_without_remembered_pieces(text: str, name: str) -> Non
     positions = line_starts(text)[1:-1]
     with_pieces = TokenIndex(text, counter, positions)
     without = TokenIndex(text, replace(counter, count_known=None), positions)
-    assert with_pieces.exact() == without.exact()
+    assert with_pieces.exact == without.exact
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, BreakPoint
@@ -28,22 +29,25 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
     return [best[pos] for pos in sorted(best)]
 
 
-class _Best:
-    """The best of the points that wait for the next leaf; of equal ones the first."""
+class _Draft:
+    """A point's fields while they are set; then the object becomes a :class:`BreakPoint`.
 
-    __slots__ = ("kind", "score")
+    The constructor of a frozen dataclass takes four times as long.
+    """
 
-    def __init__(self) -> None:
-        self.clear()
+    __slots__ = BreakPoint.__slots__
 
-    def clear(self) -> None:
-        self.score = -math.inf
-        self.kind = ""
 
-    def add(self, score: float, kind: str) -> None:
-        if score > self.score:
-            self.score = score
-            self.kind = kind
+_bare_draft = _Draft.__new__
+
+
+def _new_point(pos: int, score: float, kind: str) -> BreakPoint:
+    point: Any = _bare_draft(_Draft)
+    point.pos = pos
+    point.score = score
+    point.kind = kind
+    point.__class__ = BreakPoint
+    return point  # type: ignore[no-any-return]
 
 
 class _Scanner:
@@ -56,9 +60,10 @@ class _Scanner:
         self.previous: Block | None = None
         # What holds the previous leaf: whether that leaf only opens its container.
         self.opens_container = False
-        # Of blocks that begin at the next leaf, and of blocks that ended before it.
-        self.before = _Best()
-        self.after = _Best()
+        # The best point of blocks that begin at the next leaf, and of blocks that ended
+        # before it; of equal ones the first.
+        self.before, self.before_kind = -math.inf, ""
+        self.after, self.after_kind = -math.inf, ""
         self.introducible = False
         self.open_tags = 0
 
@@ -72,13 +77,21 @@ class _Scanner:
             if kind == "marker":
                 # A line with only a container's own markers belongs to what it opens,
                 # or to what it closes.
-                self.before.add(min(self.scores["paragraph"], cap), "paragraph")
+                self.begins(min(self.scores["paragraph"], cap), "paragraph")
                 self.leaf(child, first=number == 0)
                 self.opens_container = number == 0 and len(block.children) > 1
             elif kind == "tag":
                 self.tag(child, cap)
             else:
                 self.visit(child, cap, lists)
+
+    def begins(self, score: float, kind: str) -> None:
+        if score > self.before:
+            self.before, self.before_kind = score, kind
+
+    def ended(self, score: float, kind: str) -> None:
+        if score > self.after:
+            self.after, self.after_kind = score, kind
 
     def visit(self, block: Block, cap: float, lists: int) -> None:
         if self.open_tags:
@@ -89,45 +102,45 @@ class _Scanner:
         if construct.introducible:
             self.introducible = True
         if construct.shape != "container":
-            self.before.add(score, kind)
+            self.begins(score, kind)
             self.leaf(block)
         elif block.kind == "list":
             self.children(block, cap, lists)
             if lists == 0:
-                self.after.add(min(self.scores["list-end"], cap), "list-end")
+                self.ended(min(self.scores["list-end"], cap), "list-end")
         else:
-            self.before.add(score, kind)
+            self.begins(score, kind)
             self.children(block, score, lists)
         if construct.after:
-            self.after.add(score, kind)
+            self.ended(score, kind)
 
     def tag(self, block: Block, cap: float) -> None:
         """The line of an opening tag scores before it, that of a closing one behind it."""
         opens = block.info == "open"
         kind = "tag-open" if opens else "paragraph"
-        self.before.add(min(self.scores[kind], cap), kind)
+        self.begins(min(self.scores[kind], cap), kind)
         beside_tag = self.previous is not None and self.previous.kind == "tag"
         self.opens_container = self.opens_container and not beside_tag
         self.leaf(block, first=opens or beside_tag)
         self.opens_container = opens
         self.open_tags += 1 if opens else -1
         if not opens:
-            self.after.add(min(self.scores["tag-close"], cap), "tag-close")
+            self.ended(min(self.scores["tag-close"], cap), "tag-close")
 
     def leaf(self, block: Block, *, first: bool = True) -> None:
         previous = self.previous
         if previous is not None:
-            best = self.after if self.after.score > self.before.score else self.before
-            score, kind = best.score, best.kind
+            score, kind = self.before, self.before_kind
+            if self.after > score:
+                score, kind = self.after, self.after_kind
             if previous.kind == "heading":
                 kind = "orphan-heading"
                 score = min(score, self.scores[kind])
             elif self.opens_container or not first or self.is_led_in(previous):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
-            self.points.append(BreakPoint(block.start, score, kind))
-        self.before.clear()
-        self.after.clear()
+            self.points.append(_new_point(block.start, score, kind))
+        self.before = self.after = -math.inf
         self.introducible = False
         self.previous = block
         self.opens_container = False
@@ -139,8 +152,8 @@ class _Scanner:
         return self.text[previous.start : previous.end].rstrip().endswith(_COLONS)
 
     def finish(self) -> None:
-        if self.after.kind and self.previous is not None:
-            self.points.append(BreakPoint(len(self.text), self.after.score, self.after.kind))
+        if self.after > -math.inf and self.previous is not None:
+            self.points.append(BreakPoint(len(self.text), self.after, self.after_kind))
 
 
 def _score_kind(block: Block) -> str:

@@ -11,7 +11,6 @@ from markdown_it.token import Token
 __all__ = ("plain_title", "without_attributes")
 
 _MARKUP = re.compile(r"[\\`*_<\[\]&!~]")
-_CODE = re.compile(r"(`+)([^`]+)\1")
 # Of Pandoc, kramdown, Docusaurus; an id in a comment, as MDX needs it.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 # Titles longer than this are taken as they are: inline parsing is not linear.
@@ -26,13 +25,25 @@ def _inline_parser() -> MarkdownIt:
 def plain_title(content: str) -> str:
     """``content`` of a heading without its markup, on one line."""
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
-        code = _CODE.fullmatch(content)
-        if code:
-            content = code.group(2)
-        else:
-            tokens = _inline_parser().parseInline(content)
-            content = "".join(_texts(tokens[0].children or []))
+        content = _without_code_marks(content) or _text_of(content)
     return " ".join(content.split())
+
+
+def _without_code_marks(content: str) -> str:
+    """``content`` whose only markup are code spans, each between single backticks; or ""."""
+    parts = content.split("`")
+    # Between two backticks stands code, and markup in it is none.
+    if len(parts) % 2 == 0 or _MARKUP.search("".join(parts[::2])):
+        return ""
+    # Longer runs of backticks, and spaces beside one, would have to be looked at closer.
+    if any(not part or part != part.strip() for part in parts[1::2]):
+        return ""
+    return "" if "" in parts[2:-1:2] else "".join(parts)
+
+
+def _text_of(content: str) -> str:
+    tokens = _inline_parser().parseInline(content)
+    return "".join(_texts(tokens[0].children or []))
 
 
 def without_attributes(content: str) -> str:

@@ -164,6 +164,12 @@ class TreeBuilder:
 
     def _gap(self, until: int) -> None:
         """Cover the lines from the cursor up to ``until`` with leaves of the gap kinds."""
+        if self.cursor + 1 == until and self.text.startswith("\n", self.starts[self.cursor]):
+            # Nearly always it is one empty line.
+            start = self.starts[self.cursor]
+            self.children.append(_new_block("blank", start, start + 1))
+            self.cursor = until
+            return
         while self.cursor < until:
             first = self.cursor
             kind = self._gap_kind(first)

@@ -64,7 +64,7 @@ class Layout:
         self.score = [0.0, *(point.score for point in inner), 0.0]
         self.kind = ["", *(point.kind for point in inner), ""]
         self.units = len(self.pos) - 1
-        self._exact = index.exact()
+        self._exact = index.exact
         self.before = self._tokens_before()
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens

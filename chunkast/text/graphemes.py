@@ -6,6 +6,7 @@ them can join anything. Only runs of characters that can are segmented with ``\X
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import regex
@@ -19,9 +20,15 @@ _JOINING = (
     r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}\p{GCB=Prepend}"
     r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=Regional_Indicator}\r]"
 )
-# A joining character reaches one character further on either side.
 # Many flags, followed by another: the end is between clusters.
+# Whatever is none of these may be one of them: other characters of ASCII, CJK ideographs and
+# kana but for combining marks, and their punctuation join nothing.
+_PERHAPS_JOINING = re.compile(
+    "[^\x00-\x0c\x0e-\x7f\u2010-\u2027\u2190-\u21ff\u2500-\u257f\u3000-\u3029\u3041-\u3096\u30a1-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]"
+)
 _FLAGS = regex.compile(r"(?:\p{RI}{2}){64}(?=\p{RI})")
+# A joining character reaches one character further on either side.
 _RUN = regex.compile(rf"(?:.?{_JOINING}++)++.?", regex.DOTALL)
 
 
@@ -45,12 +52,23 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of those grapheme clusters of ``text[start:end]`` that are longer than one."""
     text, offset = text[start:end], start
-    if text.isascii() and "\r" not in text:
-        return []
     return [
         (offset + first, offset + last)
-        for run in _RUN.finditer(text)
+        for run in _runs(text)
         for segment in _segments(text, run.start(), run.end())
         for first, last in clusters(text, *segment)
         if last - first > 1
     ]
+
+
+def _runs(text: str) -> Iterator[regex.Match[str]]:
+    """The runs of joining characters, with a character on either side."""
+    at = end = 0
+    while found := _PERHAPS_JOINING.search(text, at):
+        at = found.start()
+        run = _RUN.match(text, max(at - 1, end))
+        if run is None:
+            at += 1
+        else:
+            yield run
+            at = end = run.end()

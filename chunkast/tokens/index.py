@@ -45,7 +45,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from operator import sub
 
 from chunkast.tokens.counter import Counter
@@ -66,6 +66,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
+# Texts shorter than this have offsets of four bytes.
+_LONG = 2**32
 # So many stretches between anchors are encoded together at the most where characters are
 # not known, and where no more than so many others lie between two such.
 _TOGETHER = 1_024
@@ -81,6 +83,7 @@ class TokenIndex:
 
     __slots__ = (
         "_anchors",
+        "_asked",
         "_counter",
         "_inner",
         "_lengths",
@@ -88,6 +91,7 @@ class TokenIndex:
         "_slash",
         "_widest",
         "additive",
+        "exact",
         "text",
     )
 
@@ -96,8 +100,9 @@ class TokenIndex:
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
-        # Where the tokens end between an anchor and the next, once that was asked for.
-        self._inner: dict[int, Sequence[int]] = {}
+        # By the number of an anchor the number of one before it, and where the tokens
+        # between them end, once that was asked for.
+        self._inner: dict[int, tuple[int, Sequence[int]]] = {}
         # Whether estimates are sums of exact counts, off by a few tokens at the most.
         self.additive = counter.token_ends is not None and (
             text.isascii() or not _SURROGATE.search(text)
@@ -106,6 +111,10 @@ class TokenIndex:
         self._widest = (1 if text.isascii() else 4) if self.additive else math.inf
         self._anchors = self._place_anchors(positions)
         self._prefix = list(accumulate(self._counts(), initial=0))
+        # Where estimates are exact without counting, and what they say.
+        self.exact = dict(zip(self._anchors, self._prefix, strict=True))
+        # What was asked of other positions: the tokens before safe ones.
+        self._asked: dict[int, int | None] = {}
 
     def _counts(self) -> Iterator[int]:
         """How many tokens lie between each anchor and the next.
@@ -122,6 +131,7 @@ class TokenIndex:
                 for left, right in pairwise(anchors[first : start + 1]):
                     yield count(text[left:right])
                 ends = self._token_ends(start, end)
+                self._inner.update(zip(range(start + 1, end + 1), repeat((start, ends))))
                 before = [bisect_right(ends, anchor) for anchor in anchors[start : end + 1]]
                 yield from map(sub, before[1:], before)
                 first = end
@@ -203,10 +213,6 @@ class TokenIndex:
         tokens = self._prefix[slot + 1] - self._prefix[slot]
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
-    def exact(self) -> dict[int, int]:
-        """The positions at which :meth:`estimate` is exact without counting, and what it says."""
-        return dict(zip(self._anchors, self._prefix, strict=True))
-
     def at_most(self, start: int, end: int) -> float:
         """A bound of ``count(start, end)`` that costs nothing; infinite where there is none."""
         return (end - start) * self._widest
@@ -217,10 +223,13 @@ class TokenIndex:
             return 0
         if not self.additive:
             return self._counter.count(self.text[start:end])
-        first = start if self._is_safe(start) else self._safe_behind(start, end)
-        if first >= end:
-            return self._length(self.text[start:end])
-        tokens = self.before(end, first) - self._before_safe(first)
+        first, before = start, self._tokens_at(start)
+        if before is None:
+            first = self._safe_behind(start, end)
+            if first >= end:
+                return self._length(self.text[start:end])
+            before = self._before_safe(first)
+        tokens = self.before(end, first) - before
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def before(self, end: int, start: int = 0) -> int:
@@ -229,39 +238,52 @@ class TokenIndex:
         Less those before a safe position, it is what ``text[position:end]`` has. No text
         before the safe position ``start`` is looked at.
         """
-        behind = self.text[end - 1 : end + 1] if end else ""
-        if len(behind) == 2 and behind[1] in "\r\n" and behind[0].isalnum():
-            return self._before_safe(end)  # by far the most common, by rule 5
-        last = end if self._is_safe(end) else self._safe_before(end, start)
-        tokens = self._before_safe(last)
-        return tokens + self._length(self.text[last:end]) if last < end else tokens
+        tokens = self._tokens_at(end)
+        if tokens is None:
+            last = self._safe_before(end, start)
+            tokens = self._before_safe(last) + self._length(self.text[last:end])
+        return tokens
+
+    def _tokens_at(self, position: int) -> int | None:
+        """How many tokens lie before ``position``, if it is safe; remembered."""
+        tokens = self.exact.get(position)
+        if tokens is None and position in self._asked:
+            return self._asked[position]
+        if tokens is None:
+            tokens = self._before_safe(position) if self._is_safe(position) else None
+            self._asked[position] = tokens
+        return tokens
 
     def _before_safe(self, position: int) -> int:
         """How many tokens lie before a safe position: those before an anchor near it, and between."""
-        anchors = self._anchors
-        slot = bisect_left(anchors, position)
-        behind = anchors[slot]
+        slot = bisect_left(self._anchors, position)
+        behind = self._anchors[slot]
         if behind == position:
             return self._prefix[slot]
         if behind - position <= _NEAR:
             return self._prefix[slot] - self._length(self.text[position:behind])
-        ends = self._inner.get(slot)
-        if ends is None:
-            ends = self._inner[slot] = self._token_ends(slot - 1, slot)
-        return self._prefix[slot - 1] + bisect_right(ends, position)
+        inner = self._inner.get(slot)
+        if inner is None:
+            inner = self._inner[slot] = (slot - 1, self._token_ends(slot - 1, slot))
+        first, ends = inner
+        return self._prefix[first] + bisect_right(ends, position)
 
     def _token_ends(self, first: int, last: int) -> Sequence[int]:
         """Where the tokens end between two anchors, by their numbers."""
         start, end = self._anchors[first], self._anchors[last]
         assert self._counter.token_ends is not None, "asked only where counts add up"
-        return array("Q", self._counter.token_ends(self.text[start:end], start))
+        size = "I" if len(self.text) < _LONG else "Q"
+        return array(size, self._counter.token_ends(self.text[start:end], start))
 
     def _is_safe(self, position: int) -> bool:
         text = self.text
         if position in (0, len(text)):
             return True
-        if text[position - 1] in "\r\n":
+        behind = text[position - 1]
+        if behind in "\r\n":
             return self._begins_safely(position)
+        if text[position] in "\r\n" and behind.isalnum():
+            return True  # by far the most common, by rule 5
         return _SAFE.match(text, position) is not None
 
     def _safe_behind(self, start: int, end: int) -> int:
