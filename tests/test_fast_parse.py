@@ -16,8 +16,10 @@ from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
 from chunkast.markdown import parser
-from chunkast.markdown.fast import DRAIN, accelerate, is_verified
+from chunkast.markdown.fast import BRIEF, DRAIN, accelerate, is_verified
 from chunkast.markdown.fast.blocks import FastBlocks
+from chunkast.markdown.tree import TreeBuilder
+from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from tests.hostile import CASES
 from tests.strategies import documents
@@ -73,6 +75,12 @@ def given_out(md: MarkdownIt, text: str) -> list[Token]:
     return taken
 
 
+def tree(md: MarkdownIt, text: str, *, brief: bool) -> Block:
+    builder = TreeBuilder(text, line_starts(text))
+    builder.feed(md.parse(text, {DRAIN: builder.feed, BRIEF: brief}))
+    return builder.document()
+
+
 @cache
 def parsers(extensions: tuple[str, ...]) -> tuple[MarkdownIt, MarkdownIt]:
     """The fast parser and the stock one."""
@@ -93,6 +101,7 @@ def assert_identical(text: str) -> None:
             continue
         assert outcome(fast, normalized) == expected, extensions
         assert given_out(fast, normalized) == expected[0], extensions
+        assert tree(fast, normalized, brief=True) == tree(stock, normalized, brief=False)
 
 
 def specification() -> Iterator[str]:

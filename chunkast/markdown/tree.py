@@ -121,14 +121,18 @@ class TreeBuilder:
         self.quotes = 0
         self.leaf("front-matter", 0, front_lines)
 
-    def feed(self, tokens: list[Token]) -> None:
+    def feed(self, tokens: list[Any]) -> None:
         """Go on with tokens of whole top-level blocks, and take them out of their list.
 
-        Tokens take several times as much memory as the tree.
+        Tokens take several times as much memory as the tree. Some may be the arguments of
+        :meth:`leaf` instead.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
         for token in stream:
+            if token.__class__ is tuple:
+                self.leaf(*token)
+                continue
             role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
             if role == "leaf":
                 # The tokens up to its closing one belong to the leaf.

@@ -57,7 +57,7 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
         token.attrs = {"class": "task-list-item"}
     if tasks:
         opening.attrs = {**opening.attrs, "class": "contains-task-list"}
-    if tight:
+    if tight and not state.brief:
         _hide_paragraphs(state, first)
     state.tokens.append(state.closing(f"{kind}_close", tag, state.level, marker[-1]))
     lines[1] = state.line

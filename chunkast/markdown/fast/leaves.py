@@ -17,8 +17,6 @@ from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch, new_toke
 
 __all__ = ("fence", "heading", "hr", "lheading", "lheading_or_paragraph", "paragraph", "reference")
 
-_HEADING_KINDS: Final = ("heading_open", "heading_close")
-_PARAGRAPH_KINDS: Final = ("paragraph_open", "paragraph_close")
 _HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
 _UNDERLINE_MARKS: Final = "=-"
@@ -45,10 +43,8 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     if unmarked.endswith((" ", "\t")):
         text = unmarked
     state.line = start + 1
-    tag = f"h{marks.end() - at}"
-    state.push_text(
-        _HEADING_KINDS, tag, marks[0], (start, start + 1, start + 1), text.strip(TRIMMED)
-    )
+    lines = (start, start + 1, start + 1)
+    state.push_heading(marks.end() - at, marks[0], lines, text.strip(TRIMMED))
     return True
 
 
@@ -142,7 +138,7 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
     # The text may go on behind the end of a quote, where a heading's would not.
     line, _ = _text_end(state, start + 1, state.lineMax, "")
     state.line = line
-    state.push_text(_PARAGRAPH_KINDS, "p", "", (start, line, line), state.text_of(start, line))
+    state.push_paragraph(start, line)
     return True
 
 
@@ -157,15 +153,15 @@ def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool
         if end != state.lineMax:
             return paragraph(state, start, end, _silent)
     state.line = line
-    state.push_text(_PARAGRAPH_KINDS, "p", "", (start, line, line), state.text_of(start, line))
+    state.push_paragraph(start, line)
     return True
 
 
 def _push_underlined(state: BlockState, start: int, line: int, underline: str) -> None:
     state.line = line + 1
-    tag = "h1" if underline == "=" else "h2"
-    content = state.text_of(start, line)
-    state.push_text(_HEADING_KINDS, tag, underline, (start, line, line + 1), content)
+    depth = 1 if underline == "=" else 2
+    lines = (start, line, line + 1)
+    state.push_heading(depth, underline, lines, state.text_of(start, line))
 
 
 def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:

@@ -17,9 +17,10 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from chunkast.markdown.fast import DRAIN
+from chunkast.markdown.fast import BRIEF, DRAIN
 
 __all__ = (
+    "NO_DETAILS",
     "TRIMMED",
     "BlockState",
     "Chains",
@@ -34,6 +35,8 @@ __all__ = (
 TRIMMED: Final = MD_TRIM_CHARS
 # A line that may be a table's delimiter row, whatever quotes it stands in.
 _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
+# What ``TreeBuilder.leaf`` is told of a leaf without a level, content or info.
+NO_DETAILS: Final = (0, "", "", True)
 # Equal to an empty dictionary, shared by all tokens without attributes: two dictionaries
 # for each would be a third of the memory that a parse takes.
 _NOTHING: Final[Any] = MappingProxyType({})
@@ -116,6 +119,8 @@ class BlockState(StateBlock):
         self.has_tabs = "\t" in src
         # How many quotes are open: only they move the beginnings of lines ahead.
         self.quotes = 0
+        # A rule that looks back at tokens needs all of them.
+        self.brief = bool(env.get(BRIEF)) and chains.closing is shared_closing_token
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
@@ -170,20 +175,37 @@ class BlockState(StateBlock):
         self.tokens.append(token)
         return token
 
-    def push_text(
-        self, kinds: tuple[str, str], tag: str, markup: str, lines: tuple[int, int, int], text: str
-    ) -> None:
-        """The three tokens of a paragraph or heading; ``kinds`` are the outer ones'.
+    def push_paragraph(self, first: int, end: int) -> None:
+        """The three tokens of a paragraph over the lines ``[first, end)``."""
+        if self.brief:
+            details = (0, self.text_of(first, end), "", True) if self.level else NO_DETAILS
+            self._push_leaf("paragraph", first, end, details)
+        else:
+            text = self.text_of(first, end)
+            self._push_text("paragraph", "p", "", (first, end, end), text)
+
+    def push_heading(self, depth: int, markup: str, lines: tuple[int, int, int], text: str) -> None:
+        """The three tokens of a heading.
 
         ``lines`` are its first line, the line behind its text and the line behind it.
         """
-        opening, closing = kinds
+        if self.brief:
+            self._push_leaf("heading", lines[0], lines[2], (depth, text, "", True))
+        else:
+            self._push_text("heading", f"h{depth}", markup, lines, text)
+
+    def _push_leaf(self, *leaf: object) -> None:
+        self.tokens.append(leaf)  # type: ignore[arg-type]
+
+    def _push_text(
+        self, kind: str, tag: str, markup: str, lines: tuple[int, int, int], text: str
+    ) -> None:
         first, text_end, end = lines
         level = self.level
         self.tokens += (
-            new_token(opening, tag, 1, level, [first, end], "", markup),
+            new_token(f"{kind}_open", tag, 1, level, [first, end], "", markup),
             new_token("inline", "", 0, level + 1, [first, text_end], text, "", []),
-            self.closing(closing, tag, level, markup),
+            self.closing(f"{kind}_close", tag, level, markup),
         )
 
     def give_out(self) -> None:
