@@ -13,6 +13,7 @@ from chunkast.scores import item_kind
 __all__ = ("merge_break_points", "scan_break_points")
 
 _COLONS = (":", "：")
+_HEADINGS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
@@ -98,11 +99,13 @@ class _Scanner:
             cap = min(cap, self.scores["tag-close"])
         construct = CONSTRUCTS[block.kind]
         kind = _score_kind(block) if construct.leveled else construct.score
-        score = min(self.scores[kind], cap)
+        score = self.scores[kind]
+        score = cap if score > cap else score  # noqa: FURB136 - a call for every block
         if construct.introducible:
             self.introducible = True
         if construct.shape != "container":
-            self.begins(score, kind)
+            if score > self.before:
+                self.before, self.before_kind = score, kind
             self.leaf(block)
         elif block.kind == "list":
             self.children(block, cap, lists)
@@ -158,7 +161,7 @@ class _Scanner:
 
 def _score_kind(block: Block) -> str:
     """The row of the score table for the point before a heading or item."""
-    return f"h{block.level}" if block.kind == "heading" else item_kind(block.level)
+    return _HEADINGS[block.level] if block.kind == "heading" else item_kind(block.level)
 
 
 def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:

@@ -28,6 +28,8 @@ _PLAIN_DEFINITION = re.compile(
     re.ASCII,
 )
 _TITLE_MARKS: Final = ('"', "'", "(")
+# A look ahead that many paragraphs in a row may take without taking long.
+_NEAR: Final = 1_000
 
 
 def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
@@ -109,7 +111,12 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
     """``[label]: destination``; the stock rule but for the plainest of definitions."""
-    plain = _PLAIN_DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start])
+    at = state.bMarks[start] + state.tShift[start]
+    # No label goes on behind an empty line, nor is there a definition without this.
+    text_end = state.src.find("\n\n", at, at + _NEAR)
+    if text_end >= 0 and state.src.find("]:", at, text_end) < 0:
+        return False
+    plain = _PLAIN_DEFINITION.match(state.src, at)
     following = start + 1
     if plain and (
         following >= state.lineMax
