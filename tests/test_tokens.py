@@ -68,25 +68,30 @@ def test_remembered_pieces_count_as_tiktoken_does(text: str, name: str) -> None:
     counter = resolve_counter(name)
     # None would be an encoding whose pattern is no longer the one written in pieces.py:
     # counts are still right then, from the encoding alone, but take longer.
-    assert counter.count_known is not None
-    assert counter.count_known(text) == encode(name, text)
+    assert counter.known is not None
+    assert counter.known.count(text) == encode(name, text)
+    ends = list(counter.known.token_ends(text, 7))
+    assert len(ends) == encode(name, text)
+    assert all(7 < end <= 7 + len(text) for end in ends)
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 @pytest.mark.parametrize("text", [" " * 20_000 + "b", "7" * 70_000, "a b, " * 20_000])
 def test_remembered_pieces_of_a_long_text(name: str, text: str) -> None:
-    count = resolve_counter(name).count_known
-    assert count is not None
+    known = resolve_counter(name).known
+    assert known is not None
     shorter = text[-len(text) // 20 :]
-    assert count(text[:-1] + shorter) == encode(name, text[:-1] + shorter)
+    text = text[:-1] + shorter
+    assert known.count(text) == encode(name, text)
+    assert sum(1 for _ in known.token_ends(text, 0)) == encode(name, text)
 
 
 def test_more_pieces_than_are_remembered() -> None:
-    count = resolve_counter("cl100k_base").count_known
-    assert count is not None
+    known = resolve_counter("cl100k_base").known
+    assert known is not None
     texts = [" ".join(f"{prefix}{number:x}q" for number in range(70_000)) for prefix in "ab"]
     for text in (*texts, texts[0]):
-        assert count(text) == encode("cl100k_base", text)
+        assert known.count(text) == encode("cl100k_base", text)
 
 
 def test_known_characters_are_what_they_are_taken_for() -> None:
@@ -103,7 +108,7 @@ def test_the_index_counts_without_remembered_pieces(text: str, name: str) -> Non
     counter = resolve_counter(name)
     positions = line_starts(text)[1:-1]
     with_pieces = TokenIndex(text, counter, positions)
-    without = TokenIndex(text, replace(counter, count_known=None), positions)
+    without = TokenIndex(text, replace(counter, known=None), positions)
     assert with_pieces.exact == without.exact
 
 

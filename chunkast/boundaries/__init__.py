@@ -1,7 +1,7 @@
 """Break points and protected regions, out of the block tree."""
 
 from chunkast.boundaries.closed import closed_spans
-from chunkast.boundaries.points import merge_break_points, scan_break_points
+from chunkast.boundaries.points import merge_break_points, new_point, scan_break_points
 from chunkast.boundaries.regions import find_regions, opening_column, opening_line
 from chunkast.boundaries.search import best_cut, cut_value
 
@@ -11,6 +11,7 @@ __all__ = (
     "cut_value",
     "find_regions",
     "merge_break_points",
+    "new_point",
     "opening_column",
     "opening_line",
     "scan_break_points",

@@ -10,7 +10,7 @@ from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, BreakPoint
 from chunkast.scores import item_kind
 
-__all__ = ("merge_break_points", "scan_break_points")
+__all__ = ("merge_break_points", "new_point", "scan_break_points")
 
 _COLONS = (":", "：")
 _HEADINGS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
@@ -42,7 +42,8 @@ class _Draft:
 _bare_draft = _Draft.__new__
 
 
-def _new_point(pos: int, score: float, kind: str) -> BreakPoint:
+def new_point(pos: int, score: float, kind: str) -> BreakPoint:
+    """What ``BreakPoint`` gives, sooner."""
     point: Any = _bare_draft(_Draft)
     point.pos = pos
     point.score = score
@@ -142,7 +143,7 @@ class _Scanner:
             elif self.opens_container or not first or self.is_led_in(previous):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
-            self.points.append(_new_point(block.start, score, kind))
+            self.points.append(new_point(block.start, score, kind))
         self.before = self.after = -math.inf
         self.introducible = False
         self.previous = block

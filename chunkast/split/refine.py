@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from chunkast.boundaries import opening_line
+from chunkast.boundaries import new_point, opening_line
 from chunkast.code import Outliner
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block, BreakPoint
@@ -67,7 +67,7 @@ class _Piece:
     syntax: Sequence[SyntaxPoint]
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
-        return BreakPoint(pos, self.scores[kind] * share, kind)
+        return new_point(pos, self.scores[kind] * share, kind)
 
     def spacing(self, start: int, end: int) -> int:
         """How many characters hold about ``step`` tokens of ``[start, end)``."""

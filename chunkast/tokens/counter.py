@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import regex
 
 from chunkast.errors import ConfigError
-from chunkast.tokens.pieces import remembered_count
+from chunkast.tokens.pieces import KnownText, known_text
 
 if TYPE_CHECKING:
     import tiktoken
@@ -49,15 +49,14 @@ class Counter:
 
     ``token_ends(text, start)`` gives the character index behind the last character that each
     token of a text has begun; the text itself begins at index ``start``. Only encodings have
-    it that split text at the boundaries which ``tokens/index.py`` proves. ``count_known``
-    counts the tokens of a text of ``tokens.pieces.KNOWN`` characters alone, where there is
-    a faster way.
+    it that split text at the boundaries which ``tokens/index.py`` proves. ``known`` does
+    both for texts of ``tokens.pieces.KNOWN`` characters alone, where there is a faster way.
     """
 
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
-    count_known: Callable[[str], int] | None = None
+    known: KnownText | None = None
 
 
 def resolve_counter(encoding: object, model: str | None = None) -> Counter:
@@ -185,12 +184,12 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         return ends
 
     def count(text: str) -> int:
-        if count_known is not None and text.isascii():
-            return count_known(text)
+        if known is not None and text.isascii():
+            return known.count(text)
         return len(encode(text))
 
-    count_known = remembered_count(encoding)
-    return Counter(encoding.name, count, token_ends if proven else None, count_known)
+    known = known_text(encoding)
+    return Counter(encoding.name, count, token_ends if proven else None, known)
 
 
 def _has_long_space(text: str) -> bool:

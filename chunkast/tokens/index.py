@@ -69,9 +69,9 @@ _NEAR = 64
 # Texts shorter than this have offsets of four bytes.
 _LONG = 2**32
 # So many stretches between anchors are encoded together at the most where characters are
-# not known, and where no more than so many others lie between two such.
+# not known, and where no more than so many characters lie between two such.
 _TOGETHER = 1_024
-_CLOSE = 4
+_CLOSE = 256
 
 
 class TokenIndex:
@@ -126,7 +126,7 @@ class TokenIndex:
         count = counter.count
         first = 0
         if self.additive:
-            count = counter.count_known or count
+            count = counter.known.count if counter.known else count
             for start, end in self._unknown():
                 for left, right in pairwise(anchors[first : start + 1]):
                     yield count(text[left:right])
@@ -142,7 +142,7 @@ class TokenIndex:
         """From which anchor to which, by number, there are characters that are not known."""
         text, anchors = self.text, self._anchors
         last = len(anchors) - 1
-        if self._counter.count_known is None:
+        if self._counter.known is None:
             for start in range(0, last, _TOGETHER):
                 yield start, min(start + _TOGETHER, last)
             return
@@ -150,7 +150,7 @@ class TokenIndex:
         match = None if text.isascii() else _UNKNOWN.search(text)
         while match:
             slot = bisect_right(anchors, match.start())
-            if slot > end + _CLOSE or slot > start + _TOGETHER:
+            if anchors[slot - 1] > anchors[end] + _CLOSE or slot > start + _TOGETHER:
                 if end:
                     yield start, end
                 start = slot - 1
@@ -271,9 +271,12 @@ class TokenIndex:
     def _token_ends(self, first: int, last: int) -> Sequence[int]:
         """Where the tokens end between two anchors, by their numbers."""
         start, end = self._anchors[first], self._anchors[last]
-        assert self._counter.token_ends is not None, "asked only where counts add up"
-        size = "I" if len(self.text) < _LONG else "Q"
-        return array(size, self._counter.token_ends(self.text[start:end], start))
+        text = self.text[start:end]
+        token_ends = self._counter.token_ends
+        if self._counter.known and text.isascii():
+            token_ends = self._counter.known.token_ends
+        assert token_ends is not None, "asked only where counts add up"
+        return array("I" if len(self.text) < _LONG else "Q", token_ends(text, start))
 
     def _is_safe(self, position: int) -> bool:
         text = self.text

@@ -17,13 +17,14 @@ text, so that the tokens of a remembered one are those of the next.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
+from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("KNOWN", "remembered_count")
+__all__ = ("KNOWN", "KnownText", "known_text")
 
 # Letters of Latin-1, but for the two that are neither upper nor lower case.
 _UPPER = "A-Z\xc0-\xd6\xd8-\xde"
@@ -73,7 +74,7 @@ class _Tokens(dict[str, int]):
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._single = encoding._mergeable_ranks  # noqa: SLF001 - there is no public way
-        self._encode = encoding._encode_single_piece  # noqa: SLF001
+        self._encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
 
     def __missing__(self, piece: str) -> int:
         content = piece.encode()
@@ -85,20 +86,32 @@ class _Tokens(dict[str, int]):
         return tokens
 
 
-def remembered_count(encoding: tiktoken.Encoding) -> Callable[[str], int] | None:
-    """What counts the tokens of a text of known characters.
+class KnownText:
+    """What tells the tokens of texts of known characters, given what splits them."""
 
-    None for an encoding whose pattern is not one of those written here.
-    """
-    pattern = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
-    if pattern is None:
-        return None
-    split = re.compile(pattern)
-    tokens = _Tokens(encoding).__getitem__
+    def __init__(self, split: re.Pattern[str], encoding: tiktoken.Encoding) -> None:
+        self._split = split
+        self._tokens = _Tokens(encoding).__getitem__
 
-    def count(text: str) -> int:
+    def count(self, text: str) -> int:
+        """How many tokens the text has."""
         if len(text) > _ALL_AT_ONCE:
-            return sum(tokens(piece[0]) for piece in split.finditer(text))
-        return sum(map(tokens, split.findall(text)))
+            return sum(self._tokens(piece[0]) for piece in self._split.finditer(text))
+        return sum(map(self._tokens, self._split.findall(text)))
 
-    return count
+    def token_ends(self, text: str, start: int) -> Iterator[int]:
+        """For each token where its piece ends, in a text that begins at ``start``."""
+        if len(text) > _ALL_AT_ONCE:
+            found = self._split.finditer(text)
+            each = (repeat(start + piece.end(), self._tokens(piece[0])) for piece in found)
+            return chain.from_iterable(each)
+        pieces = self._split.findall(text)
+        ends = accumulate(map(len, pieces), initial=start)
+        next(ends)
+        return chain.from_iterable(map(repeat, ends, map(self._tokens, pieces)))
+
+
+def known_text(encoding: tiktoken.Encoding) -> KnownText | None:
+    """None for an encoding whose pattern is not one of those written here."""
+    pattern = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
+    return None if pattern is None else KnownText(re.compile(pattern), encoding)
