@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,6 +60,7 @@ _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za
 _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
+_PLAIN = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 _UNKNOWN = re.compile(f"[^{KNOWN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -170,7 +172,12 @@ class TokenIndex:
     def _place_anchors(self, positions: Iterable[int]) -> list[int]:
         """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
         text = self.text
-        safe = [position for position in positions if position and self._begins_safely(position)]
+        # Most begin with a letter or a mark, and nothing has to be asked.
+        safe = [
+            position
+            for position in positions
+            if position and (text[position] in _PLAIN or self._begins_safely(position))
+        ]
         if not safe or safe[-1] != len(text):
             safe.append(len(text))
         anchors = [0]

@@ -91,13 +91,14 @@ class KnownText:
 
     def __init__(self, split: re.Pattern[str], encoding: tiktoken.Encoding) -> None:
         self._split = split
+        self._pieces = split.findall
         self._tokens = _Tokens(encoding).__getitem__
 
     def count(self, text: str) -> int:
         """How many tokens the text has."""
         if len(text) > _ALL_AT_ONCE:
             return sum(self._tokens(piece[0]) for piece in self._split.finditer(text))
-        return sum(map(self._tokens, self._split.findall(text)))
+        return sum(map(self._tokens, self._pieces(text)))
 
     def token_ends(self, text: str, start: int) -> Iterator[int]:
         """For each token where its piece ends, in a text that begins at ``start``."""
@@ -105,7 +106,7 @@ class KnownText:
             found = self._split.finditer(text)
             each = (repeat(start + piece.end(), self._tokens(piece[0])) for piece in found)
             return chain.from_iterable(each)
-        pieces = self._split.findall(text)
+        pieces = self._pieces(text)
         ends = accumulate(map(len, pieces), initial=start)
         next(ends)
         return chain.from_iterable(map(repeat, ends, map(self._tokens, pieces)))
