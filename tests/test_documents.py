@@ -158,7 +158,7 @@ def test_chunks_of_a_notebook_cite_their_cells() -> None:
         ("n.ipynb#cell-id=ee", ("Result",), 1),
     ]
     assert chunks[1].embed_text == f"Tides > Data\n\n{chunks[1].text}"
-    assert locate_quote("print(f(1))", chunks)[0].source == "n.ipynb#cell-id=bb"
+    assert locate_quote("print(levels[0])", chunks)[0].source == "n.ipynb#cell-id=bb"
 
 
 @pytest.mark.parametrize("ids", [True, False])
@@ -290,7 +290,7 @@ def test_the_command_reads_notebooks(tmp_path: Path, capsys: pytest.CaptureFixtu
     for path in (tmp_path / "one.db", made):
         with Store(str(path)) as store:
             assert list(store.chunks("n.ipynb")) == expected
-            assert store.quote("print(f(1))")[0].source == "n.ipynb#cell-id=bb"
+            assert store.quote("print(levels[0])")[0].source == "n.ipynb#cell-id=bb"
 
 
 # Dialects of Markdown
