@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
 from chunkast.text.inline import InlineSpan
 from chunkast.text.source_map import without_surrogates
@@ -29,14 +30,12 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     Beginnings inside one of the ``spans`` (sorted, not overlapping) are dropped, and so
     are those that would part a closing mark from its sentence.
     """
-    from sentencex import get_sentence_boundaries
-
     starts: list[int] = []
     edges = [span.start for span in spans]
     for first, last in _windows(text):
         window = without_surrogates(text[first:last])  # sentencex takes valid Unicode only
-        for boundary in get_sentence_boundaries("en", window):
-            at = first + boundary["start_index"]
+        for start in _boundaries(window):
+            at = first + start
             if starts and at <= starts[-1]:
                 continue  # inside the white space before that start
             if text[at].isspace():  # a window's edge
@@ -51,6 +50,14 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
                 continue
             starts.append(at)
     return starts
+
+
+@lru_cache(maxsize=2)
+def _boundaries(window: str) -> list[int]:
+    """Of one text it is asked whether it has sentences at all, and soon where."""
+    from sentencex import get_sentence_boundaries
+
+    return [boundary["start_index"] for boundary in get_sentence_boundaries("en", window)]
 
 
 def _windows(text: str) -> list[tuple[int, int]]:
