@@ -124,14 +124,15 @@ class TreeBuilder:
     def feed(self, tokens: list[Any]) -> None:
         """Go on with tokens of whole top-level blocks, and take them out of their list.
 
-        Tokens take several times as much memory as the tree. Some may be the arguments of
-        :meth:`leaf` instead.
+        Tokens take several times as much memory as the tree. The arguments of :meth:`leaf`
+        may stand in for a leaf's tokens (a tuple), the kind, the lines and the info for a
+        token that opens a container (a list), and the kind for one that closes it.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
         for token in stream:
-            if token.__class__ is tuple:
-                self.leaf(*token)
+            if token.__class__ is not Token:
+                self._brief(token)
                 continue
             role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
             if role == "leaf":
@@ -145,9 +146,17 @@ class TreeBuilder:
                         details = (0, "", info, True)
                     self.leaf(kind, first, last, details)
             elif role == "open":
-                self._open(kind, token)
+                self._open(kind, token.map, token.info)
             elif role == "close":
-                self._close(kind, token)
+                self._close(kind, behind=token.type == "container_block_close")
+
+    def _brief(self, given: Any) -> None:
+        if given.__class__ is tuple:
+            self.leaf(*given)
+        elif given.__class__ is list:
+            self._open(*given)
+        else:
+            self._close(given)
 
     def line(self, number: int) -> str:
         """The line with the ``number`` (from 0), with its line end."""
@@ -197,8 +206,8 @@ class TreeBuilder:
             return "marker"
         return "link-definition" if rest.startswith("[") else "paragraph"
 
-    def _open(self, kind: str, token: Token) -> None:
-        first, last = token.map or (self.cursor, self.cursor)
+    def _open(self, kind: str, lines: Sequence[int] | None, info: str) -> None:
+        first, last = lines or (self.cursor, self.cursor)
         if first > self.cursor:
             self._gap(min(first, self.lines))
         if kind == "list":
@@ -206,7 +215,7 @@ class TreeBuilder:
         elif kind in ("quote", "alert"):
             self.quotes += 1
         level = max(self.list_depth, 0) if kind in ("list", "item") else 0
-        info = self._callout(first) if kind == "alert" else token.info.strip()
+        info = self._callout(first) if kind == "alert" else info.strip()
         opened = _Open(kind, self.cursor, min(last, self.lines), level, info)
         self.stack.append(opened)
         self.children = opened.children
@@ -216,13 +225,15 @@ class TreeBuilder:
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
-    def _close(self, kind: str, token: Token) -> None:
-        """Close the innermost container behind its last line that is not blank."""
+    def _close(self, kind: str, *, behind: bool = False) -> None:
+        """Close the innermost container behind its last line that is not blank.
+
+        ``behind`` it a line that closes it may stand.
+        """
         opened = self.stack[-1]
         if opened.kind != kind:
             return  # plugins together may close what is not open; its end comes with another
         children = opened.children
-        behind = token.type == "container_block_close"
         if behind or not children or opened.last > self.cursor:
             self._cover(opened, behind=behind)
         self.stack.pop()

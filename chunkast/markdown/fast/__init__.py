@@ -26,8 +26,8 @@ VERIFIED: Final = frozenset({("4.3.0", "0.7.0")})
 # Where the parser's environment has a function under this name, it is given the tokens of
 # top-level blocks while the rest is parsed. It may take them out of the list.
 DRAIN: Final = "drain"
-# Where it has a true value under this name as well, a paragraph or heading may be one
-# tuple instead of its three tokens: the arguments of ``TreeBuilder.leaf``.
+# Where it has a true value under this name as well, what only a tree is made of may stand
+# in for tokens, as ``TreeBuilder.feed`` takes it.
 BRIEF: Final = "brief"
 
 

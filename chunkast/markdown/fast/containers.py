@@ -40,28 +40,42 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     if silent:
         # Only an item with text, and the number 1 if any, interrupts a paragraph.
         return found.end() < state.eMarks[start] and int(number or 1) == 1
-    kind, tag = ("ordered_list", "ol") if number else ("bullet_list", "ul")
     lines = [start, 0]
+    parent, state.parentType = state.parentType, "list"
+    if state.brief:
+        state.push_open("list", lines)
+        state.level += 1
+        _items(state, found, start, end, [])
+        state.level -= 1
+        state.push_close("list")
+    else:
+        _push_list(state, found, lines, end)
+    state.parentType = parent
+    lines[1] = state.line
+    return True
+
+
+def _push_list(state: BlockState, found: re.Match[str], lines: list[int], end: int) -> None:
+    """The tokens of a list and of all that is in it."""
+    marker = found[1]
+    number = marker[:-1]
+    kind, tag = ("ordered_list", "ol") if number else ("bullet_list", "ul")
     opening = new_token(f"{kind}_open", tag, 1, state.level, lines, "", marker[-1])
     if number and int(number) != 1:
         opening.attrs = {"start": int(number)}
     first = len(state.tokens)
     state.tokens.append(opening)
     state.level += 1
-    parent, state.parentType = state.parentType, "list"
     tasks: list[Token] = []
-    tight = _items(state, found, start, end, tasks)
-    state.parentType = parent
+    tight = _items(state, found, lines[0], end, tasks)
     state.level -= 1
     for token in tasks:
         token.attrs = {"class": "task-list-item"}
     if tasks:
         opening.attrs = {**opening.attrs, "class": "contains-task-list"}
-    if tight and not state.brief:
+    if tight:
         _hide_paragraphs(state, first)
     state.tokens.append(state.closing(f"{kind}_close", tag, state.level, marker[-1]))
-    lines[1] = state.line
-    return True
 
 
 def _items(
@@ -107,15 +121,20 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     state.sCount[line] = text_column
 
     lines = [line, 0]
-    token = new_token("list_item_open", "li", 1, state.level, lines, "", marker[-1])
-    token.info = marker[:-1]
-    state.tokens.append(token)
+    token: Token | None = None
+    if state.brief:
+        state.push_open("item", lines, marker[:-1])
+    else:
+        token = new_token("list_item_open", "li", 1, state.level, lines, "", marker[-1])
+        token.info = marker[:-1]
+        state.tokens.append(token)
     state.level += 1
     if state.tasklists and state.src.startswith("[", content) and gap <= 4:
         box = _CHECKBOX.match(state.src, content)
         if box:
-            token.meta = {"checked": box[1] != " "}
-            tasks.append(token)
+            if token is not None:
+                token.meta = {"checked": box[1] != " "}
+                tasks.append(token)
             state.bMarks[line] = box.end()
             state.tShift[line] = 0
     if content >= state.eMarks[line] and state.isEmpty(line + 1):
@@ -125,7 +144,10 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
         state.md.block.tokenize(state, line, end)
     lines[1] = state.line
     state.level -= 1
-    state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
+    if token is None:
+        state.push_close("item")
+    else:
+        state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
 
     tight_inside = state.tight
     state.tight, state.listIndent, state.blkIndent = tight, list_indent, indent

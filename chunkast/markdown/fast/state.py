@@ -197,6 +197,14 @@ class BlockState(StateBlock):
     def _push_leaf(self, *leaf: object) -> None:
         self.tokens.append(leaf)  # type: ignore[arg-type]
 
+    def push_open(self, kind: str, lines: list[int], info: str = "") -> None:
+        """What stands in for the opening token of a container of ``kind``."""
+        self.tokens.append([kind, lines, info])  # type: ignore[arg-type]
+
+    def push_close(self, kind: str) -> None:
+        """What stands in for its closing token."""
+        self.tokens.append(kind)  # type: ignore[arg-type]
+
     def _push_text(
         self, kind: str, tag: str, markup: str, lines: tuple[int, int, int], text: str
     ) -> None:
