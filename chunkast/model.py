@@ -18,7 +18,17 @@ __all__ = (
     "Chunk",
     "Heading",
     "ProtectedRegion",
+    "draft_type",
 )
+
+
+def draft_type(of: type) -> Any:
+    """A class whose objects can become those of ``of``, a frozen dataclass with slots.
+
+    Its fields are set on ``draft_type(of)()``, then ``__class__`` is: the constructor takes
+    four times as long, which is felt where an object is made for every block.
+    """
+    return type("_Draft", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.model import Block, BreakPoint
+from chunkast.model import Block, BreakPoint, draft_type
 from chunkast.scores import item_kind
 
 __all__ = ("merge_break_points", "new_point", "scan_break_points")
@@ -30,15 +30,7 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
     return [best[pos] for pos in sorted(best)]
 
 
-class _Draft:
-    """A point's fields while they are set; then the object becomes a :class:`BreakPoint`.
-
-    The constructor of a frozen dataclass takes four times as long.
-    """
-
-    __slots__ = BreakPoint.__slots__
-
-
+_Draft: Final = draft_type(BreakPoint)
 _bare_draft = _Draft.__new__
 
 

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 from markdown_it.token import Token
 
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS
-from chunkast.model import Block
+from chunkast.model import Block, draft_type
 
-__all__ = ("TreeBuilder", "paragraph_tree")
+__all__ = ("NO_DETAILS", "TreeBuilder", "paragraph_tree")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
@@ -41,18 +41,10 @@ _ROLES: Final = dict(_roles())
 _NO_ROLE: Final = ("", "", "")
 # A leaf's level, content, info, and whether it is closed.
 _Details: TypeAlias = tuple[int, str, str, bool]
-_NO_DETAILS: Final = (0, "", "", True)
+NO_DETAILS: Final[_Details] = (0, "", "", True)
 
 
-class _Draft:
-    """A block's fields while they are set; then the object becomes a :class:`Block`.
-
-    The constructor of a frozen dataclass takes four times as long.
-    """
-
-    __slots__ = Block.__slots__
-
-
+_Draft: Final = draft_type(Block)
 _bare_draft = _Draft.__new__
 
 
@@ -162,7 +154,7 @@ class TreeBuilder:
         """The line with the ``number`` (from 0), with its line end."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
-    def leaf(self, kind: str, first: int, last: int, details: _Details = _NO_DETAILS) -> None:
+    def leaf(self, kind: str, first: int, last: int, details: _Details = NO_DETAILS) -> None:
         """Add a leaf over the lines ``[first, last)``, and what lies before it as gaps."""
         if not self.cursor <= first < last <= self.lines:
             first = min(max(first, self.cursor), self.lines)
@@ -281,7 +273,7 @@ def _content(stream: Iterator[Token], closing: str, level: int) -> str:
 def _details(kind: str, token: Token, inside: str) -> _Details:
     """What a leaf's block says beyond its kind and place; ``inside`` it is this text."""
     if kind == "paragraph":
-        return (0, inside, "", True) if token.level else _NO_DETAILS
+        return (0, inside, "", True) if token.level else NO_DETAILS
     if kind == "heading":
         return int(token.tag[1]), inside, "", True
     if kind == "fence":
@@ -289,7 +281,7 @@ def _details(kind: str, token: Token, inside: str) -> _Details:
         lines = token.content.count("\n")
         lines += bool(token.content) and not token.content.endswith("\n")
         return 0, "", token.info.strip(), last - first > lines + 1
-    return _NO_DETAILS
+    return NO_DETAILS
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:

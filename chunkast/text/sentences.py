@@ -53,11 +53,11 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
 
 
 @lru_cache(maxsize=2)
-def _boundaries(window: str) -> list[int]:
+def _boundaries(window: str) -> tuple[int, ...]:
     """Of one text it is asked whether it has sentences at all, and soon where."""
     from sentencex import get_sentence_boundaries
 
-    return [boundary["start_index"] for boundary in get_sentence_boundaries("en", window)]
+    return tuple(boundary["start_index"] for boundary in get_sentence_boundaries("en", window))
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

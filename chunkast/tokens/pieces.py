@@ -5,13 +5,13 @@ and encodes each by itself. Most of a document's pieces have come before, so tha
 and a look-up tell what an encoding would, in less time than it takes.
 
 The split is that of the encoding's own pattern, written for Python's ``re`` and for texts
-of :data:`KNOWN` characters (a character class) alone. There the Unicode classes are plain lists: the white
-space is that of ASCII, the digits are 0 to 9, the letters those of ASCII and Latin-1, and
-every other known character is punctuation or a symbol, which is what a negated class takes
-it for. Possessive and greedy quantifiers give the same there, since none of them can be
-followed by what it gave back. An ignored case is written out: what else than ASCII folds to
-a letter of a contraction is no known character. A piece stands alone as it stood in the
-text, so that the tokens of a remembered one are those of the next.
+of :data:`KNOWN` characters (a character class) alone. There the Unicode classes are plain
+lists: the white space is that of ASCII, the digits are 0 to 9, the letters those of ASCII
+and Latin-1, and every other known character is punctuation or a symbol, which is what a
+negated class takes it for. Possessive and greedy quantifiers give the same, since none of
+them can be followed by what it gave back. An ignored case is written out: what else than
+ASCII folds to a letter of a contraction is no known character. A piece has the same tokens
+wherever it stands, so that those of a remembered one are those of the next.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
 from chunkast.markdown.fast import BRIEF, DRAIN
+from chunkast.markdown.tree import NO_DETAILS
 
 __all__ = (
-    "NO_DETAILS",
     "TRIMMED",
     "BlockState",
     "Chains",
@@ -35,8 +35,6 @@ __all__ = (
 TRIMMED: Final = MD_TRIM_CHARS
 # A line that may be a table's delimiter row, whatever quotes it stands in.
 _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
-# What ``TreeBuilder.leaf`` is told of a leaf without a level, content or info.
-NO_DETAILS: Final = (0, "", "", True)
 # Equal to an empty dictionary, shared by all tokens without attributes: two dictionaries
 # for each would be a third of the memory that a parse takes.
 _NOTHING: Final[Any] = MappingProxyType({})
