@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say=_say,
     )
     about = (
-        f"chunkast {version('chunkast')}, Python {platform.python_version()}, tiktoken "
+        f"chunkast {version('chunkast')}, {_python()}, tiktoken "
         f"{version('tiktoken')}, markdown-it-py {version('markdown-it-py')}; {platform.system()} "
         f"{platform.machine()}, {os.cpu_count()} cores"
     )
@@ -109,6 +109,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 @cache  # several benches ask for the peers; once is enough to hear of a missing one
+def _python() -> str:
+    """The interpreter, and whether it is the system's own: builds differ by a quarter."""
+    system = "the system's " if sys.base_prefix == "/usr" else ""
+    return f"{system}Python {platform.python_version()}"
+
+
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
