@@ -12,13 +12,17 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from chunkast.markdown.fast.state import BlockState, new_token
+from chunkast.markdown.fast.state import TRIMMED, BlockState, new_token
 
 __all__ = ("blockquote", "list_block")
 
 # An item's marker with the space behind it; before its last character stands the number,
 # if it has one.
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
+# Text that is no other block: neither a link definition or checkbox nor a rule or fence.
+_TEXT = re.compile(
+    r"(?:[A-Za-z\"(]|`(?!``)|\*\*[A-Za-z`]|(?=\[[^ ^xX\]\n])(?![^\n]*\]:))", re.ASCII
+)
 _SPACES = re.compile(r"[ \t]*")
 _CHECKBOX = re.compile(r"\[([ xX])\][ \t]")
 _ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
@@ -87,9 +91,14 @@ def _items(
     mark = found[1][-1]
     tight = True
     blank_behind = False
+    # What nests no deeper than it may.
+    shallow = state.level + 1 < state.max_nesting
     while True:
-        tight_inside = _item(state, found, line, end, tasks)
-        tight = tight and tight_inside and not blank_behind
+        if state.brief and shallow and _is_plain(state, found, line, end):
+            _push_plain(state, found, line)
+        else:
+            tight_inside = _item(state, found, line, end, tasks)
+            tight = tight and tight_inside and not blank_behind
         last, line = line, state.line
         blank_behind = line - last > 1 and starts[line - 1] + shifts[line - 1] >= ends[line - 1]
         if line >= end or not 0 <= columns[line] - indent < 4:
@@ -102,6 +111,38 @@ def _items(
         if again is None or again[1][-1] != mark:
             return tight
         found = again
+
+
+def _is_plain(state: BlockState, found: re.Match[str], line: int, end: int) -> bool:
+    """Whether an item is a line of text, and the next line begins another item of its list.
+
+    Not every such item is found.
+    """
+    content = found.end()
+    following = line + 1
+    if following >= end or content - found.end(1) > 4 or "\t" in found[0]:
+        return False
+    # The next line neither belongs to the item nor is it indented as code.
+    columns = state.sCount
+    inside = columns[line] + content - found.start()
+    if not state.blkIndent <= columns[following] < min(inside, state.blkIndent + 4):
+        return False
+    src = state.src
+    again = _MARKER.match(src, state.bMarks[following] + state.tShift[following])
+    if again is None or again[1][-1] != found[1][-1]:
+        return False
+    text = _TEXT.match(src, content, state.eMarks[line])
+    # A table's second row may look like an item.
+    return text is not None and following not in state.delimiter_rows
+
+
+def _push_plain(state: BlockState, found: re.Match[str], line: int) -> None:
+    """An item that :func:`_is_plain`, with its paragraph."""
+    state.push_open("item", [line, line + 1], found[1][:-1])
+    text = state.src[found.end() : state.eMarks[line]].strip(TRIMMED)
+    state.push_leaf("paragraph", line, line + 1, (0, text, "", True))
+    state.push_close("item")
+    state.line = line + 1
 
 
 def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:

@@ -177,7 +177,7 @@ class BlockState(StateBlock):
         """The three tokens of a paragraph over the lines ``[first, end)``."""
         if self.brief:
             details = (0, self.text_of(first, end), "", True) if self.level else NO_DETAILS
-            self._push_leaf("paragraph", first, end, details)
+            self.push_leaf("paragraph", first, end, details)
         else:
             text = self.text_of(first, end)
             self._push_text("paragraph", "p", "", (first, end, end), text)
@@ -188,11 +188,12 @@ class BlockState(StateBlock):
         ``lines`` are its first line, the line behind its text and the line behind it.
         """
         if self.brief:
-            self._push_leaf("heading", lines[0], lines[2], (depth, text, "", True))
+            self.push_leaf("heading", lines[0], lines[2], (depth, text, "", True))
         else:
             self._push_text("heading", f"h{depth}", markup, lines, text)
 
-    def _push_leaf(self, *leaf: object) -> None:
+    def push_leaf(self, *leaf: object) -> None:
+        """What stands in for the tokens of a leaf: the arguments of ``TreeBuilder.leaf``."""
         self.tokens.append(leaf)  # type: ignore[arg-type]
 
     def push_open(self, kind: str, lines: list[int], info: str = "") -> None:
