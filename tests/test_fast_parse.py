@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
 from chunkast.markdown import parser
-from chunkast.markdown.fast import BRIEF, DRAIN, accelerate, is_verified
+from chunkast.markdown.fast import DRAIN, TREE, accelerate, is_verified
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.markdown.tree import TreeBuilder
 from chunkast.model import Block
@@ -75,9 +75,9 @@ def given_out(md: MarkdownIt, text: str) -> list[Token]:
     return taken
 
 
-def tree(md: MarkdownIt, text: str, *, brief: bool) -> Block:
+def tree(md: MarkdownIt, text: str) -> Block:
     builder = TreeBuilder(text, line_starts(text))
-    builder.feed(md.parse(text, {DRAIN: builder.feed, BRIEF: brief}))
+    builder.feed(md.parse(text, {DRAIN: builder.feed, TREE: builder}))
     return builder.document()
 
 
@@ -101,7 +101,7 @@ def assert_identical(text: str) -> None:
             continue
         assert outcome(fast, normalized) == expected, extensions
         assert given_out(fast, normalized) == expected[0], extensions
-        assert tree(fast, normalized, brief=True) == tree(stock, normalized, brief=False)
+        assert tree(fast, normalized) == tree(stock, normalized)
 
 
 def specification() -> Iterator[str]:

@@ -20,7 +20,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.admonitions import admonition_plugin
 from chunkast.markdown.divs import fenced_div_plugin
-from chunkast.markdown.fast import BRIEF, DRAIN, accelerate
+from chunkast.markdown.fast import DRAIN, TREE, accelerate
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.math import math_plugin
 from chunkast.markdown.reading import read_dialects
@@ -117,7 +117,7 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     front = _front_lines(text, starts, wanted)
     reading = read_dialects(_normalized(text, starts, front), wanted)
     builder = TreeBuilder(text, starts, front, reading.leaves)
-    env: dict[str, Any] = {DRAIN: builder.feed, BRIEF: True}
+    env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
     builder.feed(_parser(wanted).parse(reading.text, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
     tree = builder.document()

@@ -116,15 +116,15 @@ class TreeBuilder:
     def feed(self, tokens: list[Any]) -> None:
         """Go on with tokens of whole top-level blocks, and take them out of their list.
 
-        Tokens take several times as much memory as the tree. The arguments of :meth:`leaf`
-        may stand in for a leaf's tokens (a tuple), the kind, the lines and the info for a
-        token that opens a container (a list), and the kind for one that closes it.
+        Tokens take several times as much memory as the tree. In place of some there may be
+        what to call instead, and its arguments.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
         for token in stream:
-            if token.__class__ is not Token:
-                self._brief(token)
+            if token.__class__ is tuple:
+                build, given = token
+                build(*given)
                 continue
             role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
             if role == "leaf":
@@ -138,17 +138,9 @@ class TreeBuilder:
                         details = (0, "", info, True)
                     self.leaf(kind, first, last, details)
             elif role == "open":
-                self._open(kind, token.map, token.info)
+                self.open(kind, token.map, token.info)
             elif role == "close":
-                self._close(kind, behind=token.type == "container_block_close")
-
-    def _brief(self, given: Any) -> None:
-        if given.__class__ is tuple:
-            self.leaf(*given)
-        elif given.__class__ is list:
-            self._open(*given)
-        else:
-            self._close(given)
+                self.close(kind, behind=token.type == "container_block_close")
 
     def line(self, number: int) -> str:
         """The line with the ``number`` (from 0), with its line end."""
@@ -166,6 +158,16 @@ class TreeBuilder:
         starts = self.starts
         self.children.append(_new_block(kind, starts[first], starts[last], (), *details))
         self.cursor = last
+
+    def item(self, line: int, text: str, info: str) -> None:
+        """Add a list's item of one line, with a paragraph that says ``text``."""
+        if line > self.cursor:
+            self._gap(line)
+        start, end = self.starts[line], self.starts[line + 1]
+        paragraph = _new_block("paragraph", start, end, (), 0, text)
+        item = _new_block("item", start, end, (paragraph,), self.list_depth, "", info)
+        self.children.append(item)
+        self.cursor = line + 1
 
     def _gap(self, until: int) -> None:
         """Cover the lines from the cursor up to ``until`` with leaves of the gap kinds."""
@@ -198,7 +200,8 @@ class TreeBuilder:
             return "marker"
         return "link-definition" if rest.startswith("[") else "paragraph"
 
-    def _open(self, kind: str, lines: Sequence[int] | None, info: str) -> None:
+    def open(self, kind: str, lines: Sequence[int] | None, info: str = "") -> None:
+        """Begin a container of ``kind``; its first line, and the one behind it, are ``lines``."""
         first, last = lines or (self.cursor, self.cursor)
         if first > self.cursor:
             self._gap(min(first, self.lines))
@@ -217,7 +220,7 @@ class TreeBuilder:
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
-    def _close(self, kind: str, *, behind: bool = False) -> None:
+    def close(self, kind: str, *, behind: bool = False) -> None:
         """Close the innermost container behind its last line that is not blank.
 
         ``behind`` it a line that closes it may stand.

@@ -18,7 +18,7 @@ import markdown_it
 import mdit_py_plugins
 from markdown_it import MarkdownIt
 
-__all__ = ("BRIEF", "DRAIN", "VERIFIED", "accelerate", "is_verified")
+__all__ = ("DRAIN", "TREE", "VERIFIED", "accelerate", "is_verified")
 
 # The versions of markdown-it-py and mdit-py-plugins that the differential test
 # (tests/test_fast_parse.py) was passed with.
@@ -26,9 +26,9 @@ VERIFIED: Final = frozenset({("4.3.0", "0.7.0")})
 # Where the parser's environment has a function under this name, it is given the tokens of
 # top-level blocks while the rest is parsed. It may take them out of the list.
 DRAIN: Final = "drain"
-# Where it has a true value under this name as well, what only a tree is made of may stand
-# in for tokens, as ``TreeBuilder.feed`` takes it.
-BRIEF: Final = "brief"
+# Where it has a ``TreeBuilder`` under this name, a method of it and the arguments may stand
+# in for tokens of which only a tree is made.
+TREE: Final = "tree"
 
 
 def is_verified() -> bool:

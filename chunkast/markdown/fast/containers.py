@@ -46,12 +46,13 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
         return found.end() < state.eMarks[start] and int(number or 1) == 1
     lines = [start, 0]
     parent, state.parentType = state.parentType, "list"
-    if state.brief:
-        state.push_open("list", lines)
+    tree = state.tree
+    if tree is not None:
+        state.later(tree.open, "list", lines)
         state.level += 1
         _items(state, found, start, end, [])
         state.level -= 1
-        state.push_close("list")
+        state.later(tree.close, "list")
     else:
         _push_list(state, found, lines, end)
     state.parentType = parent
@@ -91,11 +92,14 @@ def _items(
     mark = found[1][-1]
     tight = True
     blank_behind = False
-    # What nests no deeper than it may.
+    tree = state.tree
+    # A paragraph in an item nests no deeper than it may.
     shallow = state.level + 1 < state.max_nesting
     while True:
-        if state.brief and shallow and _is_plain(state, found, line, end):
-            _push_plain(state, found, line)
+        if tree is not None and shallow and _is_plain(state, found, line, end):
+            text = src[found.end() : ends[line]].strip(TRIMMED)
+            state.later(tree.item, line, text, found[1][:-1])
+            state.line = line + 1
         else:
             tight_inside = _item(state, found, line, end, tasks)
             tight = tight and tight_inside and not blank_behind
@@ -136,15 +140,6 @@ def _is_plain(state: BlockState, found: re.Match[str], line: int, end: int) -> b
     return text is not None and following not in state.delimiter_rows
 
 
-def _push_plain(state: BlockState, found: re.Match[str], line: int) -> None:
-    """An item that :func:`_is_plain`, with its paragraph."""
-    state.push_open("item", [line, line + 1], found[1][:-1])
-    text = state.src[found.end() : state.eMarks[line]].strip(TRIMMED)
-    state.push_leaf("paragraph", line, line + 1, (0, text, "", True))
-    state.push_close("item")
-    state.line = line + 1
-
-
 def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
     """Parse the item with the marker ``found``; whether no blank line parts its blocks."""
     start, shift, columns = state.bMarks[line], state.tShift[line], state.sCount[line]
@@ -163,8 +158,9 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
 
     lines = [line, 0]
     token: Token | None = None
-    if state.brief:
-        state.push_open("item", lines, marker[:-1])
+    tree = state.tree
+    if tree is not None:
+        state.later(tree.open, "item", lines, marker[:-1])
     else:
         token = new_token("list_item_open", "li", 1, state.level, lines, "", marker[-1])
         token.info = marker[:-1]
@@ -185,8 +181,8 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
         state.md.block.tokenize(state, line, end)
     lines[1] = state.line
     state.level -= 1
-    if token is None:
-        state.push_close("item")
+    if tree is not None:
+        state.later(tree.close, "item")
     else:
         state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
 

@@ -17,8 +17,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from chunkast.markdown.fast import BRIEF, DRAIN
-from chunkast.markdown.tree import NO_DETAILS
+from chunkast.markdown.fast import DRAIN, TREE
+from chunkast.markdown.tree import NO_DETAILS, TreeBuilder
 
 __all__ = (
     "TRIMMED",
@@ -118,7 +118,8 @@ class BlockState(StateBlock):
         # How many quotes are open: only they move the beginnings of lines ahead.
         self.quotes = 0
         # A rule that looks back at tokens needs all of them.
-        self.brief = bool(env.get(BRIEF)) and chains.closing is shared_closing_token
+        plain = chains.closing is shared_closing_token
+        self.tree: TreeBuilder | None = env.get(TREE) if plain else None
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
@@ -175,9 +176,10 @@ class BlockState(StateBlock):
 
     def push_paragraph(self, first: int, end: int) -> None:
         """The three tokens of a paragraph over the lines ``[first, end)``."""
-        if self.brief:
+        tree = self.tree
+        if tree is not None:
             details = (0, self.text_of(first, end), "", True) if self.level else NO_DETAILS
-            self.push_leaf("paragraph", first, end, details)
+            self.later(tree.leaf, "paragraph", first, end, details)
         else:
             text = self.text_of(first, end)
             self._push_text("paragraph", "p", "", (first, end, end), text)
@@ -187,22 +189,14 @@ class BlockState(StateBlock):
 
         ``lines`` are its first line, the line behind its text and the line behind it.
         """
-        if self.brief:
-            self.push_leaf("heading", lines[0], lines[2], (depth, text, "", True))
+        if self.tree is not None:
+            self.later(self.tree.leaf, "heading", lines[0], lines[2], (depth, text, "", True))
         else:
             self._push_text("heading", f"h{depth}", markup, lines, text)
 
-    def push_leaf(self, *leaf: object) -> None:
-        """What stands in for the tokens of a leaf: the arguments of ``TreeBuilder.leaf``."""
-        self.tokens.append(leaf)  # type: ignore[arg-type]
-
-    def push_open(self, kind: str, lines: list[int], info: str = "") -> None:
-        """What stands in for the opening token of a container of ``kind``."""
-        self.tokens.append([kind, lines, info])  # type: ignore[arg-type]
-
-    def push_close(self, kind: str) -> None:
-        """What stands in for its closing token."""
-        self.tokens.append(kind)  # type: ignore[arg-type]
+    def later(self, build: Callable[..., None], *given: object) -> None:
+        """Let a method of the tree be called when it is built so far, in place of tokens."""
+        self.tokens.append((build, given))  # type: ignore[arg-type]
 
     def _push_text(
         self, kind: str, tag: str, markup: str, lines: tuple[int, int, int], text: str
