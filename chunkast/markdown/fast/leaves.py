@@ -8,6 +8,8 @@ can begin with.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import lru_cache
 from typing import Final
 
 from markdown_it import rules_block
@@ -75,8 +77,8 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
     """Code between lines of backticks or tildes, or from one to the container's end."""
-    src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
-    opening = src[starts[start] + shifts[start] : ends[start]]
+    at = state.bMarks[start] + state.tShift[start]
+    opening = state.src[at : state.eMarks[start]]
     marker = opening[0]
     info = opening.lstrip(marker)
     length = len(opening) - len(info)
@@ -84,29 +86,47 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
         return False
     if silent:
         return True
-    columns, indent = state.sCount, state.blkIndent
-    closed = False
-    for line in range(start + 1, end):
-        at = starts[line] + shifts[line]
-        if at >= ends[line]:
-            if at == len(src):
-                break  # as in the stock rule; a line less, at the end of a quote
-        elif columns[line] < indent:
-            break
-        elif src[at] == marker and columns[line] - indent < 4:
-            closing = src[at : ends[line]].rstrip(" \t")
-            if len(closing) >= length and not closing.strip(marker):
-                closed = True
-                break
-    else:
-        line = end
+    line, closed = _fence_end(state, start, end, opening[:length])
     state.line = line + closed
-    content = state.getLines(start + 1, line, columns[start], keepLastLF=True)
+    if state.tree is not None:
+        details = (0, "", info.strip(), closed)
+        state.later(state.tree.leaf, "fence", start, state.line, details)
+        return True
+    content = state.getLines(start + 1, line, state.sCount[start], keepLastLF=True)
     token = new_token("fence", "code", 0, state.level, [start, state.line], content)
     token.markup = opening[:length]
     token.info = info
     state.tokens.append(token)
     return True
+
+
+def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[int, bool]:
+    """The line behind a fence's code, and whether it closes the fence."""
+    src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
+    columns, indent = state.sCount, state.blkIndent
+    marker, length = markup[0], len(markup)
+    if not indent and not state.quotes:
+        # The lines are as they are in the text, which is searched sooner than its lines.
+        found = _closing_fence(marker, length).search(src, ends[start], ends[end - 1])
+        if found:
+            return bisect_right(starts, found.start() + 1) - 1, True
+    for line in range(start + 1, end):
+        at = starts[line] + shifts[line]
+        if at >= ends[line]:
+            if at == len(src):
+                return line, False  # as in the stock rule; a line less, at the end of a quote
+        elif columns[line] < indent:
+            return line, False
+        elif src[at] == marker and columns[line] - indent < 4:
+            closing = src[at : ends[line]].rstrip(" \t")
+            if len(closing) >= length and not closing.strip(marker):
+                return line, True
+    return end, False
+
+
+@lru_cache(maxsize=16)
+def _closing_fence(marker: str, length: int) -> re.Pattern[str]:
+    return re.compile(rf"\n {{0,3}}{marker}{{{length},}}[ \t]*(?=\n|\Z)")
 
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
