@@ -330,15 +330,15 @@ class _Run:
                 number += 1
                 previous = piece
 
-    def texts(self) -> Iterator[bool]:
+    def texts(self) -> list[bool]:
         """Of each unit whether it is more than what only heads others."""
+        text = self.text
         ends = {leaf.start: leaf.end for leaf in self.leaves if CONSTRUCTS[leaf.kind].heads}
-        known = frozenset(self.leaf_starts)
-        for start, end in pairwise(self.layout.pos):
-            if start in ends:
-                yield bool(self.text[ends[start] : end].strip())
-            else:
-                yield start in known or bool(self.text[start:end].strip())
+        known = frozenset(self.leaf_starts).difference(ends)
+        return [
+            start in known or bool(text[ends.get(start, start) : end].strip())
+            for start, end in pairwise(self.layout.pos)
+        ]
 
     def emit(self, number: int, piece: Piece, start: int, source_map: SourceMap) -> Chunk:
         layout = self.layout

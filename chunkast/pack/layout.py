@@ -82,6 +82,9 @@ class Layout:
         by one and their sum, which differs where words join, is scaled to the block's.
         """
         exact = self._exact
+        starts = [exact.get(pos) for pos in self.pos]
+        if None not in starts:
+            return starts  # type: ignore[return-value]
         before = [0]
         sums = [0]
         for start, end in pairwise(self.pos):
