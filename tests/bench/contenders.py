@@ -22,7 +22,6 @@ from chunkast.tokens import resolve_counter
 __all__ = (
     "FLOOR",
     "PEER_MODULES",
-    "Chunk",
     "Contender",
     "Place",
     "chunkast_contenders",
