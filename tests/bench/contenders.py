@@ -22,6 +22,7 @@ from chunkast.tokens import resolve_counter
 __all__ = (
     "FLOOR",
     "PEER_MODULES",
+    "Chunk",
     "Contender",
     "Place",
     "chunkast_contenders",
