@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from types import TracebackType
 
 __all__ = ("paused",)
 
@@ -16,12 +15,7 @@ class _Paused:
         self._enabled = gc.isenabled()
         gc.disable()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self._enabled:
             gc.enable()
 

@@ -96,7 +96,8 @@ def _items(
     # A paragraph in an item nests no deeper than it may.
     shallow = state.level + 1 < state.max_nesting
     while True:
-        if tree is not None and shallow and _is_plain(state, found, line, end):
+        again = _behind_plain(state, found, line, end) if tree is not None and shallow else None
+        if tree is not None and again is not None:
             text = src[found.end() : ends[line]].strip(TRIMMED)
             state.later(tree.item, line, text, found[1][:-1])
             state.line = line + 1
@@ -111,33 +112,35 @@ def _items(
         for rule in rules_at.get(src[at : at + 1], ()):
             if rule(state, line, end, True):
                 return tight
-        again = _MARKER.match(src, at)
+        again = again or _MARKER.match(src, at)
         if again is None or again[1][-1] != mark:
             return tight
         found = again
 
 
-def _is_plain(state: BlockState, found: re.Match[str], line: int, end: int) -> bool:
-    """Whether an item is a line of text, and the next line begins another item of its list.
+def _behind_plain(
+    state: BlockState, found: re.Match[str], line: int, end: int
+) -> re.Match[str] | None:
+    """The marker on the next line, if it is one of this list and this item is a line of text.
 
     Not every such item is found.
     """
     content = found.end()
     following = line + 1
     if following >= end or content - found.end(1) > 4 or "\t" in found[0]:
-        return False
+        return None
     # The next line neither belongs to the item nor is it indented as code.
     columns = state.sCount
     inside = columns[line] + content - found.start()
     if not state.blkIndent <= columns[following] < min(inside, state.blkIndent + 4):
-        return False
+        return None
     src = state.src
     again = _MARKER.match(src, state.bMarks[following] + state.tShift[following])
     if again is None or again[1][-1] != found[1][-1]:
-        return False
+        return None
     text = _TEXT.match(src, content, state.eMarks[line])
     # A table's second row may look like an item.
-    return text is not None and following not in state.delimiter_rows
+    return again if text and following not in state.delimiter_rows else None
 
 
 def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
