@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import regex
 
 from chunkast.errors import ConfigError
-from chunkast.tokens.pieces import KnownText, known_text
+from chunkast.tokens.pieces import Ways, by_pieces
 
 if TYPE_CHECKING:
     import tiktoken
@@ -47,16 +47,14 @@ _environment = threading.Lock()
 class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
-    ``token_ends(text, start)`` gives the character index behind the last character that each
-    token of a text has begun; the text itself begins at index ``start``. Only encodings have
-    it that split text at the boundaries which ``tokens/index.py`` proves. ``known`` does
-    both for texts of ``tokens.pieces.KNOWN`` characters alone, where there is a faster way.
+    ``token_ends(text, start)`` gives for each token of a text a character index that it ends
+    at or before, in the same piece; the text itself begins at index ``start``. Only encodings have
+    it that split text at the boundaries which ``tokens/index.py`` proves.
     """
 
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
-    known: KnownText | None = None
 
 
 def resolve_counter(encoding: object, model: str | None = None) -> Counter:
@@ -183,13 +181,8 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         next(ends)
         return ends
 
-    def count(text: str) -> int:
-        if known is not None and text.isascii():
-            return known.count(text)
-        return len(encode(text))
-
-    known = known_text(encoding)
-    return Counter(encoding.name, count, token_ends if proven else None, known)
+    ways = by_pieces(encoding, Ways(lambda text: len(encode(text)), token_ends))
+    return Counter(encoding.name, ways.count, ways.token_ends if proven else None)
 
 
 def _has_long_space(text: str) -> bool:

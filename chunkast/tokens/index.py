@@ -45,12 +45,10 @@ import re
 import string
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise, repeat
-from operator import sub
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from chunkast.tokens.counter import Counter
-from chunkast.tokens.pieces import KNOWN
 
 __all__ = ("TokenIndex",)
 
@@ -62,7 +60,6 @@ _LAST_SAFE = re.compile(
 )
 _PLAIN = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
-_UNKNOWN = re.compile(f"[^{KNOWN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Anchors inside long blocks, so that no count has to walk far.
 _ANCHOR_DISTANCE = 1_024
@@ -70,10 +67,6 @@ _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
 # Texts shorter than this have offsets of four bytes.
 _LONG = 2**32
-# So many stretches between anchors are encoded together at the most where characters are
-# not known, and where no more than so many characters lie between two such.
-_TOGETHER = 1_024
-_CLOSE = 256
 
 
 class TokenIndex:
@@ -102,9 +95,9 @@ class TokenIndex:
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
-        # By the number of an anchor the number of one before it, and where the tokens
-        # between them end, once that was asked for.
-        self._inner: dict[int, tuple[int, Sequence[int]]] = {}
+        # By the number of an anchor where the tokens before it end, from the anchor before
+        # on, once that was asked for.
+        self._inner: dict[int, Sequence[int]] = {}
         # Whether estimates are sums of exact counts, off by a few tokens at the most.
         self.additive = counter.token_ends is not None and (
             text.isascii() or not _SURROGATE.search(text)
@@ -112,54 +105,13 @@ class TokenIndex:
         # How many tokens a character may have: no token of an encoding is empty.
         self._widest = (1 if text.isascii() else 4) if self.additive else math.inf
         self._anchors = self._place_anchors(positions)
-        self._prefix = list(accumulate(self._counts(), initial=0))
+        spans = map(slice, self._anchors, self._anchors[1:])
+        counts = map(counter.count, map(text.__getitem__, spans))
+        self._prefix = list(accumulate(counts, initial=0))
         # Where estimates are exact without counting, and what they say.
         self.exact = dict(zip(self._anchors, self._prefix, strict=True))
         # What was asked of other positions: the tokens before safe ones.
         self._asked: dict[int, int | None] = {}
-
-    def _counts(self) -> Iterator[int]:
-        """How many tokens lie between each anchor and the next.
-
-        Stretches with characters that are not known are encoded together, and parted where
-        the tokens end.
-        """
-        text, anchors, counter = self.text, self._anchors, self._counter
-        count = counter.count
-        first = 0
-        if self.additive:
-            count = counter.known.count if counter.known else count
-            for start, end in self._unknown():
-                for left, right in pairwise(anchors[first : start + 1]):
-                    yield count(text[left:right])
-                ends = self._token_ends(start, end)
-                self._inner.update(zip(range(start + 1, end + 1), repeat((start, ends))))
-                before = [bisect_right(ends, anchor) for anchor in anchors[start : end + 1]]
-                yield from map(sub, before[1:], before)
-                first = end
-        for left, right in pairwise(anchors[first:]):
-            yield count(text[left:right])
-
-    def _unknown(self) -> Iterator[tuple[int, int]]:
-        """From which anchor to which, by number, there are characters that are not known."""
-        text, anchors = self.text, self._anchors
-        last = len(anchors) - 1
-        if self._counter.known is None:
-            for start in range(0, last, _TOGETHER):
-                yield start, min(start + _TOGETHER, last)
-            return
-        start = end = 0
-        match = None if text.isascii() else _UNKNOWN.search(text)
-        while match:
-            slot = bisect_right(anchors, match.start())
-            if anchors[slot - 1] > anchors[end] + _CLOSE or slot > start + _TOGETHER:
-                if end:
-                    yield start, end
-                start = slot - 1
-            end = slot
-            match = _UNKNOWN.search(text, anchors[end])
-        if end:
-            yield start, end
 
     def adds_up_behind_line_end(self, position: int) -> bool:
         """Whether nothing joins the text from ``position`` on to a line end put before it.
@@ -271,19 +223,16 @@ class TokenIndex:
             return self._prefix[slot] - self._length(self.text[position:behind])
         inner = self._inner.get(slot)
         if inner is None:
-            inner = self._inner[slot] = (slot - 1, self._token_ends(slot - 1, slot))
-        first, ends = inner
-        return self._prefix[first] + bisect_right(ends, position)
+            inner = self._inner[slot] = self._token_ends(slot)
+        return self._prefix[slot - 1] + bisect_right(inner, position)
 
-    def _token_ends(self, first: int, last: int) -> Sequence[int]:
-        """Where the tokens end between two anchors, by their numbers."""
-        start, end = self._anchors[first], self._anchors[last]
-        text = self.text[start:end]
+    def _token_ends(self, slot: int) -> Sequence[int]:
+        """Where the tokens end between an anchor, by its number, and the one before."""
+        start, end = self._anchors[slot - 1], self._anchors[slot]
         token_ends = self._counter.token_ends
-        if self._counter.known and text.isascii():
-            token_ends = self._counter.known.token_ends
         assert token_ends is not None, "asked only where counts add up"
-        return array("I" if len(self.text) < _LONG else "Q", token_ends(text, start))
+        kind = "I" if len(self.text) < _LONG else "Q"
+        return array(kind, token_ends(self.text[start:end], start))
 
     def _is_safe(self, position: int) -> bool:
         text = self.text

@@ -6,59 +6,94 @@ and a look-up tell what an encoding would, in less time than it takes.
 
 The split is that of the encoding's own pattern, written for Python's ``re`` and for texts
 of :data:`KNOWN` characters (a character class) alone. There the Unicode classes are plain
-lists: the white space is that of ASCII, the digits are 0 to 9, the letters those of ASCII
-and Latin-1, and every other known character is punctuation or a symbol, which is what a
-negated class takes it for. Possessive and greedy quantifiers give the same, since none of
-them can be followed by what it gave back. An ignored case is written out: what else than
-ASCII folds to a letter of a contraction is no known character. A piece has the same tokens
-wherever it stands, so that those of a remembered one are those of the next.
+lists: what is listed as a letter, a mark or white space has been that since the earliest
+versions of Unicode, the digits are 0 to 9, and every other known character is punctuation
+or a symbol, which is what a negated class takes it for. Possessive and greedy quantifiers
+give the same, since none of them can be followed by what it gave back. An ignored case is
+written out: what else than ASCII folds to a letter of a contraction is no known character.
+A piece has the same tokens wherever it stands, so that those of a remembered one are those
+of the next.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("KNOWN", "KnownText", "known_text")
+__all__ = ("CLASSES", "KNOWN", "Pieces", "Ways", "by_pieces")
 
-# Letters of Latin-1, but for the two that are neither upper nor lower case.
-_UPPER = "A-Z\xc0-\xd6\xd8-\xde"
-_LOWER = "a-z\xb5\xdf-\xf6\xf8-\xff"
-# Punctuation and symbols that are common in documentation: neither letters nor marks,
-# neither digits nor white space, in any version of Unicode that has them.
-_SYMBOLS = (
-    "\xa1-\xa9\xab-\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
-    "\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2200-\u22ff\u2300-\u23ff\u2500-\u2775"
-    "\u2794-\u27bf\u3001-\u3004\u3008-\u3020\uff01-\uff0f\uff1a-\uff20\uff5b-\uff65"
-    "\U0001f300-\U0001f64f\U0001f680-\U0001f6c5\U0001f900-\U0001f9ff"
+_EXTENDED = [chr(code) for code in range(0x100, 0x17F)]
+_UPPER_LATIN = "A-Z\xc0-\xd6\xd8-\xde"
+_LOWER_LATIN = "a-z\xb5\xdf-\xf6\xf8-\xff"
+_UPPER = f"{_UPPER_LATIN}{''.join(filter(str.isupper, _EXTENDED))}\u0391-\u03a1\u03a3-\u03a9\u0400-\u042f"
+_LOWER = f"{_LOWER_LATIN}{''.join(filter(str.islower, _EXTENDED))}\u03ac-\u03ce\u0430-\u045f"
+# Neither upper nor lower case: those of Chinese, Japanese and Korean.
+_OTHER = (
+    "\u3005\u3006\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fa5\uac00-\ud7a3"
 )
-KNOWN: Final = rf"\x00-\x7f{_UPPER}{_LOWER}{_SYMBOLS}"
+_MARK = "\u0300-\u036f\u20e3\ufe0e\ufe0f"
 _SPACE = r"\t-\r "
-_LETTER = _UPPER + _LOWER
+_ANY_SPACE = f"{_SPACE}\x85\xa0\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SYMBOLS = (
+    "\xa1-\xa9\xab-\xaf\xb0\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
+    "\u200b-\u2027\u2030-\u205e\u20a0-\u20ac\u2122\u2190-\u21ff\u2200-\u23ff\u2500-\u2775"
+    "\u2794-\u27bf\u2900-\u2bff\u3001-\u3004\u3008-\u3020\u30fb"
+    "\uff01-\uff0f\uff1a-\uff20\uff5b-\uff65\ufeff"
+    "\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f\U0001f680-\U0001f6c5\U0001f900-\U0001f9ff"
+)
+# The lists by the class of Unicode that they are in; digits and the rest of ASCII aside.
+CLASSES: Final = {
+    r"\p{Lu}": _UPPER,
+    r"\p{Ll}": _LOWER,
+    r"\p{Lo}\p{Lm}": _OTHER,
+    r"\p{M}": _MARK,
+    r"\s": _ANY_SPACE,
+    r"\p{P}\p{S}\p{Cf}": _SYMBOLS,
+}
+KNOWN: Final = rf"\x00-\x7f{''.join(CLASSES.values())}"
 _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))"
 
-# By the encoding's own pattern. In both, a word with nothing or a space before it comes
-# first: no alternative before that of words begins like that.
+
+def _cl100k(letter: str, space: str) -> str:
+    # A word with nothing or a space before it comes first, since most pieces are such: no
+    # alternative before that of words begins like that.
+    return (
+        rf" ?[{letter}]+|{_ENDING}|[^\r\n{letter}0-9][{letter}]+|[0-9]{{1,3}}"
+        rf"| ?[^{space}{letter}0-9]+[\r\n]*"
+        rf"|[{space}]+\Z|[{space}]*[\r\n]|[{space}]+(?![^{space}])|[{space}]"
+    )
+
+
+def _o200k(upper: str, lower: str, letter: str, space: str) -> str:
+    return (
+        rf"[^\r\n{letter}0-9]?[{upper}]*[{lower}]+{_ENDING}?"
+        rf"|[^\r\n{letter}0-9]?[{upper}]+[{lower}]*{_ENDING}?|[0-9]{{1,3}}"
+        rf"| ?[^{space}{letter}0-9]+[\r\n/]*"
+        rf"|[{space}]*[\r\n]+|[{space}]+(?![^{space}])|[{space}]+"
+    )
+
+
+_LATIN = _UPPER_LATIN + _LOWER_LATIN
+_LETTER = _UPPER + _LOWER + _OTHER
+_CASELESS = _OTHER + _MARK
+# By the encoding's own pattern: for ASCII alone (the letters of Latin-1 do no harm there, and
+# a longer list is looked up in a table), and for all known characters.
 _PATTERNS: Final = {
     # cl100k_base
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
-    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s": (
-        rf" ?[{_LETTER}]+|{_ENDING}|[^\r\n{_LETTER}0-9][{_LETTER}]+|[0-9]{{1,3}}"
-        rf"| ?[^{_SPACE}{_LETTER}0-9]+[\r\n]*"
-        rf"|[{_SPACE}]+\Z|[{_SPACE}]*[\r\n]|[{_SPACE}]+(?![^{_SPACE}])|[{_SPACE}]"
-    ),
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s": (_cl100k(_LATIN, _SPACE), _cl100k(_LETTER, _ANY_SPACE)),
     # o200k_base, o200k_harmony
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+": (
-        rf"[^\r\n{_LETTER}0-9]?(?:[{_UPPER}]*[{_LOWER}]+|[{_UPPER}]+){_ENDING}?|[0-9]{{1,3}}"
-        rf"| ?[^{_SPACE}{_LETTER}0-9]+[\r\n/]*"
-        rf"|[{_SPACE}]*[\r\n]+|[{_SPACE}]+(?![^{_SPACE}])|[{_SPACE}]+"
+        _o200k(_UPPER_LATIN, _LOWER_LATIN, _LATIN, _SPACE),
+        _o200k(_UPPER + _CASELESS, _LOWER + _CASELESS, _LETTER, _ANY_SPACE),
     ),
 }
 # Longer pieces hardly come again. So many pieces take a few megabytes.
@@ -67,6 +102,13 @@ _MANY = 65_536
 # The pieces of longer texts are taken one by one: all at once they take twelve times as
 # much memory as the text.
 _ALL_AT_ONCE = 65_536
+
+
+class Ways(NamedTuple):
+    """How the tokens of texts are counted, and where they end in a text that begins somewhere."""
+
+    count: Callable[[str], int]
+    token_ends: Callable[[str, int], Iterable[int]]
 
 
 class _Tokens(dict[str, int]):
@@ -86,33 +128,59 @@ class _Tokens(dict[str, int]):
         return tokens
 
 
-class KnownText:
-    """What tells the tokens of texts of known characters, given what splits them."""
+class Pieces:
+    """Counts texts by their pieces, and those with unknown characters by ``others``."""
 
-    def __init__(self, split: re.Pattern[str], encoding: tiktoken.Encoding) -> None:
-        self._split = split
-        self._pieces = split.findall
+    def __init__(
+        self, patterns: tuple[str, str], encoding: tiktoken.Encoding, others: Ways
+    ) -> None:
+        ascii_pattern, self._pattern = patterns
+        self._ascii = re.compile(ascii_pattern)
         self._tokens = _Tokens(encoding).__getitem__
+        self._others = others
+
+    # Compiling these takes milliseconds, which a program in English may never need.
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile(self._pattern)
+
+    @cached_property
+    def _known(self) -> re.Pattern[str]:
+        return re.compile(f"[{KNOWN}]*")
+
+    def _split(self, text: str) -> re.Pattern[str] | None:
+        if text.isascii():
+            return self._ascii
+        return self._any if self._known.fullmatch(text) else None
 
     def count(self, text: str) -> int:
         """How many tokens the text has."""
+        split = self._split(text)
+        if split is None:
+            return self._others.count(text)
         if len(text) > _ALL_AT_ONCE:
-            return sum(self._tokens(piece[0]) for piece in self._split.finditer(text))
-        return sum(map(self._tokens, self._pieces(text)))
+            return sum(self._tokens(piece[0]) for piece in split.finditer(text))
+        return sum(map(self._tokens, split.findall(text)))
 
-    def token_ends(self, text: str, start: int) -> Iterator[int]:
+    def token_ends(self, text: str, start: int) -> Iterable[int]:
         """For each token where its piece ends, in a text that begins at ``start``."""
+        split = self._split(text)
+        if split is None:
+            return self._others.token_ends(text, start)
         if len(text) > _ALL_AT_ONCE:
-            found = self._split.finditer(text)
+            found = split.finditer(text)
             each = (repeat(start + piece.end(), self._tokens(piece[0])) for piece in found)
             return chain.from_iterable(each)
-        pieces = self._pieces(text)
+        pieces = split.findall(text)
         ends = accumulate(map(len, pieces), initial=start)
         next(ends)
         return chain.from_iterable(map(repeat, ends, map(self._tokens, pieces)))
 
 
-def known_text(encoding: tiktoken.Encoding) -> KnownText | None:
-    """None for an encoding whose pattern is not one of those written here."""
-    pattern = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
-    return None if pattern is None else KnownText(re.compile(pattern), encoding)
+def by_pieces(encoding: tiktoken.Encoding, others: Ways) -> Ways:
+    """The faster ways, where the encoding's pattern is one of those written here."""
+    patterns = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
+    if patterns is None:
+        return others
+    pieces = Pieces(patterns, encoding, others)
+    return Ways(pieces.count, pieces.token_ends)
