@@ -14,9 +14,9 @@ from chunkast.collector import paused
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
 from chunkast.errors import ConfigError
-from chunkast.identity import Location, hash_of_normalized, normalize_text
+from chunkast.identity import Location
 from chunkast.markdown import CONSTRUCTS
-from chunkast.model import Analysis, Block, BreakPoint, Chunk
+from chunkast.model import Analysis, Block, BreakPoint, Chunk, draft_type
 from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
@@ -31,6 +31,8 @@ _UNNAMED: Final = frozenset({"document", "item", "marker"})
 _TRIMMED: Final = 8
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
+_ChunkDraft: Final = draft_type(Chunk)
+_bare_chunk = _ChunkDraft.__new__
 
 
 class Chunker:
@@ -355,34 +357,28 @@ class _Run:
         location = self.location.at(headings)
         part = self.parts[location.key]
         self.parts[location.key] += 1
-        normalized = normalize_text(text)
-        text_hash = embed_hash = hash_of_normalized(normalized)
-        if before or behind:
-            # White space parts the three.
-            parts = (normalize_text(before), normalized, normalize_text(behind))
-            embed_hash = hash_of_normalized(" ".join(filter(None, parts)))
-        return Chunk(
-            id=location.id(part),
-            index=number,
-            source=self.source,
-            text=text,
-            start_index=start,
-            end_index=end,
-            start_byte=source_map.byte(start),
-            end_byte=source_map.byte(end),
-            start_line=source_map.line(start),
-            end_line=source_map.line(end - 1),
-            token_count=tokens,
-            overlap=own - start,
-            headings=headings,
-            kinds=self.kinds(start, end),
-            content_hash=text_hash,
-            embed_text=before + text + behind,
-            embed_token_count=embed_tokens,
-            embed_hash=embed_hash,
-            oversize=tokens > self.config.max_tokens,
-            metadata=self.metadata(own, end),
-        )
+        # The hashes are not set: they are computed when they are read.
+        chunk: Any = _bare_chunk(_ChunkDraft)
+        chunk.id = location.id(part)
+        chunk.index = number
+        chunk.source = self.source
+        chunk.text = text
+        chunk.start_index = start
+        chunk.end_index = end
+        chunk.start_byte = source_map.byte(start)
+        chunk.end_byte = source_map.byte(end)
+        chunk.start_line = source_map.line(start)
+        chunk.end_line = source_map.line(end - 1)
+        chunk.token_count = tokens
+        chunk.overlap = own - start
+        chunk.headings = headings
+        chunk.kinds = self.kinds(start, end)
+        chunk.embed_text = before + text + behind
+        chunk.embed_token_count = embed_tokens
+        chunk.oversize = tokens > self.config.max_tokens
+        chunk.metadata = self.metadata(own, end)
+        chunk.__class__ = Chunk
+        return chunk  # type: ignore[no-any-return]
 
     def metadata(self, start: int, end: int) -> dict[str, Any]:
         """The document's front matter, and what is annotated of ``[start, end)``."""

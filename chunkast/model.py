@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from chunkast.text.hashes import content_hash
+
 __all__ = (
     "Analysis",
     "Annotation",
@@ -200,7 +202,8 @@ class Chunk:
     kinds of the blocks inside (containers before what they hold), in order of appearance. ``embed_text`` is ``text`` made
     self-contained (heading path, repeated table header, re-opened fence).
     ``token_count`` and ``embed_token_count`` are exact for the configured encoding.
-    ``oversize`` marks the two cases in which ``token_count`` may exceed the budget:
+    ``content_hash`` and ``embed_hash`` are those of ``text`` and ``embed_text``, computed when
+    they are first read. ``oversize`` marks the two cases in which ``token_count`` may exceed the budget:
     a single grapheme cluster larger than it, and a block kept whole on request.
     """
 
@@ -244,3 +247,31 @@ class Chunk:
             if name in given:
                 given[name] = tuple(given[name])
         return cls(**given)
+
+
+class _HashField:
+    """A field of a chunk that, where nothing set it, is the hash of another when it is read."""
+
+    __slots__ = ("_field", "_of")
+
+    def __init__(self, name: str, of: str) -> None:
+        self._field = vars(Chunk)[name]
+        self._of = of
+
+    def __get__(self, chunk: Chunk | None, owner: type | None = None) -> Any:
+        if chunk is None:
+            return self
+        try:
+            return self._field.__get__(chunk)
+        except AttributeError:
+            value = content_hash(getattr(chunk, self._of))
+            self._field.__set__(chunk, value)
+            return value
+
+    def __set__(self, chunk: Chunk, value: str) -> None:
+        self._field.__set__(chunk, value)
+
+
+# Many read neither, and hashing takes longer than all else that a chunk says together.
+for _name, _of in (("content_hash", "text"), ("embed_hash", "embed_text")):
+    setattr(Chunk, _name, _HashField(_name, _of))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkast
 from chunkast import (
+    Chunk,
     Chunker,
     WritePlan,
     content_hash,
@@ -85,6 +91,28 @@ def test_a_plan_sorts_every_chunk(one: str, two: str, budget: int) -> None:
     assert nothing == WritePlan(unchanged=nothing.unchanged)
     assert digest(current) == digest(reversed(current))
     assert all(chunk.content_hash == content_hash(chunk.text) for chunk in current)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.copy,
+        copy.deepcopy,
+        replace,
+        lambda chunk: pickle.loads(pickle.dumps(chunk)),  # noqa: S301
+        lambda chunk: Chunk(**{f.name: getattr(chunk, f.name) for f in fields(chunk)}),
+    ],
+)
+def test_hashes_are_there_however_a_chunk_is_first_read(copied: Callable[[Chunk], Chunk]) -> None:
+    for chunk, other in zip(Chunker().chunk(GUIDE), Chunker().chunk(GUIDE), strict=True):
+        assert copied(chunk) == other
+        assert chunk.content_hash == content_hash(chunk.text)
+        assert chunk.embed_hash == content_hash(chunk.embed_text)
+        assert hash(chunk) == hash(other)
+        assert "content_hash='" in repr(chunk)
+        with pytest.raises(FrozenInstanceError):
+            chunk.content_hash = ""  # type: ignore[misc]
+        assert replace(chunk, content_hash="given").content_hash == "given"
 
 
 def naive_places(quote: str, text: str) -> list[tuple[int, int]]:

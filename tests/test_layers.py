@@ -16,11 +16,11 @@ ROOT = Path(chunkast.__file__).parent
 ORDER = (
     "errors",
     "workers",
+    "text",
     "model",
     "collector",
     "scores",
     "heuristics",
-    "text",
     "columns",
     "code",
     "toolcalls",

@@ -1,15 +1,10 @@
 """Names for chunks that stay the same when the text around them changes."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint
-from chunkast.identity.ids import (
-    Location,
-    chunk_id,
-    content_hash,
-    hash_of_normalized,
-    normalize_text,
-)
+from chunkast.identity.ids import Location, chunk_id
 from chunkast.identity.plans import Identified, WritePlan, digest, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
+from chunkast.text.hashes import content_hash, normalize_text
 
 __all__ = (
     "Citation",
@@ -21,7 +16,6 @@ __all__ = (
     "content_hash",
     "digest",
     "fingerprint",
-    "hash_of_normalized",
     "locate_quote",
     "normalize_text",
     "plan_writes",

@@ -1,38 +1,14 @@
-"""Chunk ids and content hashes."""
+"""Chunk ids."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any
 
 from chunkast.text.source_map import encode
-from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("Location", "chunk_id", "content_hash", "hash_of_normalized", "normalize_text")
-
-_SPACES: Final = re.compile(f"[{WHITE_SPACE}]+")
-# Where Python's own white space is another.
-_DIFFERENT: Final = ("\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\ufeff")
-
-
-def normalize_text(text: str) -> str:
-    """``text`` with every run of (JavaScript's) white space as one space, ends trimmed."""
-    for character in _DIFFERENT:
-        if character in text:
-            return _SPACES.sub(" ", text).strip(" ")
-    return " ".join(text.split())  # the same, several times as fast
-
-
-def content_hash(text: str) -> str:
-    """SHA-256 of the normalized text: 64 lower-case hexadecimal digits."""
-    return hash_of_normalized(normalize_text(text))
-
-
-def hash_of_normalized(text: str) -> str:
-    """The :func:`content_hash` of a text that :func:`normalize_text` gave."""
-    return sha256(encode(text)).hexdigest()
+__all__ = ("Location", "chunk_id")
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chunkast.identity.ids import normalize_text
 from chunkast.model import Chunk
+from chunkast.text.hashes import normalize_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.white_space import WHITE_SPACE
 
