@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.model import Block, ProtectedRegion
+from chunkast.model import Block, ProtectedRegion, draft_type
 
 __all__ = ("find_regions", "opening_column", "opening_line")
 
 _PROTECTED: Final = frozenset(kind for kind, row in CONSTRUCTS.items() if row.protected)
+_Draft: Final = draft_type(ProtectedRegion)
+_bare_draft = _Draft.__new__
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 
 
@@ -29,7 +31,7 @@ def opening_column(text: str, fence: Block) -> int:
 
 
 def find_regions(
-    text: str, tree: Block, tags: Iterable[tuple[int, int]] = ()
+    text: str, tree: Block, tags: Sequence[tuple[int, int]] = ()
 ) -> list[ProtectedRegion]:
     """The protected blocks of ``tree`` and the blocks between ``tags``, by start.
 
@@ -37,21 +39,32 @@ def find_regions(
     never closed reaches to the end of the text. Of regions that begin together the
     longer one comes first.
     """
-    regions = [
-        ProtectedRegion(block.start, _region_end(text, block), block.kind)
-        for block in _protected(tree)
-    ]
-    regions.extend(ProtectedRegion(start, _line_end(text, end), "tag") for start, end in tags)
-    kept = (region for region in regions if region.start < region.end)
-    return sorted(kept, key=lambda region: (region.start, -region.end))
+    regions: list[ProtectedRegion] = []
+    _add_protected(text, tree, regions)
+    if tags:
+        regions.extend(_new_region(start, _line_end(text, end), "tag") for start, end in tags)
+        regions.sort(key=lambda region: (region.start, -region.end))
+    return regions
 
 
-def _protected(block: Block) -> Iterator[Block]:
+def _add_protected(text: str, block: Block, regions: list[ProtectedRegion]) -> None:
     for child in block.children:
         if child.kind in _PROTECTED:
-            yield child
+            end = _region_end(text, child)
+            if child.start < end:
+                regions.append(_new_region(child.start, end, child.kind))
         if child.children:
-            yield from _protected(child)
+            _add_protected(text, child, regions)
+
+
+def _new_region(start: int, end: int, kind: str) -> ProtectedRegion:
+    """What the constructor gives, sooner."""
+    region: Any = _bare_draft(_Draft)
+    region.start = start
+    region.end = end
+    region.kind = kind
+    region.__class__ = ProtectedRegion
+    return region  # type: ignore[no-any-return]
 
 
 def _region_end(text: str, block: Block) -> int:

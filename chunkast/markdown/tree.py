@@ -72,14 +72,19 @@ def _new_block(  # noqa: PLR0917 - by position is fastest
 
 
 class _Open:
-    """A container whose end has not been seen: lines from ``first``, up to ``last``."""
+    """A container whose end has not been seen: its lines begin with ``first``.
 
-    __slots__ = ("children", "first", "info", "kind", "last", "level")
+    The second of ``lines`` is the line behind it by the time that it is closed.
+    """
 
-    def __init__(self, kind: str, first: int, last: int, level: int = 0, info: str = "") -> None:
+    __slots__ = ("children", "first", "info", "kind", "level", "lines")
+
+    def __init__(
+        self, kind: str, first: int, lines: Sequence[int], level: int = 0, info: str = ""
+    ) -> None:
         self.kind = kind
         self.first = first
-        self.last = last
+        self.lines = lines
         self.level = level
         self.info = info
         self.children: list[Block] = []
@@ -106,7 +111,7 @@ class TreeBuilder:
         self.lines = len(starts) - 1
         self.leaves = leaves
         self.cursor = 0
-        self.stack = [_Open("document", 0, self.lines)]
+        self.stack = [_Open("document", 0, (0, self.lines))]
         # Of the innermost container.
         self.children = self.stack[-1].children
         self.list_depth = -1
@@ -201,8 +206,12 @@ class TreeBuilder:
         return "link-definition" if rest.startswith("[") else "paragraph"
 
     def open(self, kind: str, lines: Sequence[int] | None, info: str = "") -> None:
-        """Begin a container of ``kind``; its first line, and the one behind it, are ``lines``."""
-        first, last = lines or (self.cursor, self.cursor)
+        """Begin a container of ``kind``; its first line, and the one behind it, are ``lines``.
+
+        The latter may be put there until it is closed.
+        """
+        lines = lines or (self.cursor, self.cursor)
+        first = lines[0]
         if first > self.cursor:
             self._gap(min(first, self.lines))
         if kind == "list":
@@ -211,7 +220,7 @@ class TreeBuilder:
             self.quotes += 1
         level = max(self.list_depth, 0) if kind in ("list", "item") else 0
         info = self._callout(first) if kind == "alert" else info.strip()
-        opened = _Open(kind, self.cursor, min(last, self.lines), level, info)
+        opened = _Open(kind, self.cursor, lines, level, info)
         self.stack.append(opened)
         self.children = opened.children
 
@@ -229,7 +238,7 @@ class TreeBuilder:
         if opened.kind != kind:
             return  # plugins together may close what is not open; its end comes with another
         children = opened.children
-        if behind or not children or opened.last > self.cursor:
+        if behind or not children or opened.lines[1] > self.cursor:
             self._cover(opened, behind=behind)
         self.stack.pop()
         self.children = self.stack[-1].children
@@ -245,7 +254,7 @@ class TreeBuilder:
 
     def _cover(self, opened: _Open, *, behind: bool) -> None:
         """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
-        last = max(opened.last, self.cursor)
+        last = max(min(opened.lines[1], self.lines), self.cursor)
         if behind and last < self.lines:
             last += bool(_CLOSING_COLONS.match(self.line(last)))
         # A container without any block keeps its own first line, whatever is in it.

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from itertools import accumulate, count
 from operator import add
 
-__all__ = ("SourceMap", "encode", "line_starts", "without_surrogates")
+__all__ = ("SourceMap", "encode", "has_surrogates", "line_starts", "without_surrogates")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -23,6 +23,15 @@ def encode(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return without_surrogates(text).encode()
+
+
+def has_surrogates(text: str) -> bool:
+    """Whether there is a lone surrogate in the text."""
+    try:
+        text.encode()  # several times as fast as a search
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def without_surrogates(text: str) -> str:

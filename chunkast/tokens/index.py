@@ -48,6 +48,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from chunkast.text.source_map import has_surrogates
 from chunkast.tokens.counter import Counter
 
 __all__ = ("TokenIndex",)
@@ -60,7 +61,6 @@ _LAST_SAFE = re.compile(
 )
 _PLAIN = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # Anchors inside long blocks, so that no count has to walk far.
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
@@ -100,7 +100,7 @@ class TokenIndex:
         self._inner: dict[int, Sequence[int]] = {}
         # Whether estimates are sums of exact counts, off by a few tokens at the most.
         self.additive = counter.token_ends is not None and (
-            text.isascii() or not _SURROGATE.search(text)
+            text.isascii() or not has_surrogates(text)
         )
         # How many tokens a character may have: no token of an encoding is empty.
         self._widest = (1 if text.isascii() else 4) if self.additive else math.inf

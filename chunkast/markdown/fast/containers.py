@@ -48,15 +48,16 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     parent, state.parentType = state.parentType, "list"
     tree = state.tree
     if tree is not None:
-        state.later(tree.open, "list", lines)
+        state.build(tree.open, "list", lines)
         state.level += 1
         _items(state, found, start, end, [])
         state.level -= 1
-        state.later(tree.close, "list")
+        lines[1] = state.line
+        state.build(tree.close, "list")
     else:
         _push_list(state, found, lines, end)
+        lines[1] = state.line
     state.parentType = parent
-    lines[1] = state.line
     return True
 
 
@@ -99,7 +100,7 @@ def _items(
         again = _behind_plain(state, found, line, end) if tree is not None and shallow else None
         if tree is not None and again is not None:
             text = src[found.end() : ends[line]].strip(TRIMMED)
-            state.later(tree.item, line, text, found[1][:-1])
+            state.build(tree.item, line, text, found[1][:-1])
             state.line = line + 1
         else:
             tight_inside = _item(state, found, line, end, tasks)
@@ -163,7 +164,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     token: Token | None = None
     tree = state.tree
     if tree is not None:
-        state.later(tree.open, "item", lines, marker[:-1])
+        state.build(tree.open, "item", lines, marker[:-1])
     else:
         token = new_token("list_item_open", "li", 1, state.level, lines, "", marker[-1])
         token.info = marker[:-1]
@@ -185,7 +186,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     lines[1] = state.line
     state.level -= 1
     if tree is not None:
-        state.later(tree.close, "item")
+        state.build(tree.close, "item")
     else:
         state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
 

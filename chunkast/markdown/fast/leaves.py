@@ -90,7 +90,7 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
     state.line = line + closed
     if state.tree is not None:
         details = (0, "", info.strip(), closed)
-        state.later(state.tree.leaf, "fence", start, state.line, details)
+        state.build(state.tree.leaf, "fence", start, state.line, details)
         return True
     content = state.getLines(start + 1, line, state.sCount[start], keepLastLF=True)
     token = new_token("fence", "code", 0, state.level, [start, state.line], content)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import accumulate, count, repeat
+from itertools import accumulate, count, islice, repeat
 from operator import add, sub
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
@@ -38,7 +38,7 @@ _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
 # Equal to an empty dictionary, shared by all tokens without attributes: two dictionaries
 # for each would be a third of the memory that a parse takes.
 _NOTHING: Final[Any] = MappingProxyType({})
-# So many are given out together.
+# So many are given out together where the tree is built from them alone.
 _MANY_TOKENS: Final = 256
 _bare_token = Token.__new__
 
@@ -120,6 +120,7 @@ class BlockState(StateBlock):
         # A rule that looks back at tokens needs all of them.
         plain = chains.closing is shared_closing_token
         self.tree: TreeBuilder | None = env.get(TREE) if plain else None
+        self.most_tokens = 0 if self.tree is not None else _MANY_TOKENS
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
@@ -135,11 +136,16 @@ class BlockState(StateBlock):
         # Behind the last line end there is no line, were it only white space.
         if not lines[-1].strip(" \t"):
             lines.pop()
-        sizes = list(map(len, lines))
         self.lineMax = len(lines)
-        # Line ends take a character each.
-        self.eMarks = list(map(add, accumulate(sizes), count()))
-        self.bMarks = list(map(sub, self.eMarks, sizes))
+        tree = self.tree
+        if tree is not None and tree.text is src and "\r" not in src:
+            self.bMarks = list(tree.starts[: len(lines)])
+        else:
+            # Line ends take a character each.
+            ends_before = map(add, accumulate(map(len, lines), initial=0), count())
+            self.bMarks = list(islice(ends_before, len(lines)))
+        sizes = list(map(len, lines))
+        self.eMarks = list(map(add, self.bMarks, sizes))
         self.tShift = list(map(sub, sizes, map(len, map(str.lstrip, lines, repeat(" \t")))))
         self.sCount = self.tShift.copy()
         if self.has_tabs:
@@ -179,7 +185,7 @@ class BlockState(StateBlock):
         tree = self.tree
         if tree is not None:
             details = (0, self.text_of(first, end), "", True) if self.level else NO_DETAILS
-            self.later(tree.leaf, "paragraph", first, end, details)
+            self.build(tree.leaf, "paragraph", first, end, details)
         else:
             text = self.text_of(first, end)
             self._push_text("paragraph", "p", "", (first, end, end), text)
@@ -190,13 +196,16 @@ class BlockState(StateBlock):
         ``lines`` are its first line, the line behind its text and the line behind it.
         """
         if self.tree is not None:
-            self.later(self.tree.leaf, "heading", lines[0], lines[2], (depth, text, "", True))
+            self.build(self.tree.leaf, "heading", lines[0], lines[2], (depth, text, "", True))
         else:
             self._push_text("heading", f"h{depth}", markup, lines, text)
 
-    def later(self, build: Callable[..., None], *given: object) -> None:
-        """Let a method of the tree be called when it is built so far, in place of tokens."""
-        self.tokens.append((build, given))  # type: ignore[arg-type]
+    def build(self, step: Callable[..., None], *given: object) -> None:
+        """Call a method of the tree, in place of tokens: once those before are in the tree."""
+        if self.tokens:
+            self.tokens.append((step, given))  # type: ignore[arg-type]
+        else:
+            step(*given)
 
     def _push_text(
         self, kind: str, tag: str, markup: str, lines: tuple[int, int, int], text: str
@@ -211,7 +220,7 @@ class BlockState(StateBlock):
 
     def give_out(self) -> None:
         """Let the tokens go, which are those of whole top-level blocks, if anybody takes them."""
-        if self.drain is not None and len(self.tokens) > _MANY_TOKENS:
+        if len(self.tokens) > self.most_tokens and self.drain is not None:
             self.drain(self.tokens)
 
     def isEmpty(self, line: int) -> bool:
