@@ -324,11 +324,12 @@ class _Run:
         for piece in pieces:
             start, end = layout.span(piece.first, piece.last)
             if start < end:
-                begin = start
-                if previous is not None and layout.pos[piece.first] not in heading_starts:
+                if previous is None or layout.pos[piece.first] in heading_starts:
+                    tokens = layout.count(piece.first, piece.last)
+                else:
                     room = self.config.max_tokens - layout.context(piece.first)
-                    begin = overlap.start(previous, piece, room)
-                yield self.emit(number, piece, begin, source_map)
+                    start, tokens = overlap.start(previous, piece, room)
+                yield self.emit(number, piece, start, tokens, source_map)
                 number += 1
                 previous = piece
 
@@ -342,14 +343,13 @@ class _Run:
             for start, end in pairwise(self.layout.pos)
         ]
 
-    def emit(self, number: int, piece: Piece, start: int, source_map: SourceMap) -> Chunk:
+    def emit(
+        self, number: int, piece: Piece, start: int, tokens: int, source_map: SourceMap
+    ) -> Chunk:
+        """The chunk over a piece whose text begins at ``start``, and has so many ``tokens``."""
         layout = self.layout
         own, end = layout.span(piece.first, piece.last)
         text = self.text[start:end]
-        if start == own:
-            tokens = layout.count(piece.first, piece.last)
-        else:
-            tokens = self.index.count(start, end)
         before, behind, embed_tokens = self.context.around(
             text, tokens, start, own, layout.pos[piece.last]
         )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.parser_inline import RuleFuncInlineType
 from markdown_it.rules_inline import StateInline
+from sentencex import get_sentence_boundaries
 
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.inline import inline_spans
@@ -50,6 +51,17 @@ def test_sentences_of_a_long_paragraph_come_in_windows() -> None:
     text = "A short sentence stands here. " * (3 * SENTENCE_WINDOW // 30)
     starts = sentence_starts(text)
     assert starts == list(range(30, len(text), 30))
+
+
+@given(
+    st.text("abc AZ:;,'\"()[]*_`-#12/@{}\t", min_size=1, max_size=40).map(str.lstrip),
+    st.sampled_from(["", ".", "!", "?\n", "\n", ".\r\n", "\n\n"]),
+)
+def test_a_line_without_a_terminator_inside_is_one_sentence(line: str, end: str) -> None:
+    text = line + end
+    assert sentence_starts(text) == []
+    found = get_sentence_boundaries("en", text)
+    assert not "".join(text[boundary["start_index"] :] for boundary in found[1:]).strip()
 
 
 def test_a_closing_mark_stays_with_its_sentence() -> None:

@@ -38,20 +38,21 @@ class Overlap:
         longest = self._longest_tail(previous)
         return longest[1] + 1 if longest else 0
 
-    def start(self, previous: Piece, piece: Piece, room: int) -> int:
-        """Where the text of ``piece`` begins once the end of ``previous`` is repeated.
+    def start(self, previous: Piece, piece: Piece, room: int) -> tuple[int, int]:
+        """Where the text of ``piece`` begins once the end of ``previous`` is repeated, and its tokens.
 
         The longest tail that leaves the chunk within ``room`` tokens; the piece's own
         start if there is none.
         """
-        start, end = self._layout.span(piece.first, piece.last)
-        count = self._layout.index.count
+        layout = self._layout
+        start, end = layout.span(piece.first, piece.last)
         longest = self._longest_tail(previous)
-        if longest is None:
-            return start
-        if count(longest[0], end) <= room:
-            return longest[0]
-        return next((tail for tail, _ in self._tails(previous) if count(tail, end) <= room), start)
+        if longest is not None:
+            for tail, _ in chain((longest,), self._tails(previous)):
+                tokens = layout.index.count(tail, end)
+                if tokens <= room:
+                    return tail, tokens
+        return start, layout.count(piece.first, piece.last)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         place = previous.first, previous.last
@@ -70,15 +71,21 @@ class Overlap:
             return
         first, end = layout.span(previous.first, previous.last)
         last = unit = previous.last
-        while unit > previous.first:
+        too_long = False
+        while unit > previous.first and not too_long:
             unit -= 1
             start = layout.pos[unit]
-            if start <= first or (start < end and layout.count(unit, last) > budget):
+            if start <= first:
                 break
+            too_long = start < end and layout.count(unit, last) > budget
         # In the unit that is too long, later sentences may fit; behind it all units do.
         for each in range(unit, last):
-            outset = () if layout.kind[each] in _INNER else (layout.pos[each],)
-            for start in chain(outset, self._sentences(each)):
+            start = layout.start(each)
+            if first < start < end and layout.kind[each] not in _INNER:
+                tokens = layout.count(each, last)
+                if tokens <= budget:
+                    yield start, tokens
+            for start in self._sentences(each):
                 if first < start < end:
                     tokens = layout.index.count(start, end)
                     if tokens <= budget:

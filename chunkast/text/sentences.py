@@ -20,6 +20,9 @@ __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 SENTENCE_WINDOW = 8_000
 _NOT_SPACE = re.compile(r"\S")
 _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
+# A line of ASCII with a terminator at its very end at most: of many short texts it is clear
+# that they are one sentence. (On further lines sentencex finds lists.)
+_ONE_SENTENCE = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*[.!?]?[\t\n\r ]*")
 # What may follow a terminator directly and still belong to the sentence it ends.
 _CLOSERS = frozenset("*_~`)]}\"'”’»）】》」』")
 
@@ -30,6 +33,8 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     Beginnings inside one of the ``spans`` (sorted, not overlapping) are dropped, and so
     are those that would part a closing mark from its sentence.
     """
+    if _ONE_SENTENCE.fullmatch(text):
+        return []
     starts: list[int] = []
     edges = [span.start for span in spans]
     for first, last in _windows(text):
