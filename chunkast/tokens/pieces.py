@@ -115,12 +115,10 @@ class _Tokens(dict[str, int]):
     """How many tokens each piece has that was met; others are encoded when they are."""
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
-        self._single = encoding._mergeable_ranks  # noqa: SLF001 - there is no public way
         self._encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
 
     def __missing__(self, piece: str) -> int:
-        content = piece.encode()
-        tokens = 1 if content in self._single else len(self._encode(content))
+        tokens = len(self._encode(piece.encode()))
         if len(piece) <= _LONG:
             if len(self) >= _MANY:
                 self.clear()

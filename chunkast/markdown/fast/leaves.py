@@ -69,6 +69,9 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     if silent:
         return True
     state.line = start + 1
+    if state.tree is not None:
+        state.build(state.tree.leaf, "hr", start, start + 1)
+        return True
     state.tokens.append(
         new_token("hr", "hr", 0, state.level, [start, start + 1], "", marker * (count + 1))
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from chunkast.markdown.fast.state import TRIMMED, BlockState, new_token
@@ -40,40 +40,56 @@ def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
         return False
     if silent:
         return True
-    lines = [start, 0]
-    level = state.level
     parent, state.parentType = state.parentType, "table"
-    state.tokens.append(new_token("table_open", "table", 1, level, lines))
-    state.tokens.append(new_token("thead_open", "thead", 1, level + 1, [start, start + 1]))
-    _push_row(state, "th", start, cells, styles)
-    state.tokens.append(state.closing("thead_close", "thead", level + 1))
-    lines[1] = state.line = _push_body(state, body, end, styles)
-    state.tokens.append(state.closing("table_close", "table", level))
+    rows = _rows(state, body, end, len(styles))
+    if state.tree is not None:
+        state.line = body + sum(1 for _ in rows)
+        state.build(state.tree.leaf, "table", start, state.line)
+    else:
+        _push_table(state, start, cells, rows, styles)
     state.parentType = parent
     return True
 
 
-def _push_body(state: BlockState, start: int, end: int, styles: Sequence[str]) -> int:
-    """The tokens of the rows from ``start`` on, if there are any; the line behind them."""
-    lines = [start, 0]
-    line = start
+def _rows(state: BlockState, line: int, end: int, width: int) -> Iterator[list[str]]:
+    """The cells of each row behind the delimiters, of which there are ``width``."""
     filled = 0
     while line < end and 0 <= state.sCount[line] - state.blkIndent < 4:
         row = _line(state, line).strip(TRIMMED)
         if not row or _is_interrupted(state, line, end):
             break
         cells = _cells(row)
-        filled += len(styles) - len(cells)
+        filled += width - len(cells)
         if filled > _MAX_FILLED_CELLS:
             break
-        if line == start:
-            state.tokens.append(new_token("tbody_open", "tbody", 1, state.level + 1, lines))
+        yield cells
+        line += 1
+
+
+def _push_table(
+    state: BlockState,
+    start: int,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    styles: Sequence[str],
+) -> None:
+    """The tokens of a table whose header is the line ``start``."""
+    push, level = state.tokens.append, state.level
+    lines, body_lines = [start, 0], [start + 2, 0]
+    push(new_token("table_open", "table", 1, level, lines))
+    push(new_token("thead_open", "thead", 1, level + 1, [start, start + 1]))
+    _push_row(state, "th", start, header, styles)
+    push(state.closing("thead_close", "thead", level + 1))
+    body = line = start + 2
+    for cells in rows:
+        if line == body:
+            push(new_token("tbody_open", "tbody", 1, level + 1, body_lines))
         _push_row(state, "td", line, cells, styles)
         line += 1
-    if line > start:
-        state.tokens.append(state.closing("tbody_close", "tbody", state.level + 1))
-    lines[1] = line
-    return line
+    if line > body:
+        push(state.closing("tbody_close", "tbody", level + 1))
+    push(state.closing("table_close", "table", level))
+    lines[1] = body_lines[1] = state.line = line
 
 
 def _line(state: BlockState, line: int) -> str:
