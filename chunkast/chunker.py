@@ -31,6 +31,8 @@ _UNNAMED: Final = frozenset({"document", "item", "marker"})
 _TRIMMED: Final = 8
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
+# In place of a leaf that no chunk to come needs.
+_RELEASED: Final = Block("blank", 0, 0)
 _ChunkDraft: Final = draft_type(Chunk)
 _bare_chunk = _ChunkDraft.__new__
 
@@ -164,14 +166,18 @@ class _Run:
         self, chunker: Chunker, analysis: Analysis, source: str | None, parts: _Parts
     ) -> None:
         self.config = chunker.config
-        self.analysis = analysis
         self.text = text = analysis.text
+        self.headings = analysis.headings
+        data = analysis.front_matter_data
+        self.front_matter = analysis.front_matter if data is None else data
         self.source = source
         self.location = Location.of(source or "")
         self.parts = parts
         # The leaves with text in order, and the kinds of each and of the containers around it.
         self.leaves: list[Block] = []
         self.leaf_kinds: list[tuple[str, ...]] = []
+        # So many leaves are let go of.
+        self.released = 0
         self.gather(analysis.blocks, ())
         self.leaf_starts = [leaf.start for leaf in self.leaves]
         self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
@@ -312,13 +318,13 @@ class _Run:
 
     def pieces(self, overlap: Overlap) -> list[Piece]:
         """The units of each chunk; pieces of nothing but white space are among them."""
-        root = section_tree(self.analysis.headings, len(self.text))
+        root = section_tree(self.headings, len(self.text))
         return pack(self.layout, root, overlap, self.texts())
 
     def chunks(self, pieces: Iterable[Piece], overlap: Overlap) -> Iterator[Chunk]:
         layout = self.layout
         source_map = SourceMap(self.text)
-        heading_starts = {heading.start for heading in self.analysis.headings}
+        heading_starts = {heading.start for heading in self.headings}
         number = 0
         previous: Piece | None = None
         for piece in pieces:
@@ -332,6 +338,16 @@ class _Run:
                 yield self.emit(number, piece, start, tokens, source_map)
                 number += 1
                 previous = piece
+                # The next chunk may repeat the end of this one, and nothing before it.
+                self.release(layout.pos[piece.first])
+
+    def release(self, pos: int) -> None:
+        """Let go of what is known of the text before ``pos``, which no chunk to come needs."""
+        first = self.released
+        last = max(bisect_right(self.leaf_starts, pos, first) - 1, first)
+        self.leaves[first:last] = [_RELEASED] * (last - first)
+        self.released = last
+        self.index.release(pos)
 
     def texts(self) -> list[bool]:
         """Of each unit whether it is more than what only heads others."""
@@ -382,9 +398,7 @@ class _Run:
 
     def metadata(self, start: int, end: int) -> dict[str, Any]:
         """The document's front matter, and what is annotated of ``[start, end)``."""
-        data = self.analysis.front_matter_data
-        front_matter = self.analysis.front_matter if data is None else data
-        found: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}
+        found: dict[str, Any] = {"front_matter": self.front_matter} if self.front_matter else {}
         if self.annotations:
             first = bisect_left(self.annotation_starts, start)
             for mark in self.annotations[first : bisect_left(self.annotation_starts, end)]:

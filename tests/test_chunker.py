@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import tracemalloc
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -253,6 +254,24 @@ def test_workers_change_nothing() -> None:
     assert chunker.chunk_batch(documents, sources=names * 3, workers=2) == alone
     lazily = chunker.iter_chunks(zip(names * 3, documents, strict=True))
     assert list(lazily) == [chunk for chunks in alone for chunk in chunks]
+
+
+def test_what_is_done_of_a_document_is_let_go_of() -> None:
+    # Sections of a list, prose and code, of a different text each.
+    text = "".join(
+        f"## Pier {n}\n\n- Berth {n}\n- Crane {n}\n\n{SENTENCE * 5}\n\n```\nmoor({n})\n```\n\n"
+        for n in range(400)
+    )
+    lazily = Chunker().iter_chunks([("harbour.md", text)])
+    tracemalloc.start()
+    try:
+        kept = [tracemalloc.get_traced_memory()[0] for _ in lazily]
+    finally:
+        tracemalloc.stop()
+    assert len(kept) > 40
+    # No chunk that was given out, and less and less of what led to it.
+    assert kept[-1] < 0.9 * kept[0]
+    assert max(kept) < 1.05 * kept[0]
 
 
 def test_batch_arguments_are_checked() -> None:

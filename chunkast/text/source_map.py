@@ -7,7 +7,6 @@ its line. Lone surrogates count three bytes, as the replacement character does.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from itertools import accumulate, count
 from operator import add
 
@@ -64,12 +63,12 @@ class SourceMap:
     linear time together.
     """
 
-    __slots__ = ("_ascii", "_byte", "_line", "_starts", "text")
+    __slots__ = ("_ascii", "_byte", "_line", "_returns", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._ascii = text.isascii()
-        self._starts = line_starts(text) if "\r" in text else None
+        self._returns = "\r" in text
         # The last index asked for, and its offset or line.
         self._byte = (0, 0)
         self._line = (0, 1)
@@ -88,14 +87,20 @@ class SourceMap:
 
     def line(self, index: int) -> int:
         """The 1-based line that the character at ``index`` belongs to."""
-        if self._starts is not None:
-            return min(bisect_right(self._starts, index), len(self._starts) - 1)
         # Behind the last line end there is no line.
         index = max(min(index, len(self.text) - 1), 0)
+        if index and self._returns and self.text.startswith("\r\n", index - 1):
+            index -= 1  # no line end is parted
         known, line = self._line
         if index >= known:
-            line += self.text.count("\n", known, index)
+            line += self._line_ends(known, index)
         else:
-            line -= self.text.count("\n", index, known)
+            line -= self._line_ends(index, known)
         self._line = index, line
         return line
+
+    def _line_ends(self, start: int, end: int) -> int:
+        found = self.text.count("\n", start, end)
+        if self._returns:
+            found += self.text.count("\r", start, end) - self.text.count("\r\n", start, end)
+        return found

@@ -83,6 +83,7 @@ class TokenIndex:
         "_inner",
         "_lengths",
         "_prefix",
+        "_released",
         "_slash",
         "_widest",
         "additive",
@@ -98,6 +99,7 @@ class TokenIndex:
         # By the number of an anchor where the tokens before it end, from the anchor before
         # on, once that was asked for.
         self._inner: dict[int, Sequence[int]] = {}
+        self._released = 0
         # Whether estimates are sums of exact counts, off by a few tokens at the most.
         self.additive = counter.token_ends is not None and (
             text.isascii() or not has_surrogates(text)
@@ -202,6 +204,14 @@ class TokenIndex:
             last = self._safe_before(end, start)
             tokens = self._before_safe(last) + self._length(self.text[last:end])
         return tokens
+
+    def release(self, position: int) -> None:
+        """Let go of where the tokens before ``position`` end; counts there take longer then."""
+        if self._inner:
+            before = bisect_right(self._anchors, position)
+            for slot in range(self._released, before):
+                self._inner.pop(slot, None)
+            self._released = before
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
