@@ -47,6 +47,9 @@ class Context:
         self._path = path
         self._title = _document_title(front_matter, headings) or next(iter(path), "")
         self._lengths: dict[str, int] = {"": 0}
+        # The titles to show by the first heading that is not before a chunk's own text, and
+        # whether that begins there.
+        self._shown: dict[tuple[int, bool], tuple[str, ...]] = {}
         # By the heading path to show and the frame's prefix.
         self._known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
         self._half = config.max_tokens // 2
@@ -121,17 +124,21 @@ class Context:
 
         A heading that the chunk begins with is not shown twice.
         """
-        mode = self._config.context
-        if mode == "none":
+        if self._config.context == "none":
             return ()
         slot = bisect_left(self._heading_starts, pos)
         begins = slot < len(self._heading_starts) and self._heading_starts[slot] == pos
-        # What stands behind a definition has no title of its own.
-        begins = begins and bool(self._headings[slot].title)
-        path = self.path(pos)
-        shown = path[:-1] if begins else path
-        if mode == "headings":
-            return tuple(title for title in shown if title)
+        shown = self._shown.get((slot, begins))
+        if shown is None:
+            # What stands behind a definition has no title of its own.
+            titled = begins and bool(self._headings[slot].title)
+            shown = self._shown[slot, begins] = self._titles(self.path(pos), titled)
+        return shown
+
+    def _titles(self, path: tuple[str, ...], begins: bool) -> tuple[str, ...]:
+        """The titles to show of a path; ``begins``: the chunk begins with its last."""
+        if self._config.context == "headings":
+            return tuple(filter(None, path[:-1] if begins else path))
         if not self._title or (begins and path[-1] == self._title):
             return ()
         return (self._title,)

@@ -134,24 +134,24 @@ def _headings(draft: DocumentDraft) -> _Patch:
 
 def _sections(analysis: Analysis) -> Iterator[Heading]:
     """The headings that open sections: at the top level of the document, outside tags."""
-    path: list[tuple[int, str]] = []
-    tags = SpanSet(analysis.tags)
+    levels: list[int] = []
+    path: tuple[str, ...] = ()
+    tags = SpanSet(analysis.tags) if analysis.tags else None
     attributes = "attributes" in analysis.extensions
     for block in analysis.blocks.children:
-        if block.kind != "heading" or tags.covers(block.start):
+        if block.kind != "heading" or (tags is not None and tags.covers(block.start)):
             continue
-        while path and path[-1][0] >= block.level:
-            path.pop()
-        content = _content(analysis, block)
+        while levels and levels[-1] >= block.level:
+            levels.pop()
+        levels.append(block.level)
+        content = _content(analysis, block) if analysis.masked else block.content
         title = plain_title(without_attributes(content) if attributes else content)
-        path.append((block.level, title))
-        yield Heading(block.start, block.end, block.level, title, tuple(name for _, name in path))
+        path = (*path[: len(levels) - 1], title)
+        yield Heading(block.start, block.end, block.level, title, path)
 
 
 def _content(analysis: Analysis, heading: Block) -> str:
-    """What a heading says, though the parser may have read a mask of it."""
-    if not analysis.masked:
-        return heading.content
+    """What a heading says, though the parser has read a mask of it."""
     prose = Prose(analysis.masked, heading)
     lines: list[str] = []
     at = 0

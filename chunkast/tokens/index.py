@@ -53,6 +53,7 @@ from chunkast.tokens.counter import Counter
 
 __all__ = ("TokenIndex",)
 
+_ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
 _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za-z])(?=[0-9])")
 # The last position of the kind in a text.
@@ -269,6 +270,9 @@ class TokenIndex:
         """
         anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
         near = max(anchor, end - _NEAR)
+        text = self.text
+        if near < end - 1 and text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
+            return end - 1  # most sentences end like that; rule 3
         match = _LAST_SAFE.match(self.text, near, end)
         if match:
             return match.end()

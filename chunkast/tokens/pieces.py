@@ -61,10 +61,10 @@ _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))"
 
 
 def _cl100k(letter: str, space: str) -> str:
-    # A word with nothing or a space before it comes first, since most pieces are such: no
+    # A word with a space or nothing before it comes first, since most pieces are such: no
     # alternative before that of words begins like that.
     return (
-        rf" ?[{letter}]+|{_ENDING}|[^\r\n{letter}0-9][{letter}]+|[0-9]{{1,3}}"
+        rf" [{letter}]+|[{letter}]+|{_ENDING}|[^\r\n{letter}0-9][{letter}]+|[0-9]{{1,3}}"
         rf"| ?[^{space}{letter}0-9]+[\r\n]*"
         rf"|[{space}]+\Z|[{space}]*[\r\n]|[{space}]+(?![^{space}])|[{space}]"
     )
