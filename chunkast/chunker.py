@@ -295,12 +295,19 @@ class _Run:
                 glued[unit] < unit
                 and leaf is not None
                 and self.kinds(start, start + 1) == ("paragraph",)
-                and self.size(edges[glued[unit]], end) > budget
+                and self.exceeds_budget(edges[glued[unit]], end)
             ):
                 extra.extend(self.refiner.sentence_points(leaf, start, end))
         if not self.refiner.points and not extra:
             return points
         return sorted([*points, *self.refiner.points, *extra], key=lambda point: point.pos)
+
+    def exceeds_budget(self, start: int, end: int) -> bool:
+        """Whether a chunk over the span is too large, which of a long span is not counted."""
+        budget = self.config.max_tokens
+        if self.index.estimate(end) - self.index.estimate(start) > 4 * budget + 64:
+            return True
+        return self.size(start, end) > budget
 
     def suspects(self, edges: Sequence[int], glued: Sequence[int]) -> Iterable[int]:
         """The numbers of those spans between ``edges`` that may be too large, in order.

@@ -18,6 +18,7 @@ import pytest
 
 from chunkast import Chunker
 from chunkast.model import Block
+from chunkast.pack import trim_span
 from chunkast.split.prose import Prose
 from tests.hostile import CASES, EXTENDED, VARIANTS, Build, filled
 
@@ -134,6 +135,14 @@ def test_sentences_of_one_long_line() -> None:
         return list(Prose(text, Block("paragraph", 0, len(text))).sentences([]))
 
     assert time_growth(sentences, filled("The fox sleeps. "), 400_000) <= TIME_LIMIT
+
+
+def test_ends_of_ever_longer_spans() -> None:
+    # That a span was copied to find its end showed only in documents of megabytes.
+    def spans(text: str) -> list[tuple[int, int]]:
+        return [trim_span(text, 0, end) for end in range(1, len(text), 16)]
+
+    assert time_growth(spans, filled("^b\n\n"), 400_000) <= TIME_LIMIT
 
 
 @pytest.mark.parametrize(

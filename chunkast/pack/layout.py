@@ -18,6 +18,7 @@ from chunkast.tokens import TokenIndex
 
 __all__ = ("Layout", "trim_span", "trim_start")
 
+_NEAR = 64
 _BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n?|\n))+")
 
 
@@ -26,8 +27,16 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
 
     The first line keeps its indentation. A span of nothing but white space is empty.
     """
-    end = start + len(text[start:end].rstrip())
-    return min(trim_start(text, start), end), end
+    # The white space is mostly short, and the span may be long.
+    last, size = end, _NEAR
+    while last > start:
+        first = max(start, last - size)
+        content = text[first:last].rstrip()
+        last = first + len(content)
+        if content:
+            break
+        size *= 2
+    return min(trim_start(text, start), last), last
 
 
 def trim_start(text: str, start: int) -> int:
