@@ -138,7 +138,8 @@ class BlockState(StateBlock):
             lines.pop()
         self.lineMax = len(lines)
         tree = self.tree
-        if tree is not None and tree.text is src and "\r" not in src:
+        if tree is not None and tree.text is src:
+            # Nothing was replaced in the text, so that its lines are those of the source.
             self.bMarks = list(tree.starts[: len(lines)])
         else:
             # Line ends take a character each.
