@@ -31,6 +31,12 @@ def test_joined_clusters_are_those_of_the_regex_package(text: str) -> None:
     assert joined_spans(text, 0, len(text)) == [span for span in spans if span[1] - span[0] > 1]
 
 
+def test_millions_of_clusters_in_a_row() -> None:
+    # More repetitions than one match of the regex package can take.
+    text = "\r\n" * 4_000_000
+    assert len(joined_spans(text, 0, len(text))) == 4_000_000
+
+
 @given(documents())
 def test_lines_and_bytes_by_their_definition(text: str) -> None:
     ends = [match.end() for match in re.finditer(r"\r\n|\r|\n", text)]

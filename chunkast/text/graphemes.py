@@ -20,16 +20,15 @@ _JOINING = (
     r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}\p{GCB=Prepend}"
     r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=Regional_Indicator}\r]"
 )
-# Many flags, followed by another: the end is between clusters.
 # Whatever is none of these may be one of them: other characters of ASCII, CJK ideographs and
 # kana but for combining marks, and their punctuation join nothing.
 _PERHAPS_JOINING = re.compile(
     "[^\x00-\x0c\x0e-\x7f\u2010-\u2027\u2190-\u21ff\u2500-\u257f\u3000-\u3029\u3041-\u3096\u30a1-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]"
 )
+# Many flags, followed by another: the end is between clusters.
 _FLAGS = regex.compile(r"(?:\p{RI}{2}){64}(?=\p{RI})")
-# A joining character reaches one character further on either side.
-_RUN = regex.compile(rf"(?:.?{_JOINING}++)++.?", regex.DOTALL)
+_JOINED = regex.compile(rf"{_JOINING}++")
 
 
 def clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -55,20 +54,29 @@ def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [
         (offset + first, offset + last)
         for run in _runs(text)
-        for segment in _segments(text, run.start(), run.end())
+        for segment in _segments(text, *run)
         for first, last in clusters(text, *segment)
         if last - first > 1
     ]
 
 
-def _runs(text: str) -> Iterator[regex.Match[str]]:
-    """The runs of joining characters, with a character on either side."""
-    at = end = 0
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """The runs of joining characters, which reach one character further on either side.
+
+    Not one regular expression: the regex package cannot take millions of repetitions.
+    """
+    at = first = last = 0
     while found := _PERHAPS_JOINING.search(text, at):
-        at = found.start()
-        run = _RUN.match(text, max(at - 1, end))
-        if run is None:
-            at += 1
-        else:
-            yield run
-            at = end = run.end()
+        joined = _JOINED.match(text, found.start())
+        if joined is None:
+            at = found.start() + 1
+            continue
+        at = joined.end()
+        begin = max(joined.start() - 1, 0)
+        if begin >= last:
+            if last:
+                yield first, last
+            first = begin
+        last = min(at + 1, len(text))
+    if last:
+        yield first, last
