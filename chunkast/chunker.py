@@ -21,7 +21,7 @@ from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import SpanSet
-from chunkast.tokens import TokenIndex, resolve_counter
+from chunkast.tokens import TokenIndex, is_far_above, resolve_counter
 
 __all__ = ("Chunker",)
 
@@ -305,9 +305,8 @@ class _Run:
     def exceeds_budget(self, start: int, end: int) -> bool:
         """Whether a chunk over the span is too large, which of a long span is not counted."""
         budget = self.config.max_tokens
-        if self.index.estimate(end) - self.index.estimate(start) > 4 * budget + 64:
-            return True
-        return self.size(start, end) > budget
+        estimated = self.index.estimate(end) - self.index.estimate(start)
+        return is_far_above(estimated, budget) or self.size(start, end) > budget
 
     def suspects(self, edges: Sequence[int], glued: Sequence[int]) -> Iterable[int]:
         """The numbers of those spans between ``edges`` that may be too large, in order.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.model import Block, ProtectedRegion, draft_type
+from chunkast.model import Block, ProtectedRegion
 
 __all__ = ("find_regions", "opening_column", "opening_line")
 
 _PROTECTED: Final = frozenset(kind for kind, row in CONSTRUCTS.items() if row.protected)
-_Draft: Final = draft_type(ProtectedRegion)
-_bare_draft = _Draft.__new__
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 
 
@@ -42,7 +40,7 @@ def find_regions(
     regions: list[ProtectedRegion] = []
     _add_protected(text, tree, regions)
     if tags:
-        regions.extend(_new_region(start, _line_end(text, end), "tag") for start, end in tags)
+        regions.extend(ProtectedRegion(start, _line_end(text, end), "tag") for start, end in tags)
         regions.sort(key=lambda region: (region.start, -region.end))
     return regions
 
@@ -52,19 +50,9 @@ def _add_protected(text: str, block: Block, regions: list[ProtectedRegion]) -> N
         if child.kind in _PROTECTED:
             end = _region_end(text, child)
             if child.start < end:
-                regions.append(_new_region(child.start, end, child.kind))
+                regions.append(ProtectedRegion(child.start, end, child.kind))
         if child.children:
             _add_protected(text, child, regions)
-
-
-def _new_region(start: int, end: int, kind: str) -> ProtectedRegion:
-    """What the constructor gives, sooner."""
-    region: Any = _bare_draft(_Draft)
-    region.start = start
-    region.end = end
-    region.kind = kind
-    region.__class__ = ProtectedRegion
-    return region  # type: ignore[no-any-return]
 
 
 def _region_end(text: str, block: Block) -> int:

@@ -14,11 +14,11 @@ from itertools import pairwise
 
 from chunkast.config import ChunkConfig
 from chunkast.model import BreakPoint
-from chunkast.tokens import TokenIndex
+from chunkast.text.spans import content_end
+from chunkast.tokens import TokenIndex, is_far_above
 
 __all__ = ("Layout", "trim_span", "trim_start")
 
-_NEAR = 64
 _BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n?|\n))+")
 
 
@@ -27,16 +27,8 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
 
     The first line keeps its indentation. A span of nothing but white space is empty.
     """
-    # The white space is mostly short, and the span may be long.
-    last, size = end, _NEAR
-    while last > start:
-        first = max(start, last - size)
-        content = text[first:last].rstrip()
-        last = first + len(content)
-        if content:
-            break
-        size *= 2
-    return min(trim_start(text, start), last), last
+    end = content_end(text, start, end)
+    return min(trim_start(text, start), end), end
 
 
 def trim_start(text: str, start: int) -> int:
@@ -129,9 +121,8 @@ class Layout:
             unit = j
             while self.config.trim and unit:
                 unit -= 1
-                content = self.text[self.pos[unit] : self.pos[unit + 1]].rstrip()
-                known = self.pos[unit] + len(content)
-                if content:
+                known = content_end(self.text, self.pos[unit], self.pos[unit + 1])
+                if known > self.pos[unit]:
                     break
             self._end[j] = known
         return known
@@ -199,10 +190,9 @@ class Layout:
     def within(self, i: int, j: int, room: int) -> bool:
         """Whether ``(i, j)``, with what has to be put behind it, takes at most ``room`` tokens.
 
-        What the estimate calls far too large is not counted: it is exact at the starts of
-        blocks, near elsewhere, and not far off for a user's own counter. (White space that
-        is trimmed may make it much too high; a chunk that ends earlier is none the worse.)
+        What is far too large is not counted. (White space that is trimmed may make the
+        estimate much too high; a chunk that ends earlier is none the worse.)
         """
-        if self.before[j] - self.before[i] > 4 * room + 64:
+        if is_far_above(self.before[j] - self.before[i], room):
             return False
         return i == j or self.count(i, j) + self._suffix_tokens(self.pos[j]) <= room

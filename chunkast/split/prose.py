@@ -10,6 +10,7 @@ from chunkast.model import Block
 from chunkast.text.inline import InlineSpan, inline_spans
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
+from chunkast.text.spans import content_end
 
 __all__ = ("Prose",)
 
@@ -46,8 +47,7 @@ class Prose:
             # Behind a heading's text its closing marks may follow, behind any other none.
             found = text.rfind(line, start, end)
             if found < 0:
-                last = start + len(text[start:end].rstrip())
-                found = max(start, last - len(line.rstrip()))
+                found = max(start, content_end(text, start, end) - len(line.rstrip()))
             self._content.append(at)
             self._source.append(found)
             self._line.append(start)

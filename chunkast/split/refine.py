@@ -24,7 +24,7 @@ from chunkast.split.syntax import SyntaxPoint, fence_points
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
-from chunkast.text.spans import SpanSet
+from chunkast.text.spans import SpanSet, content_end
 from chunkast.tokens import TokenIndex
 
 __all__ = ("Frame", "Refiner")
@@ -309,7 +309,7 @@ class Refiner:
         if self.index.at_most(start, end) <= self.budget or self.size(start, end) <= self.budget:
             return
         if not self.trim:
-            content = start + len(self.text[start:end].rstrip())
+            content = content_end(self.text, start, end)
             if start < content < end:
                 self._cut_off(piece, start, content, end, levels)
                 return

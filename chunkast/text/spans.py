@@ -1,11 +1,27 @@
-"""Sets of spans that no cut may fall strictly inside."""
+"""Spans of a text: where its content ends, and sets that no cut may fall strictly inside."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-__all__ = ("SpanSet",)
+__all__ = ("SpanSet", "content_end")
+
+# White space is mostly short, and a span may be long: so much of it is copied at first.
+_NEAR = 64
+
+
+def content_end(text: str, start: int, end: int) -> int:
+    """Where ``text[start:end]`` ends without the white space at its end; ``start`` if it is all."""
+    size = _NEAR
+    while end > start:
+        first = max(start, end - size)
+        content = text[first:end].rstrip()
+        end = first + len(content)
+        if content:
+            break
+        size *= 2
+    return end
 
 
 class SpanSet:

@@ -51,7 +51,7 @@ from itertools import accumulate
 from chunkast.text.source_map import has_surrogates
 from chunkast.tokens.counter import Counter
 
-__all__ = ("TokenIndex",)
+__all__ = ("TokenIndex", "is_far_above")
 
 _ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
@@ -68,6 +68,15 @@ _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
 # Texts shorter than this have offsets of four bytes.
 _LONG = 2**32
+
+
+def is_far_above(estimated: int, room: int) -> bool:
+    """Whether an estimated count is above ``room`` in any case, so that it need not be counted.
+
+    Estimates are exact at the starts of blocks, near elsewhere, and not far off for a user's
+    own counter.
+    """
+    return estimated > 4 * room + 64
 
 
 class TokenIndex:
