@@ -52,7 +52,9 @@ def analyze(text: str, config: ChunkConfig, extensions: tuple[str, ...]) -> Anal
         report=_warn,
     )
     assert draft.value is not None, "paragraphs are always found"
-    value = replace(draft.value, notes=draft.notes) if draft.notes else draft.value
+    value = draft.value
+    if draft.notes:
+        value = replace(value, notes=(*value.notes, *draft.notes))
     return checked(value, _warn) if extended else value
 
 
@@ -70,6 +72,7 @@ def _begun(text: str, source: str, document: Document, extensions: tuple[str, ..
         headings=(),
         references=document.references,
         front_matter=text[: document.front_matter_end],
+        notes=document.notes,
         masked="" if source == text else source,
         tags=tuple(document.tags),
         extensions=extensions,

@@ -8,6 +8,7 @@ become leaves of their own, so nothing is ever lost.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
@@ -265,10 +266,32 @@ class TreeBuilder:
             last -= 1
         self._gap(min(max(last, least), self.lines))
 
-    def document(self) -> Block:
-        """The tree, once all tokens were there."""
+    def skip_block(self) -> tuple[int, int]:
+        """Read the next block as a paragraph, up to a blank line, whatever was begun of it.
+
+        Returns its first line and the line after its last (numbered from 0).
+        """
+        self._leave_containers()
+        end = self.children[-1].end if self.children else 0
+        self.cursor = bisect_left(self.starts, end)
+        first = self.cursor
+        while first < self.lines and not self.line(first).strip():
+            first += 1
+        last = first
+        while last < self.lines and self.line(last).strip():
+            last += 1
+        self.leaf("paragraph", first, last)
+        return first, last
+
+    def _leave_containers(self) -> None:
         del self.stack[1:]
         self.children = self.stack[0].children
+        self.list_depth = -1
+        self.quotes = 0
+
+    def document(self) -> Block:
+        """The tree, once all tokens were there."""
+        self._leave_containers()
         self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
 
