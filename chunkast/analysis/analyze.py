@@ -141,7 +141,13 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
     path: tuple[str, ...] = ()
     tags = SpanSet(analysis.tags) if analysis.tags else None
     attributes = "attributes" in analysis.extensions
+    begin = -1  # of the labels right before a heading
     for block in analysis.blocks.children:
+        if block.kind == "label" and begin < 0:
+            begin = block.start
+        if block.kind in ("label", "blank"):
+            continue
+        start, begin = begin if begin >= 0 else block.start, -1
         if block.kind != "heading" or (tags is not None and tags.covers(block.start)):
             continue
         while levels and levels[-1] >= block.level:
@@ -150,7 +156,7 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
         content = _content(analysis, block) if analysis.masked else block.content
         title = plain_title(without_attributes(content) if attributes else content)
         path = (*path[: len(levels) - 1], title)
-        yield Heading(block.start, block.end, block.level, title, path)
+        yield Heading(start, block.end, block.level, title, path)
 
 
 def _content(analysis: Analysis, heading: Block) -> str:

@@ -23,8 +23,10 @@ from chunkast.markdown.admonitions import admonition_plugin
 from chunkast.markdown.divs import fenced_div_plugin
 from chunkast.markdown.fast import DRAIN, TREE, accelerate
 from chunkast.markdown.front_matter import front_matter_lines
+from chunkast.markdown.html_blocks import arrange_html
 from chunkast.markdown.math import math_plugin
 from chunkast.markdown.reading import read_dialects
+from chunkast.markdown.slash_blocks import slash_block_plugin
 from chunkast.markdown.tags import split_tags
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
@@ -68,6 +70,7 @@ _SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
     "quarto": fenced_div_plugin,
     "containers": _containers,
     "admonitions": admonition_plugin,
+    "blocks": slash_block_plugin,
     "obsidian": lambda md: md.options.__setitem__("alerts", True),
     "alerts": lambda md: md.options.__setitem__("alerts", True),
     "tasklists": lambda md: md.options.__setitem__("tasklists", True),
@@ -132,6 +135,8 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     tags: list[tuple[int, int]] = []
     if wanted & {"xml_tags", "mdx"}:
         tree, tags = split_tags(text, tree, components="mdx" in wanted)
+    if "blocks" in wanted:
+        tree = arrange_html(text, tree)
     return Document(tree, references, tags, starts[front] if front else 0, notes)
 
 

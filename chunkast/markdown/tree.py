@@ -23,9 +23,9 @@ __all__ = ("NO_DETAILS", "TreeBuilder", "paragraph_tree")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
-_CONTAINER_LINE = re.compile(r":{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
+_CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
-_CLOSING_COLONS = re.compile(r"[ \t>]*:{3,}[ \t]*$")
+_CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
 def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -257,7 +257,7 @@ class TreeBuilder:
         """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
         if behind and last < self.lines:
-            last += bool(_CLOSING_COLONS.match(self.line(last)))
+            last += bool(_CLOSING_LINE.match(self.line(last)))
         # A container without any block keeps its own first line, whatever is in it.
         least = self.cursor
         if not opened.children and self.cursor <= opened.first:
