@@ -105,6 +105,30 @@ UNCLOSED = (
 )
 
 CASES: Final[dict[str, Build]] = {
+    # Lines of slashes and HTML elements around Markdown, nested, open, closed by others.
+    "slash-openers": filled("/// a\n\n"),
+    "slash-blocks": filled("/// a | b\n\nText.\n\n///\n\n"),
+    "slash-blocks-nested": halves("/// a\n", "///\n", "x\n"),
+    "slash-lengths": growing(lambda number: "/" * (3 + number % 60) + " a\n"),
+    "slash-in-quotes": filled("> /// a\n"),
+    "div-openers": filled("<div>\n\n"),
+    "div-closers": filled("</div>\n\n"),
+    "divs-nested": halves("<div>\n\n", "</div>\n\n", "x\n\n"),
+    "divs-crossing": halves("<div>\n\n<p>\n\n", "</div>\n\n</p>\n\n", "x\n\n"),
+    "divs-on-one-line": halves("<div>", "</p>"),
+    "divs-then-closers": halves("<div>\n\n", "</p>\n\n"),
+    "div-quotes": filled("<div a=\"b' c='\n\n"),
+    "div-comments": filled("<div><!-- - --\n\n"),
+    "labels": filled("<!-- a -->\n\n"),
+    "labels-and-headings": filled('<a id="x"></a>\n<!-- b -->\n\n# c\n\n'),
+    "anchors-on-one-line": filled('<a id="x"></a> '),
+    "definitions-of-terms": filled("a\n\n: b\n\n"),
+    # Tables with one row or one cell that is divided.
+    "table-one-row": filled("Text of a cell. | ", "| a | b |\n| - | - |\n| ", "\n"),
+    "table-one-cell": filled("Text of a cell. ", "| a | b |\n| - | - |\n| ", " |\n"),
+    "table-backslashes": filled("\\\\|", "| a | b |\n| - | - |\n| "),
+    "bold-sentences": filled("**A bold one.**[^a] "),
+    "closing-marks": filled("Done.*)_~ "),
     # Runs of what opens an inline construct, and never closes it.
     "backticks": filled("`"),
     "backtick-runs-of-all-lengths": growing(lambda number: "`" * (number + 1) + "a"),

@@ -185,6 +185,17 @@ def joined(parts: SearchStrategy[str], low: int, high: int, glue: str = "") -> S
     return st.lists(parts, min_size=low, max_size=high).map(glue.join)
 
 
+# What opens an HTML block that goes on after a blank line, or only labels; what closes it.
+HTML_PAIRS = (
+    ("<details>\n<summary>More</summary>", "</details>"),
+    ('<div class="result" markdown>', "</div>"),
+    ("<div><p>", "</p></div>"),
+    ("<!-- md:option x -->", "<!-- END -->"),
+    ('<a id="x"></a>', "</div>"),
+    ("</div><div>", "<table>"),
+)
+
+
 def wrapped(opening: str, text: str, closing: str) -> str:
     return f"{opening}{text}{closing}"
 
@@ -385,12 +396,18 @@ def container(depth: int) -> SearchStrategy[Lines]:
                 st.just("    "),
             ),
             st.builds(
+                lambda pair, lines, gap: stack([[pair[0]], lines, [pair[1]]], gap),
+                pick(HTML_PAIRS),
+                body,
+                pick(("\n\n", "\n\n", "\n")),
+            ),
+            st.builds(
                 lambda mark, name, lines, end: [
                     mark + name,
                     *lines,
                     *as_lines(mark + end),
                 ],
-                pick((":::", ":::", "::::", ":::::")),
+                pick((":::", ":::", "::::", ":::::", "///", "///", "////")),
                 pick((" note", "{warning} Title", " a {.b #c}", "")),
                 body,
                 pick(("", "", "", ":", " x", "\n:::")),
