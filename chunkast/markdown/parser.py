@@ -41,15 +41,17 @@ _MAX_NESTING = 40
 class Document:
     """A parsed text.
 
-    ``references`` are the normalized labels of the link definitions, ``tags`` the spans
-    of the blocks that pairs of XML tags enclose, sorted. ``front_matter_end`` is where the
-    front matter ends; 0 if there is none.
+    ``references`` are the normalized labels of the link definitions, ``footnotes`` the
+    labels of the footnotes as they are written, ``tags`` the spans of the blocks that pairs
+    of XML tags enclose, sorted. ``front_matter_end`` is where the front matter ends; 0 if
+    there is none.
     """
 
     tree: Block
     references: frozenset[str]
     tags: Sequence[tuple[int, int]]
     front_matter_end: int
+    footnotes: frozenset[str] = frozenset()
 
 
 def _containers(md: MarkdownIt) -> None:
@@ -120,11 +122,13 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
     builder.feed(_parser(wanted).parse(reading.text, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
+    # The plugin puts a colon before each label.
+    footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
     tree = builder.document()
     tags: list[tuple[int, int]] = []
     if wanted & {"xml_tags", "mdx"}:
         tree, tags = split_tags(text, tree, components="mdx" in wanted)
-    return Document(tree, references, tags, starts[front] if front else 0)
+    return Document(tree, references, tags, starts[front] if front else 0, footnotes)
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
