@@ -22,9 +22,10 @@ from chunkast.text.inline import normalize_label
 
 __all__ = ("plain_title", "without_attributes")
 
-# A character that markup may begin with, then what really may be markup: an underscore
-# inside a word is none, nor is an ampersand before a space.
-_MARK = re.compile(r"[\\`*_<\[&~]")
+# What markup may begin with, and where Python's white space is not ours: without any of these
+# a title stays as it is.
+_SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
+# What may be markup: an underscore inside a word is none, nor is an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 # Brackets with plain text in them, and nothing beside them that gives them another meaning.
 _PLAIN_BRACKETS = re.compile(r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\](?![\[(])")
@@ -149,7 +150,9 @@ def plain_title(
     ``references`` are the normalized labels of the document's link definitions,
     ``footnotes`` the labels of its footnotes. What is not defined stays as it is written.
     """
-    if _MARK.search(content) and _MARKUP.search(content) and len(content) <= _MAX_TITLE:
+    if not _SPECIAL.search(content):
+        return " ".join(content.split())
+    if len(content) <= _MAX_TITLE and _MARKUP.search(content):
         content = (
             _without_code_marks(content)
             or _without_plain_brackets(content, references)
