@@ -135,8 +135,8 @@ class Analysis:
     """What the chunker knows of a document before it is packed.
 
     ``break_points`` are sorted by position, one per position. ``regions`` are sorted
-    by start. ``references`` are the normalized labels of the link definitions.
-    ``front_matter`` is the raw front matter, delimiters included, ``front_matter_data`` what
+    by start. ``references`` are the normalized labels of the link definitions,
+    ``footnotes`` the labels of the footnotes. ``front_matter`` is the raw front matter, delimiters included, ``front_matter_data`` what
     it says where the configuration asks for that and it can be read. ``notes`` say, one
     sentence each, what had to be done differently than usual. ``masked`` is what the
     parser read where that was not the text itself, of the same length and lines. ``tags``
@@ -162,6 +162,7 @@ class Analysis:
     front_matter_data: Mapping[str, Any] | None = field(default=None, hash=False)
     path: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
+    footnotes: frozenset[str] = frozenset()
 
     def plus(
         self,
@@ -190,6 +191,7 @@ class Analysis:
             self.front_matter_data,
             self.path,
             self.extensions,
+            self.footnotes,
         )
 
 

@@ -228,7 +228,7 @@ def _of_one_block(chunker: Chunker, cell: Cell, kind: str) -> Analysis:
     text, level = cell.source, cell.level
     block = Block(kind, 0, len(text), (), level, "", cell.language)
     tree = Block("document", 0, len(text), (block,) if text else ())
-    title = plain_title(text)
+    title = plain_title(text, extensions=chunker.config.extensions)
     return Analysis(
         text=text,
         blocks=tree,

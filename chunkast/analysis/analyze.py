@@ -76,6 +76,7 @@ def _begun(text: str, source: str, document: Document, extensions: tuple[str, ..
         masked="" if source == text else source,
         tags=tuple(document.tags),
         extensions=extensions,
+        footnotes=document.footnotes,
     )
 
 
@@ -154,7 +155,12 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
             levels.pop()
         levels.append(block.level)
         content = _content(analysis, block) if analysis.masked else block.content
-        title = plain_title(without_attributes(content) if attributes else content)
+        title = plain_title(
+            without_attributes(content) if attributes else content,
+            analysis.references,
+            analysis.footnotes,
+            analysis.extensions,
+        )
         path = (*path[: len(levels) - 1], title)
         yield Heading(start, block.end, block.level, title, path)
 

@@ -34,9 +34,7 @@ _TAG = regex.compile(
 _COMMENT = regex.compile(r"<!--(?:[^-]++|-(?!->))*+-->")
 # A longer comment is a text of its own.
 _MAX_COMMENT: Final = 200
-_CLOSING_COMMENT = re.compile(
-    r"<!--\s*(?:/|end\b)|(?:\b(?:end|stop)|[\w]stop)\s*-->", re.IGNORECASE
-)
+_CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
 _ANCHORS = re.compile(
     r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
 )

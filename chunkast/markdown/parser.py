@@ -46,9 +46,10 @@ _MAX_NESTING = 40
 class Document:
     """A parsed text.
 
-    ``references`` are the normalized labels of the link definitions, ``tags`` the spans
-    of the blocks that pairs of XML tags enclose, sorted. ``front_matter_end`` is where the
-    front matter ends; 0 if there is none. ``notes`` say which blocks the parser failed on.
+    ``references`` are the normalized labels of the link definitions, ``footnotes`` the
+    labels of the footnotes as they are written, ``tags`` the spans of the blocks that pairs
+    of XML tags enclose, sorted. ``front_matter_end`` is where the front matter ends; 0 if
+    there is none. ``notes`` say which blocks the parser failed on.
     """
 
     tree: Block
@@ -56,6 +57,7 @@ class Document:
     tags: Sequence[tuple[int, int]]
     front_matter_end: int
     notes: tuple[str, ...] = ()
+    footnotes: frozenset[str] = frozenset()
 
 
 def _containers(md: MarkdownIt) -> None:
@@ -131,13 +133,15 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
     notes = tuple(_parse(builder, _parser(wanted), reading.text, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
+    # The plugin puts a colon before each label.
+    footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
     tree = builder.document()
     tags: list[tuple[int, int]] = []
     if wanted & {"xml_tags", "mdx"}:
         tree, tags = split_tags(text, tree, components="mdx" in wanted)
     if "blocks" in wanted:
         tree = arrange_html(text, tree)
-    return Document(tree, references, tags, starts[front] if front else 0, notes)
+    return Document(tree, references, tags, starts[front] if front else 0, notes, footnotes)
 
 
 def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, Any]) -> list[str]:

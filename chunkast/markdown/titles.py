@@ -1,39 +1,171 @@
-"""A heading's title as plain text."""
+"""A heading's title as plain text: what a reader of the rendered document sees.
+
+Links and images give their text, whether their destination stands beside them or in a
+definition elsewhere in the document; marks of footnotes and HTML tags give nothing; a
+line break, ``<br>`` too, gives a space. Dollar math stays as it is written.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from functools import lru_cache
+from typing import Any, Final
 
 from markdown_it import MarkdownIt
+from markdown_it.helpers import parseLinkLabel
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+
+from chunkast.text.hashes import normalize_text
+from chunkast.text.inline import normalize_label
 
 __all__ = ("plain_title", "without_attributes")
 
-_MARKUP = re.compile(r"[\\`*_<\[\]&!~]")
+# What markup may begin with, and where Python's white space is not ours: without any of these
+# a title stays as it is.
+_SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
+# What may be markup: an underscore inside a word is none, nor is an ampersand before a space.
+_MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
+# Brackets with plain text in them, and nothing beside them that gives them another meaning.
+_PLAIN_BRACKETS = re.compile(r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\](?![\[(])")
 # Of Pandoc, kramdown, Docusaurus; an id in a comment, as MDX needs it.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
+_NOTE = re.compile(r"\[\^([^\] \n]+)\]")
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\]")
+# What an embedded image may have in the place of a text, and the id of a block in a page.
+_SIZE = re.compile(r"\d+(?:x\d+)?")
+_BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
+_MATH = re.compile(
+    r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
+)
+_BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 # Titles longer than this are taken as they are: inline parsing is not linear.
-_MAX_TITLE = 2_000
+_MAX_TITLE: Final = 2_000
+
+_Rule = Callable[[StateInline, bool], bool]
 
 
-@lru_cache(maxsize=1)
-def _inline_parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("strikethrough")
+class _Definitions:
+    """The link definitions in the form that the parser asks for them."""
+
+    _FOUND: Final = {"href": "", "title": ""}
+
+    def __init__(self, labels: Collection[str]) -> None:
+        self._labels = labels
+
+    def get(self, label: str, default: object) -> object:
+        return self._FOUND if normalize_label(label) in self._labels else default
 
 
-def plain_title(content: str) -> str:
-    """``content`` of a heading without its markup, on one line."""
+def _lone_bracket(state: StateInline, silent: bool) -> bool:
+    """A bracket that nothing closes. The other rules would look at all that follows it."""
+    mark = state.src[state.pos]
+    if mark not in "[!^" or state.src.find("]", state.pos) >= 0:
+        return False
+    if not silent:
+        state.pending += mark
+    state.pos += 1
+    return True
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """``[[page]]`` as the page's name, ``[[page|text]]`` as the text."""
+    found = _WIKI_LINK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    embeds, page, shown = found.groups()
+    page, shown = page.strip(), (shown or "").strip()
+    if embeds and _SIZE.fullmatch(shown):
+        shown = ""
+    text = shown or _BLOCK_ID.sub("", page).removeprefix("#")
+    if not text:
+        return False
+    if not silent:
+        state.pending += text
+    state.pos = found.end()
+    return True
+
+
+def _note_reference(state: StateInline, _silent: bool) -> bool:
+    """``[^label]``, where the document has a footnote of that label."""
+    found = _NOTE.match(state.src, state.pos, state.posMax)
+    if found is None or found[1] not in state.env["footnotes"]:
+        return False
+    state.pos = found.end()
+    return True
+
+
+def _inline_note(state: StateInline, _silent: bool) -> bool:
+    """``^[text of the note]``."""
+    if not state.src.startswith("^[", state.pos):
+        return False
+    end = parseLinkLabel(state, state.pos + 1)
+    if end <= state.pos + 1:
+        return False
+    state.pos = end + 1
+    return True
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    """Between dollars nothing is markup."""
+    found = _MATH.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.pending += found[0]
+    state.pos = found.end()
+    return True
+
+
+# Extension (none: always), the rule's name, and the stock rule that it is asked before.
+_RULES: Final[tuple[tuple[str, str, str, _Rule], ...]] = (
+    ("", "lone_bracket", "link", _lone_bracket),
+    ("wikilinks", "wiki_link", "link", _wiki_link),
+    ("footnotes", "inline_note", "autolink", _inline_note),
+    ("footnotes", "note_reference", "autolink", _note_reference),
+    ("math", "math", "link", _math),
+)
+
+
+@lru_cache(maxsize=32)
+def _inline_parser(extensions: Collection[str]) -> MarkdownIt:
+    md = MarkdownIt("commonmark")
+    if extensions:
+        md.enable("strikethrough")
+    for extension, name, before, rule in _RULES:
+        if not extension or extension in extensions:
+            md.inline.ruler.before(before, name, rule)
+    return md
+
+
+def plain_title(
+    content: str,
+    references: Collection[str] = frozenset(),
+    footnotes: Collection[str] = frozenset(),
+    extensions: tuple[str, ...] = (),
+) -> str:
+    """``content`` of a heading without its markup, on one line.
+
+    ``references`` are the normalized labels of the document's link definitions,
+    ``footnotes`` the labels of its footnotes. What is not defined stays as it is written.
+    """
+    if not _SPECIAL.search(content):
+        return " ".join(content.split())
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
-        content = _without_code_marks(content) or _text_of(content)
-    return " ".join(content.split())
+        content = (
+            _without_code_marks(content)
+            or _without_plain_brackets(content, references)
+            or _text_of(content, references, footnotes, extensions)
+        )
+    return normalize_text(content)
 
 
 def _without_code_marks(content: str) -> str:
     """``content`` whose only markup are code spans, each between single backticks; or ""."""
     parts = content.split("`")
     # Between two backticks stands code, and markup in it is none.
-    if len(parts) % 2 == 0 or _MARKUP.search("".join(parts[::2])):
+    if len(parts) % 2 == 0 or "$" in content or _MARKUP.search(" ".join(parts[::2])):
         return ""
     # Longer runs of backticks, and spaces beside one, would have to be looked at closer.
     if any(not part or part != part.strip() for part in parts[1::2]):
@@ -41,9 +173,28 @@ def _without_code_marks(content: str) -> str:
     return "" if "" in parts[2:-1:2] else "".join(parts)
 
 
-def _text_of(content: str) -> str:
-    tokens = _inline_parser().parseInline(content)
-    return "".join(_texts(tokens[0].children or []))
+def _without_plain_brackets(content: str, references: Collection[str]) -> str:
+    """``content`` whose only markup are brackets around plain text; or ""."""
+    parts = _PLAIN_BRACKETS.split(content)
+    if "$" in content or _MARKUP.search(" ".join(parts[::2])):
+        return ""
+    for place in range(1, len(parts), 2):
+        if normalize_label(parts[place]) not in references:
+            parts[place] = f"[{parts[place]}]"
+    return "".join(parts)
+
+
+def _text_of(
+    content: str,
+    references: Collection[str],
+    footnotes: Collection[str],
+    extensions: tuple[str, ...],
+) -> str:
+    env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
+    tokens: list[Token] = []
+    md = _inline_parser(extensions)
+    md.inline.parse(content, md, env, tokens)
+    return "".join(_texts(tokens))
 
 
 def without_attributes(content: str) -> str:
@@ -58,8 +209,8 @@ def _texts(tokens: list[Token]) -> list[str]:
     for token in tokens:
         if token.type == "image":
             texts.extend(_texts(token.children or []))
-        elif token.type in ("text", "code_inline"):
+        elif token.type in ("text", "text_special", "code_inline"):
             texts.append(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
+        elif token.type in ("softbreak", "hardbreak") or _BREAK.match(token.content):
             texts.append(" ")
     return texts

@@ -7,8 +7,11 @@ declarations and the text between the parameters do not count. A text with marku
 no schema makes anything of is a text.
 
 An element that no schema declares is looked through: in it the names mean what they mean
-around it. That finds the parameters inside a wrapper such as ``<arguments>``, and the
-second occurrence of a string parameter, which cancels the call.
+around it. That finds the parameters inside a wrapper such as ``<arguments>``.
+
+A second element of a string parameter's name cancels the call, wherever it stands but in a
+string: which of the two is meant cannot be told. Elements of that name that all stand inside
+objects are those objects' own.
 
 Elements have to be closed, in order; what is not is for the heuristics to repair. The text
 is gone through once: every search goes on from where the last one ended, or fails for good.
@@ -86,7 +89,10 @@ class _Reader:
     def __init__(self, source: str, schema: Schema) -> None:
         self.source = source
         self.parameters = schema
+        # The string parameters that were read, and the elements of a string parameter's name
+        # that were read inside objects.
         self.seen: set[str] = set()
+        self.nested: set[str] = set()
         self.open = [_Element("", 0, schema, schema)]
 
     def read(self) -> list[tuple[str, Any]]:
@@ -130,6 +136,7 @@ class _Reader:
         name = tag["name"]
         parent = self.open[-1]
         schema = parent.members and parent.members.property(name)
+        self.count(tag, parent)
         if schema is not None and schema.kind == "string":
             return self.string(tag, parent)
         if len(self.open) > MAX_DEPTH:
@@ -142,15 +149,20 @@ class _Reader:
             self.end(tag.end())
         return tag.end()
 
-    def string(self, tag: re.Match[str], parent: _Element) -> int:
-        """Take the string that begins behind ``tag`` as it stands."""
+    def count(self, tag: re.Match[str], parent: _Element) -> None:
+        """Raise where an element and one before it may both be a string parameter."""
         name = tag["name"]
-        if parent.members is self.parameters:
-            if name in self.seen:
-                raise BodyError(
-                    f"<{_shown(name)}> at {tag.start()} comes twice; allowed is one string"
-                )
-            self.seen.add(name)
+        parameter = self.parameters.property(name)
+        if parameter is None or parameter.kind != "string":
+            return
+        own = parent.members is self.parameters
+        if name in self.seen or (own and name in self.nested):
+            raise BodyError(f"<{_shown(name)}> at {tag.start()} comes twice; allowed is one string")
+        (self.seen if own else self.nested).add(name)
+
+    def string(self, tag: re.Match[str], parent: _Element) -> int:
+        """Take the string that begins after ``tag`` as it stands."""
+        name = tag["name"]
         start = end = stop = tag.end()
         depth = 0 if _is_empty(tag) else 1
         while depth:

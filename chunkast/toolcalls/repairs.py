@@ -62,27 +62,35 @@ def escape_invalid_lt(text: str) -> str:
 def balance_tags(text: str) -> str:
     """``text`` with its tags in order: what is open is closed, what closes nothing is left out.
 
-    A closing tag closes what is open inside it. Tags reach up to the next ``>``, whatever
-    stands between.
+    A closing tag closes what is open inside it, and stays as it is written. One that is cut,
+    by another tag or by the end of the text, closes what it names as if it were whole. Other
+    tags reach up to the next ``>``, whatever stands between.
     """
     text = _STATUS_THEN_STEP.sub("</status></step>", normalize_close_tags(text))
     out: list[str] = []
     stack: list[str] = []
     waiting: Counter[str] = Counter()
-    pos = 0
+    pos = end = 0
     while (at := text.find("<", pos)) >= 0:
         out.append(text[pos:at])
-        end = text.find(">", at) + 1
-        if not end:
+        if end <= at:
+            end = text.find(">", at) + 1 or len(text) + 1  # looked for once, however far it is
+        if text.startswith("</", at):
+            name, pos = _name_of(text, at)
+            is_cut = end > len(text) or text.find("<", at + 1, end) >= 0
+            if not is_cut:
+                pos = end
+            if waiting[name]:
+                _close(name, f"</{name}>" if is_cut else text[at:pos], stack, waiting, out)
+            elif is_cut and (text[at + 2] in WHITE_SPACE if name else pos < len(text)):
+                out.append(text[at:pos])  # no tag, for all that is known
+            continue
+        if end > len(text):
             # Unfinished; a "<" alone says nothing.
             pos = len(text) if at == len(text) - 1 else at
             break
         pos = end
-        name = _name_of(text, at)
-        if text.startswith("</", at):
-            if waiting[name]:
-                _close(name, stack, waiting, out)
-            continue
+        name, _ = _name_of(text, at)
         out.append(text[at:end])
         if name and text[at + 1] not in "!?" and not text.endswith("/", at, end - 1):
             stack.append(name)
@@ -92,19 +100,23 @@ def balance_tags(text: str) -> str:
     return "".join(out)
 
 
-def _name_of(text: str, at: int) -> str:
+def _name_of(text: str, at: int) -> tuple[str, int]:
+    """The name of the tag at ``at``, and where that ends."""
     match = _TAG_NAME.match(text, at)
-    return match[1] if match else ""
+    return (match[1], match.end()) if match else ("", at + 1)
 
 
-def _close(name: str, stack: list[str], waiting: Counter[str], out: list[str]) -> None:
-    """Close the innermost ``name``, after what is open inside it."""
+def _close(
+    name: str, written: str, stack: list[str], waiting: Counter[str], out: list[str]
+) -> None:
+    """Close the innermost ``name`` by the tag ``written``, after what is open inside it."""
     while True:
         inner = stack.pop()
         waiting[inner] -= 1
-        out.append(f"</{inner}>")
         if inner == name:
+            out.append(written)
             return
+        out.append(f"</{inner}>")
 
 
 def _balance_applies(draft: ToolDraft) -> bool:

@@ -66,7 +66,9 @@ class ToolCallStream:
     on_error: told what went wrong with a call: ``(message, metadata)``. Metadata are
         "tool_name", "tool_call" (the original text), "start_index", "end_index", "error" (the
         exception, or None) and "notes". Its own exceptions pass through; what was found up
-        to then comes out with the next call of :meth:`feed` or :meth:`close`.
+        to then comes out with the next call of :meth:`feed` or :meth:`close`. It may call
+        these itself: they give no parts then, and what they add comes out with the call that
+        ``on_error`` was told in.
     max_call_size: how many characters a call may have, tags included; None: any number.
 
     Raises ``ConfigError`` for a value that is not allowed. No text raises anything.
@@ -94,9 +96,13 @@ class ToolCallStream:
         self._max_reparses = max_reparses
         self._on_error = on_error
         self._finder = CallFinder(self._tools, max_call_size)
+        # What is still to be read, and whether it ends the text; what was found in it.
+        self._waiting: deque[tuple[str, bool]] = deque()
+        self._segments: deque[Segment] = deque()
         self._parts: list[Part] = []
         self._problems: deque[tuple[str, dict[str, Any]]] = deque()
         self._closed = False
+        self._reading = False
 
     def feed(self, piece: str) -> list[Part]:
         """The parts that are known after ``piece``, the next part of the text.
@@ -113,13 +119,28 @@ class ToolCallStream:
 
     def _read(self, piece: str, *, last: bool) -> list[Part]:
         self._closed = last
-        for segment in self._finder.read(piece, last=last):
-            self._parts.append(self._part(segment))
-        # Only now, when all is in order: the user's function may raise.
-        while self._problems and self._on_error is not None:
-            self._on_error(*self._problems.popleft())
+        self._waiting.append((piece, last))
+        if self._reading:
+            return []  # called by a function that this stream calls, which goes on with it
+        self._reading = True
+        try:
+            while self._waiting or self._segments or self._problems:
+                self._go_on()
+        finally:
+            self._reading = False
         parts, self._parts = self._parts, []
         return parts
+
+    def _go_on(self) -> None:
+        """Read what waits, then tell what went wrong. Nothing is lost where that raises."""
+        while self._waiting:
+            piece, last = self._waiting.popleft()
+            self._segments.extend(self._finder.read(piece, last=last))
+        while self._segments:
+            self._parts.append(self._part(self._segments[0]))
+            self._segments.popleft()
+        while self._problems and self._on_error is not None:
+            self._on_error(*self._problems.popleft())
 
     def _part(self, segment: Segment) -> Part:
         if segment.name is None:

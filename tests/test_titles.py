@@ -1,0 +1,221 @@
+"""Titles against what the stock parser renders: the text a reader sees in a heading."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+
+from chunkast import Chunker
+from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.identity import normalize_text
+from chunkast.markdown import titles as titles_module
+from chunkast.markdown.titles import plain_title
+from tests.strategies import documents
+from tests.test_linear import TIME_LIMIT, time_growth
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+# Extensions -> what the stock parser needs for the same.
+FLAVOURS = ((), ("tables",), ("tables", "footnotes"))
+LONGEST = 2_000
+
+
+def titles(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> list[str]:
+    analysis = Chunker(extensions=tuple(extensions)).analyze(text)
+    return [heading.title for heading in analysis.headings]
+
+
+def _tag(tokens: Sequence[Token], place: int, *_: object) -> str:
+    return " " if re.match(r"<br[\s/>]", tokens[place].content, re.IGNORECASE) else ""
+
+
+def _nothing(*_: object) -> str:
+    return ""
+
+
+def stock_parser(extensions: Sequence[str]) -> tuple[MarkdownIt, RendererHTML]:
+    md = MarkdownIt("commonmark", {"maxNesting": 40})
+    if extensions:
+        md.enable(["table", "strikethrough"])
+    if "footnotes" in extensions:
+        footnote_plugin(md)
+
+    renderer = cast("RendererHTML", md.renderer)
+
+    def image(tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+        return renderer.renderInline(tokens[place].children or [], options, env)
+
+    rules: Any = renderer.rules
+    rules |= {"html_inline": _tag, "image": image, "footnote_ref": _nothing}
+    return md, renderer
+
+
+PARSERS: Mapping[tuple[str, ...], tuple[MarkdownIt, RendererHTML]] = {
+    each: stock_parser(each) for each in FLAVOURS
+}
+
+
+def rendered(text: str, extensions: tuple[str, ...]) -> Iterator[str]:
+    """The text of the top-level headings as they are rendered."""
+    md, renderer = PARSERS[extensions]
+    env: dict[str, Any] = {}
+    tokens = md.parse(text, env)
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open" and opening.level == 0:
+            page = renderer.renderInline(inline.children or [], md.options, env)
+            yield normalize_text(html.unescape(re.sub(r"<[^>]*>", "", page)))
+
+
+def assert_rendered(text: str) -> None:
+    # The title is the matter here, not how a document is decoded.
+    text = text.replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
+    for extensions in FLAVOURS:
+        expected = list(rendered(text, extensions))
+        found = titles(text, extensions)
+        assert len(found) == len(expected), extensions
+        for mine, theirs in zip(found, expected, strict=True):
+            # Longer titles are taken as they are.
+            if len(mine) < LONGEST:
+                assert mine == theirs, extensions
+
+
+def examples() -> Iterator[str]:
+    for name in ("commonmark.json", "gfm_tables.json"):
+        for each in json.loads((FIXTURES / "conformance" / name).read_text("ascii"))["examples"]:
+            yield each["markdown"]
+
+
+def test_titles_are_the_text_of_the_specifications_examples() -> None:
+    for text in examples():
+        assert_rendered(text)
+
+
+def test_every_example_of_inline_content_is_a_title() -> None:
+    """The examples without headings, each line of text a heading, definitions left as they are."""
+    for text in examples():
+        lines = text.split("\n")
+        assert_rendered(
+            "\n".join(f"# {line}\n" if line[:1] not in "[ " else line for line in lines)
+        )
+        assert_rendered(f"# {' '.join(lines)}\n\n[foo]: /url\n\n[bar]: /u\n")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((FIXTURES / "documents").glob("*.md")), ids=lambda path: path.name
+)
+def test_titles_are_the_text_of_documents(path: Path) -> None:
+    text = path.read_bytes().decode()
+    assert_rendered(re.sub(r"\A\ufeff?(---|\+\+\+)\n.*?\n\1\n", "", text, flags=re.DOTALL))
+
+
+PIECES = st.sampled_from(
+    [
+        *("[ref]", "[Ref][]", "[text *x*][ref]", "[a][none]", "[none]", "[1.2.0]", "[ẞ]", "[SS]"),
+        *("![alt *x*][ref]", "![ref]", "![none]", "![a `b` <c>](/u)", "[![b](u)][ref]", "[[ref]]"),
+        *("[^1]", "[^none]", "[^1][ref]", "[x[^1]](u)", "[^a[^1]", "![^1]", "^[in *x* [y]]", "^[]"),
+        *("[l](/u)", "[l](", "(u)", "[", "]", "!", "^", "\\", "\\[ref]", "[ref\\]", "[ re  f ]"),
+        *("`[ref]`", "``a ` b``", "`", "<b>", "<br>", "</b>", "<!-- [ref] -->", "<https://a.b/c>"),
+        *("*", "**", "_", "__", "a_b", "~~", "~", "&amp;", "&", "&#91;", "$", "$x_1$", ":smile:"),
+        *(" ", " ", "a", "word", ".", "é", "\x1c", "\x85", "\xa0", "[x]", "{#id", "#"),
+    ]
+)
+DEFINITIONS = "\n\n[REF]: /u\n[1.2.0]: /v 'title'\n[re f]: <>\n[ẞ]: /s\n[^1]: Note\n"
+
+
+@given(st.lists(PIECES, max_size=12).map("".join), st.booleans())
+@example("[a\\", True)
+@example("[a][ref] [ref](", False)
+def test_titles_of_pieces_are_as_rendered(content: str, underlined: bool) -> None:
+    heading = f"{content}\n===" if underlined else f"# {content}"
+    assert_rendered(heading + DEFINITIONS)
+
+
+@given(documents())
+def test_titles_of_documents_are_as_rendered(text: str) -> None:
+    # The stock parser raises on some lone surrogates.
+    assert_rendered(text.encode("utf-8", "replace").decode() + DEFINITIONS)
+
+
+def test_a_definition_counts_wherever_it_stands() -> None:
+    text = "# [1.2.0] - 2020\n\n> [1.2.0]: /u\n\n# [next]\n\n- a\n\n  [Next]: /n\n\n# [none]\n"
+    assert titles(text) == ["1.2.0 - 2020", "next", "[none]"]
+    assert titles(text, ()) == ["1.2.0 - 2020", "next", "[none]"]
+    chunk = Chunker(min_tokens=0).chunk(text)[0]
+    assert chunk.headings == ("1.2.0 - 2020",)
+
+
+def test_marks_of_footnotes_are_no_part_of_a_title() -> None:
+    text = "# Tides[^1] and[^none] moons^[They pull.]\n\n[^1]: Salt\n"
+    assert titles(text) == ["Tides and[^none] moons"]
+    # Without the extension, the same line defines a link.
+    assert titles(text, ()) == ["Tides^1 and[^none] moons^[They pull.]"]
+
+
+def test_wiki_links_give_what_they_show() -> None:
+    shown = {
+        "[[Page|shown]]": "shown",
+        "[[Page]]": "Page",
+        "[[Page#Part]]": "Page#Part",
+        "[[#Part]]": "Part",
+        "[[Page#^ab12]]": "Page",
+        "[[Page|]]": "Page",
+        "![[boat.png]]": "boat.png",
+        "![[boat.png|120x80]]": "boat.png",
+        "![[boat.png|A boat]]": "A boat",
+        "[[a*b*|c_d_]]": "c_d_",
+        "[[]]": "[[]]",
+        "`[[Page]]`": "[[Page]]",
+        "\\[[Page]]": "[[Page]]",
+    }
+    assert {link: plain_title(link, extensions=DEFAULT_EXTENSIONS) for link in shown} == shown
+    assert titles("# [[Page|shown]]\n", ()) == ["[[Page|shown]]"]
+
+
+def test_dollar_math_stays_as_it_is_written() -> None:
+    kept = ["$a*b*c$", "$$x_i [r] *y*$$", "costs $5 or $10", "$a \\$ *b*$", ":smile: $x$"]
+    for content in kept:
+        assert plain_title(content, {"r"}, extensions=DEFAULT_EXTENSIONS) == content
+    assert plain_title("$ *a* $", extensions=DEFAULT_EXTENSIONS) == "$ a $"
+    assert plain_title("$a*b*c$") == "$abc$"
+
+
+def test_boxes_and_short_codes_are_text() -> None:
+    assert titles("# [x] Done :tada:\n\n# [ ] Open\n") == ["[x] Done :tada:", "[ ] Open"]
+
+
+def test_a_break_is_a_space() -> None:
+    text = "# a<br>b<BR />c\n\na\\\nb  \nc\n===\n"
+    assert titles(text) == ["a b c", "a b c"]
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_the_short_ways_give_what_the_parser_gives(content: str) -> None:
+    known = {"ref", "1.2.0", "re f", "ss"}
+    for extensions in ((), DEFAULT_EXTENSIONS):
+        parsed = titles_module._text_of(content, known, {"1"}, extensions)
+        assert plain_title(content, known, {"1"}, extensions) == normalize_text(parsed)
+
+
+@pytest.mark.parametrize(
+    "unit", ["# [a{}]\n", "# [a{0}] [^{0}] [[p|q]]\n\n[a{0}]: /u\n[^{0}]: Note\n\n"]
+)
+def test_titles_with_definitions_take_linear_time(unit: str) -> None:
+    def build(size: int) -> str:
+        return "".join(unit.format(number) for number in range(size // len(unit)))
+
+    def analyze(text: str) -> None:
+        Chunker().analyze(text)
+
+    assert time_growth(analyze, build, 40_000) <= TIME_LIMIT
