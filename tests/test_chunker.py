@@ -352,3 +352,11 @@ def test_the_garbage_collector_runs_again_as_before() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("extra", ["\u1680", "\u2003", "\u2028"])
+def test_sentences_after_a_line_that_the_parser_trims(extra: str) -> None:
+    """It begins the paragraph but not its content, which begins a line later then."""
+    text = f"> {extra}\n> One sentence stands here. Another one is here.\n> A third follows it."
+    found = texts(text, max_tokens=12, overlap=0)
+    assert found[-2:] == ["Another one is here.", "> A third follows it."]

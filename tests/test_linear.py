@@ -39,6 +39,7 @@ SIZES: Final[dict[str, int]] = {
     **dict.fromkeys(("spaces", "spaces-in-lines", "tabs", "no-break-spaces", "prepended"), 50_000),
     **dict.fromkeys(("emoji-joined", "combining-marks", "hangul-leading"), 50_000),
     **dict.fromkeys(("spaces-behind-words", "crlf"), 50_000),
+    **dict.fromkeys(("spaces-before-a-question", "newlines-between"), 30_000),
     **dict.fromkeys(("surrogates-in-prose", "table-ragged", "words"), 20_000),
     "brackets-nested": 60_000,
     # Per character 2.1, 4.2, 4.7, 5.0 us at 8, 32, 128, 512 thousand: flat once runs are long.
@@ -143,6 +144,34 @@ def test_ends_of_ever_longer_spans() -> None:
         return [trim_span(text, 0, end) for end in range(1, len(text), 16)]
 
     assert time_growth(spans, filled("^b\n\n"), 400_000) <= TIME_LIMIT
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        filled("\n", "a", "b"),
+        filled("\n\n\xa0", "a", "\n\nb"),
+        filled("\n\nA.", "a"),
+        filled("a\n", "```\n", "```\n"),
+    ],
+)
+def test_what_overlap_counts_does_not_grow_with_the_budget(build: Build) -> None:
+    # By a counter that does not add up, which is given all that is counted.
+    text = build(20_000)
+
+    def counted(budget: int) -> float:
+        sizes: list[int] = []
+
+        def count(part: str) -> int:
+            sizes.append(len(part))
+            return -(-len(part) // 16)
+
+        Chunker(max_tokens=budget, overlap=0.9, trim=False, encoding=count).chunk(text)
+        return sum(sizes) / len(text)
+
+    # Each character is in more tails the less the text is cut: 472 times at the most here,
+    # and 3,279,177 times when each unit's tail was counted.
+    assert max(counted(64), counted(256), counted(1_024)) <= 1_000
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,17 @@ from functools import lru_cache
 
 from chunkast.text.inline import InlineSpan
 from chunkast.text.source_map import without_surrogates
+from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 
 SENTENCE_WINDOW = 8_000
-_NOT_SPACE = re.compile(r"\S")
+_NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
 # A line of ASCII with a terminator at its very end at most: of many short texts it is clear
 # that they are one sentence. (On further lines sentencex finds lists.)
-_ONE_SENTENCE = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*[.!?]?[\t\n\r ]*")
+_WITHOUT_TERMINATOR = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*")
+_END = re.compile(r"[.!?]?[\t\n\r ]*")
 # What may follow a terminator directly and still belong to the sentence it ends.
 _CLOSERS = frozenset("*_~`)]}\"'”’»）】》」』")
 
@@ -33,7 +35,9 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     Beginnings inside one of the ``spans`` (sorted, not overlapping) are dropped, and so
     are those that would part a closing mark from its sentence.
     """
-    if _ONE_SENTENCE.fullmatch(text):
+    # One expression would try all ways to share white space among its parts.
+    begun = _WITHOUT_TERMINATOR.match(text)
+    if begun and _END.fullmatch(text, begun.end()):
         return []
     starts: list[int] = []
     edges = [span.start for span in spans]
@@ -43,7 +47,7 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
             at = first + start
             if starts and at <= starts[-1]:
                 continue  # inside the white space before that start
-            if text[at].isspace():  # a window's edge
+            if text[at] in WHITE_SPACE:  # a window's edge
                 match = _NOT_SPACE.search(text, at)
                 if match is None:
                     return starts
