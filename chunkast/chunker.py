@@ -21,6 +21,7 @@ from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import SpanSet
+from chunkast.text.white_space import is_blank
 from chunkast.tokens import TokenIndex, is_far_above, resolve_counter
 
 __all__ = ("Chunker",)
@@ -257,7 +258,7 @@ class _Run:
                 continue
             if leaf is None or leaf.start < start:
                 yield BreakPoint(start, score, "line")
-            if last is not None and self.text[end : last.end].strip():
+            if last is not None and not is_blank(self.text[end : last.end]):
                 yield BreakPoint(end, score, "line")
 
     def leaf_around(self, pos: int) -> Block | None:
@@ -362,7 +363,7 @@ class _Run:
         ends = {leaf.start: leaf.end for leaf in self.leaves if CONSTRUCTS[leaf.kind].heads}
         known = frozenset(self.leaf_starts).difference(ends)
         return [
-            start in known or bool(text[ends.get(start, start) : end].strip())
+            start in known or not is_blank(text[ends.get(start, start) : end])
             for start, end in pairwise(self.layout.pos)
         ]
 

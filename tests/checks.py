@@ -16,6 +16,7 @@ from chunkast.model import Block
 from chunkast.split.cells import cell_content, cell_spans
 from chunkast.split.prose import Prose
 from chunkast.text.source_map import encode, line_starts
+from chunkast.text.white_space import WHITE_SPACE, is_blank
 
 __all__ = ("check_promises", "counter_of", "sentence_spans")
 
@@ -46,7 +47,7 @@ def sentence_spans(
         inner = [start for start in prose.sentences(spans) if start in boundaries]
         edges = [block.start, *inner, block.end]
         for start, end in pairwise(edges):
-            yield start, start + len(text[start:end].rstrip())
+            yield start, start + len(text[start:end].rstrip(WHITE_SPACE))
 
 
 def inline_regions(
@@ -121,7 +122,7 @@ def check_promises(
         own = chunk.start_index + chunk.overlap
         assert own >= own_end, "own texts overlap"
         between = text[own_end:own]
-        assert not between.strip() or (between.strip() == "\ufeff" and own_end == 0), between
+        assert is_blank(between), between
         if not config.trim:
             assert own == own_end
         if chunk.overlap:
@@ -140,7 +141,7 @@ def check_promises(
             assert chunk.token_count <= budget
             assert chunk.embed_token_count <= budget
     rest = text[own_end:]
-    assert not rest.strip() or rest.strip() == "\ufeff", rest
+    assert is_blank(rest), rest
     if not config.trim:
         assert own_end == len(text)
 
@@ -164,15 +165,16 @@ def check_promises(
         if any(_cross(region, other) for other in analysis.regions):
             continue  # only a user's regions do, and both cannot be sure to stay whole
         whole = text[region.start : region.end]
-        if count(whole.rstrip() if config.trim else whole) <= budget:
+        if count(whole.rstrip(WHITE_SPACE) if config.trim else whole) <= budget:
             inside = [cut for cut in cuts if region.start < cut < region.end]
             # White space at a region's end may be trimmed off with the chunk.
-            inside = [cut for cut in inside if text[cut : region.end].strip()]
-            inside = [cut for cut in inside if text[region.start : cut].strip().strip("\ufeff")]
+            inside = [cut for cut in inside if not is_blank(text[cut : region.end])]
+            inside = [cut for cut in inside if not is_blank(text[region.start : cut])]
             assert not inside, f"cut inside {region}"
     for point in own_points:
         # White space around it may be trimmed.
-        before, behind = len(text[:point].rstrip()), len(text) - len(text[point:].lstrip())
+        before = len(text[:point].rstrip(WHITE_SPACE))
+        behind = len(text) - len(text[point:].lstrip(WHITE_SPACE))
         cuts -= {*range(before, behind + 1)}
     for start, end in sentence_spans(analysis, config, boundaries):
         sentence = ProtectedRegion(start, end)
@@ -181,8 +183,7 @@ def check_promises(
             _cross(sentence, region)
             for region in analysis.regions
         ):
-            inside = [cut for cut in cuts if start < cut < end and text[start:cut].strip("\ufeff")]
-            inside = [cut for cut in inside if text[start:cut].strip()]
+            inside = [cut for cut in cuts if start < cut < end and not is_blank(text[start:cut])]
             assert not inside, f"cut inside the sentence {text[start:end]!r}"
     return chunks
 

@@ -347,6 +347,12 @@ CASES: Final[dict[str, Build]] = {
     "spaces-behind-words": filled("a" + " " * 50),
     "newlines": filled("\n"),
     "newlines-between": filled("\n", "a", "b"),
+    # Paragraphs to the parser, white space to whoever trims.
+    "no-break-paragraphs": filled("\n\n\xa0", "# T\n\na", "\n\nb"),
+    "line-tabulation-paragraphs": filled("\n\n\x0b", "# T\n\na", "\n\nb"),
+    "byte-order-mark-paragraphs": filled("\n\n\ufeff", "# T\n\na", "\n\nb"),
+    "spaces-before-a-question": filled(" ", "word " * 400, "a? b"),
+    "line-ends-after-unknown": filled("\n", "Done \ue000."),
     "crlf": filled("\r\n"),
     "carriage-returns": filled("\r"),
     "tabs": filled("\t"),
@@ -466,7 +472,11 @@ VARIANTS: Final[dict[str, Variant]] = {
     ),
     "untrimmed": Variant(
         {"trim": False},
-        (*SAMPLE, "spaces", "newlines", "crlf", "items-apart", "fence-blank-lines"),
+        (
+            *SAMPLE,
+            *("spaces", "newlines", "newlines-between", "crlf", "items-apart"),
+            *("fence-blank-lines", "no-break-paragraphs"),
+        ),
     ),
     "fill": Variant({"packing": "fill"}, SAMPLE),
     "keep": Variant({"oversize": "keep"}, SAMPLE),

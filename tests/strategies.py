@@ -15,7 +15,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-__all__ = ("documents", "markdown", "nasty_text")
+__all__ = ("documents", "markdown", "nasty_text", "spaced_text")
 
 T = TypeVar("T")
 Lines = list[str]
@@ -468,6 +468,19 @@ def fragments() -> SearchStrategy[str]:
 def nasty_text() -> SearchStrategy[str]:
     """Noise: significant characters, odd spaces, lone surrogates, very long runs."""
     return joined(fragments(), 0, 12)
+
+
+@cache
+def spaced_text() -> SearchStrategy[str]:
+    """Short blocks amid what Python, JavaScript, the parser and tiktoken call white space or not."""
+    spaces = pick(
+        (" ", "\n", "\n\n", "\xa0", "\x1c", "\x85", "\ufeff", "\u2028", "\u3000", "\v", "\r\n")
+    )
+    words = pick(("word", "Two words. ", "End.", "**b**", "[a](/u)", "`c d`", "é"))
+    marks = pick(
+        ("# ", "- ", "> ", "\n```\n", "\n| a |\n|---|\n| b |", "\n<x>\n", "\n    ", "\n\n1. ")
+    )
+    return joined(st.one_of(spaces, spaces, spaces, words, words, marks), 0, 40)
 
 
 def splice(text: str, extras: list[tuple[str, int, bool]]) -> str:

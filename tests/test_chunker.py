@@ -14,6 +14,7 @@ import pytest
 
 import chunkast
 from chunkast import BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast.split.prose import Prose
 from tests.checks import check_promises
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
@@ -352,3 +353,14 @@ def test_the_garbage_collector_runs_again_as_before() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("extra", ["\u1680", "\u2003", "\u2028"])
+def test_sentences_after_a_line_that_the_parser_trims(extra: str) -> None:
+    """It begins the paragraph but not its content, which begins a line later then."""
+    text = f"> {extra}\n> One sentence stands here. Another one is here.\n> A third follows it."
+    analysis = Chunker().analyze(text)
+    (leaf,) = (leaf for leaf in analysis.blocks.leaves() if leaf.kind == "paragraph")
+    starts = [*Prose(text, leaf).sentences([])]
+    assert [text[start:].split(maxsplit=1)[0] for start in starts] == ["Another", ">"]
+    assert "Another one is here." in texts(text, max_tokens=7)

@@ -1,8 +1,13 @@
-"""The fast block parse against markdown-it-py's own: every token, and every link definition."""
+"""The fast block parse against markdown-it-py's own: every token, and every link definition.
+
+One difference is known, where markdown-it-py's own is wrong: an item that a tab parts from a
+quote mark with another container's mark before it.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -56,6 +61,15 @@ CORNERS = (
     "\ta\n \tb\n  \n\tc\n   ",
     "\x1c\x85\u2028a\u3000\n\xa0\n\u200bb\xa0",
 )
+
+# What the parsers are known to differ in, and the same with spaces.
+DIFFERENT = (
+    (">   >\t1. d", "> > 1. d"),
+    (">\t>\t- a", "> > - a"),
+    ("-\t>\t>\t- a", "- > > - a"),
+    (">\t> a\n>\t>\t- b", "> > a\n> > - b"),
+)
+_DIFFERENT = re.compile(r"[-+*>.)][ \t]+>[ \t]*\t[ \t]*(?:[-+*]|[0-9]{1,9}[.)])")
 
 
 def outcome(md: MarkdownIt, text: str) -> tuple[list[Token], object]:
@@ -152,4 +166,18 @@ def test_every_token_is_identical_in_corners(text: str) -> None:
 
 @given(documents())
 def test_every_token_is_identical_in_any_text(text: str) -> None:
-    assert_identical(text)
+    if not _DIFFERENT.search(text):
+        assert_identical(text)
+
+
+@pytest.mark.parametrize(("text", "plain"), DIFFERENT)
+def test_an_item_that_a_tab_parts_from_an_inner_quote_mark(text: str, plain: str) -> None:
+    """If the stock parser has come to agree, what is said of the difference must go."""
+
+    def contents(md: MarkdownIt, text: str) -> list[tuple[str, str]]:
+        return [(token.type, token.content) for token in md.parse(text)]
+
+    fast, stock = parsers(())
+    assert _DIFFERENT.search(text)
+    assert contents(fast, text) == contents(stock, plain)
+    assert contents(stock, text) != contents(stock, plain)

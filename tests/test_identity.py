@@ -26,7 +26,7 @@ from chunkast import (
 )
 from chunkast.identity import fingerprint
 from chunkast.text.source_map import encode
-from tests.strategies import documents, markdown
+from tests.strategies import documents, markdown, spaced_text
 
 GUIDE = """# Guide
 
@@ -123,7 +123,7 @@ def naive_places(quote: str, text: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(pattern, text)] if words else []
 
 
-@given(markdown(), st.data(), st.sampled_from([0, 0.3]))
+@given(markdown() | spaced_text(), st.data(), st.sampled_from([0, 0.3]))
 def test_a_quote_is_found_wherever_it_stands(
     text: str, data: st.DataObject, overlap: float
 ) -> None:
@@ -143,8 +143,6 @@ def test_a_quote_is_found_wherever_it_stands(
     places = [
         (c.start_index, c.end_index, c.start_byte, c.end_byte, c.start_line, c.end_line)
         for c in found
-        # A byte order mark at the very start may be in no chunk.
-        if chunks and c.start_index >= chunks[0].start_index
     ]
     assert places == [
         (c.start_index, c.end_index, c.start_byte, c.end_byte, c.start_line, c.end_line)
@@ -168,6 +166,22 @@ def test_a_quote_over_a_cut_has_no_chunk_that_holds_it_whole() -> None:
     assert (
         locate_quote("dry in July. Carry two", [c for c in chunks if "Carry" not in c.text]) == ()
     )
+
+
+@pytest.mark.parametrize("character", ["\x1c", "\x1f", "\x85"])
+def test_what_is_white_space_to_python_alone_is_never_trimmed(character: str) -> None:
+    for text in (f"a{character}", f"{character}\n\nb", f"a\n\n{character}\n\nb\n\n{character}"):
+        for budget in (2, 100):
+            chunks = Chunker(max_tokens=budget, overlap=0).chunk(text)
+            assert sum(chunk.text.count(character) for chunk in chunks) == text.count(character)
+            assert len(locate_quote(character, chunks)) == len(locate_quote(character, text))
+
+
+def test_a_byte_order_mark_is_white_space_wherever_it_stands() -> None:
+    text = "\ufeffa\ufeff\n\n\ufeff\n\n\ufeffb\ufeff"
+    chunks = Chunker(max_tokens=3, overlap=0).chunk(text)
+    assert [chunk.text for chunk in chunks] == ["a", "\ufeffb"]
+    assert len(locate_quote("a b", text)) == len(locate_quote("a b", chunks)) == 1
 
 
 def test_a_blank_quote_is_nowhere() -> None:

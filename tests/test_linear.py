@@ -146,6 +146,34 @@ def test_ends_of_ever_longer_spans() -> None:
 
 
 @pytest.mark.parametrize(
+    "build",
+    [
+        filled("\n", "a", "b"),
+        filled("\n\n\xa0", "a", "\n\nb"),
+        filled("\n\nA.", "a"),
+        filled("a\n", "```\n", "```\n"),
+    ],
+)
+def test_what_overlap_counts_does_not_grow_with_the_budget(build: Build) -> None:
+    # By a counter that does not add up, which is given all that is counted.
+    text = build(20_000)
+
+    def counted(budget: int) -> float:
+        sizes: list[int] = []
+
+        def count(part: str) -> int:
+            sizes.append(len(part))
+            return -(-len(part) // 16)
+
+        Chunker(max_tokens=budget, overlap=0.9, trim=False, encoding=count).chunk(text)
+        return sum(sizes) / len(text)
+
+    # Each character is in more tails the less the text is cut: 472 times at the most here,
+    # and 3,279,177 times when each unit's tail was counted.
+    assert max(counted(64), counted(256), counted(1_024)) <= 1_000
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "one-line-sentences",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker
 from tests.checks import check_promises
-from tests.strategies import documents, markdown, nasty_text
+from tests.strategies import documents, markdown, nasty_text, spaced_text
 
 
 def words(text: str) -> int:
@@ -50,6 +50,11 @@ def test_promises_on_plain_random_text(text: str, config: ChunkConfig) -> None:
 
 @given(documents(), configurations())
 def test_promises_on_spliced_documents(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(spaced_text(), configurations())
+def test_promises_amid_white_space_of_every_kind(text: str, config: ChunkConfig) -> None:
     check_promises(text, config)
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -15,13 +16,16 @@ import regex
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
+from tiktoken_ext.openai_public import r50k_pat_str  # type: ignore[import-untyped]
 
 from chunkast import Chunker, ConfigError, count_tokens
 from chunkast.text.source_map import line_starts
 from chunkast.tokens import Counter, TokenIndex, resolve_counter
 from chunkast.tokens.counter import BUNDLED, VOCABULARY
+from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pieces import CLASSES, KNOWN, Pieces
 from tests.strategies import documents, nasty_text
+from tests.test_linear import TIME_LIMIT, time_growth
 
 ENCODINGS = st.sampled_from(["cl100k_base", "o200k_base"])
 HOSTILE = st.text(
@@ -178,6 +182,99 @@ def test_long_white_space_counts_as_tiktoken_counts_it(name: str, text: str) -> 
 
 def test_white_space_that_tiktoken_cannot_take() -> None:
     assert count_tokens("x" + " " * 1_000_000 + "x", "o200k_base") > 7_000
+
+
+# What tiktoken takes for white space, and what may stand on either side: letters and digits
+# that Python knows or not, punctuation, marks that belong to a word or to punctuation,
+# slashes, surrogates alone and in pairs, and white space of Python or JavaScript alone.
+SPACES = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000"
+BEFORE_SPACE = (
+    *("", "a", "中", "\U00020000", "\U000323b0", "ǅ", "7", "½", "²", "a's", "'s", "_", "a\u0301"),
+    *("!", " !", "/", "!\n/", "\x92", "\ue000", "\x1c", "\x1f", "\ufeff", "\u200b"),
+    *("\u0301", "!\u0301", "!!\u0301", " !\u0301", "\t!\u0301", "1\u0301"),
+    *("!!\n//\u0301", "\n//\u0301", "\ud83d", "\ud83d\ude00", "\ud840\udc00", "\udc00"),
+)
+AFTER_SPACE = (
+    *("", "a", "!", "/", "/x", "//\n\n\n\n\n/x", "/    \n\n\n b", "x\n\n\n\n\n", "7", "'s"),
+    *("\u0301", "\x1c", "\x1f", "\ufeff", "\ud840\udc00", "\udc00", "\U00020000"),
+)
+RUNS = (
+    *(character * length for character in SPACES for length in (4, 5, 9)),
+    *map("".join, product("\n \t\xa0", repeat=4)),
+    *("".join(part) * 2 for part in product("\r\n \x85", repeat=3)),
+)
+
+
+def of_pattern(name: str) -> tiktoken.Encoding:
+    """A bundled encoding, or one without a vocabulary in which pieces can be told apart."""
+    if name in BUNDLED:
+        resolve_counter(name)
+        return tiktoken.get_encoding(name)
+    merges = (b"  ", b"\n\n", b"\t\t", b" \n", b"\n ", b"    ", b"\n\n\n\n", b"! ", b"!\n", b" a")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    ranks |= {merge: 256 + number for number, merge in enumerate(merges)}
+    return tiktoken.Encoding(name, pat_str=r50k_pat_str, mergeable_ranks=ranks, special_tokens={})
+
+
+@pytest.mark.parametrize("name", [*sorted(BUNDLED), "pattern of r50k"])
+def test_runs_of_white_space_are_encoded_as_tiktoken_encodes_them(name: str) -> None:
+    encoding = of_pattern(name)
+    encode_apart = encoder(encoding, long=4)
+    for before, run, after in product(BEFORE_SPACE, RUNS, AFTER_SPACE):
+        text = before + run + after
+        assert encode_apart(text) == encoding.encode_ordinary(text), repr(text)
+
+
+@given(HOSTILE | nasty_text(), st.sampled_from([*sorted(BUNDLED), "pattern of r50k"]))
+def test_any_text_is_encoded_with_runs_apart(text: str, name: str) -> None:
+    encoding = of_pattern(name)
+    assert encoder(encoding, long=4)(text) == encoding.encode_ordinary(text)
+
+
+def test_an_encoding_of_ones_own_is_asked_itself() -> None:
+    """Nothing is known of another pattern's white space, nor of vocabularies without a token."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    for pattern in (r"\s|\S+", tiktoken.get_encoding("cl100k_base")._pat_str):
+        encoding = tiktoken.Encoding(
+            "cl100k_base", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+        )
+        text = "a.\n" + " " * 20_000 + "\ue000"
+        assert encoder(encoding)(text) == encoding.encode_ordinary(text)
+
+
+@pytest.mark.parametrize("name", sorted(BUNDLED))
+@pytest.mark.parametrize("before", ["Done \ue000.", "\x92", "\U00020000", "\ud800!", "\ue000!\n/"])
+@pytest.mark.parametrize("after", ["", "/", "x"])
+def test_unknown_characters_before_line_ends_alone(name: str, before: str, after: str) -> None:
+    text = before + "\n" * 16_384 + after
+    assert count_tokens(text, name) == encode(name, text)
+    Chunker(encoding=name).chunk(text)
+
+
+def test_runs_that_are_not_long_enough_are_looked_at_once() -> None:
+    def counted(text: str) -> int:
+        return count_tokens(text + "\ue000")
+
+    def build(size: int) -> str:
+        return "\t" * (size // 2) + "x" + "\t" * (size // 2)
+
+    assert time_growth(counted, build, 8_000) <= TIME_LIMIT
+
+
+def test_letters_and_digits_of_python_are_those_of_tiktoken() -> None:
+    """What the proofs of ``tokens/index.py`` take for granted, for every character."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    characters = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+
+    def found(pattern: str) -> set[str]:
+        encoding = tiktoken.Encoding(
+            "characters", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+        )
+        return {*encoding.decode(encoding.encode_ordinary(characters))}
+
+    words, spaces = found(r"[\p{L}\p{N}]"), found(r"\s")
+    assert {character for character in characters if character.isalnum()} <= words
+    assert {*SPACES} <= spaces <= {character for character in characters if character.isspace()}
 
 
 def test_special_tokens_are_ordinary_text() -> None:

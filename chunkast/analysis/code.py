@@ -11,6 +11,7 @@ from chunkast.config import ChunkConfig
 from chunkast.model import Analysis, Block, Heading, ProtectedRegion
 from chunkast.split import scored
 from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
 
 __all__ = ("analyze_code",)
 
@@ -77,8 +78,7 @@ def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
     """Leaves that tile the text, one from each point to the next."""
     begun = parts[0].start if parts else len(text)
     if begun:
-        blank = not text[:begun].strip()
-        yield Block("blank" if blank else "code", 0, begun)
+        yield Block("blank" if is_blank(text[:begun]) else "code", 0, begun)
     for part in parts:
         yield Block("signature" if part.is_section else "code", part.start, part.next)
 

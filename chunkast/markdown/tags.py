@@ -19,6 +19,7 @@ import regex
 
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
 
 __all__ = ("split_tags",)
 
@@ -194,7 +195,7 @@ def _split(text: str, leaf: Block, tags: Sequence[_Tag]) -> Iterator[Block]:
 
     def piece(kind: str, first: int, last: int, info: str = "") -> Block:
         start, end = leaf.start + starts[first], leaf.start + starts[last]
-        if kind != "tag" and not text[start:end].strip():
+        if kind != "tag" and is_blank(text[start:end]):
             kind = "blank"
         elif kind == "html" and not text[start:end].lstrip().startswith("<"):
             kind = "paragraph"  # text that only the tag before it made raw HTML

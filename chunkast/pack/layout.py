@@ -15,11 +15,12 @@ from itertools import pairwise
 from chunkast.config import ChunkConfig
 from chunkast.model import BreakPoint
 from chunkast.text.spans import content_end
+from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
 from chunkast.tokens import TokenIndex, is_far_above
 
 __all__ = ("Layout", "trim_span", "trim_start")
 
-_BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n?|\n))+")
+_BLANK_LINES = re.compile(rf"(?:[{LINE_SPACE}]*(?:\r\n?|\n))+")
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -28,14 +29,17 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     The first line keeps its indentation. A span of nothing but white space is empty.
     """
     end = content_end(text, start, end)
-    return min(trim_start(text, start), end), end
+    return trim_start(text, start, end), end
 
 
-def trim_start(text: str, start: int) -> int:
-    """``start``, or the first line behind it that is not blank (and the byte order mark)."""
-    if start == 0 and text.startswith("\ufeff"):
+def trim_start(text: str, start: int, end: int) -> int:
+    """``start``, or the first line after it that is not blank (and the byte order mark).
+
+    At most ``end``: no text after it is looked at.
+    """
+    if start == 0 and text.startswith("\ufeff", 0, end):
         start = 1
-    match = _BLANK_LINES.match(text, start)
+    match = _BLANK_LINES.match(text, start, end)
     return match.end() if match else start
 
 
@@ -107,10 +111,13 @@ class Layout:
         """Where a chunk that begins with unit ``i`` begins: behind its blank lines."""
         known = self._start.get(i)
         if known is None:
-            known = self.pos[i]
-            if self.config.trim and (known == 0 or self.text[known].isspace()):
-                known = trim_start(self.text, known)
-            self._start[i] = known
+            pos = known = self.pos[i]
+            if self.config.trim and (pos == 0 or self.text[pos] in WHITE_SPACE):
+                known = trim_start(self.text, pos, len(self.text))
+            # What else begins in these blank lines begins behind them too.
+            first = self.unit_at(content_end(self.text, 1, pos)) if pos and known > pos else i
+            for unit in range(first, max(self.unit_at(known), i + 1)):
+                self._start[unit] = known
         return known
 
     def end(self, j: int) -> int:
@@ -119,12 +126,15 @@ class Layout:
         if known is None:
             known = self.pos[j]
             unit = j
-            while self.config.trim and unit:
+            while self.config.trim and known == self.pos[unit]:
+                if unit in self._end:
+                    known = self._end[unit]
+                    break
                 unit -= 1
                 known = content_end(self.text, self.pos[unit], self.pos[unit + 1])
-                if known > self.pos[unit]:
-                    break
-            self._end[j] = known
+            # What else ends in these blank units ends before them too.
+            for blank in range(min(unit + 1, j), j + 1):
+                self._end[blank] = known
         return known
 
     def unit_at(self, position: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import chain
 
@@ -10,10 +11,10 @@ from chunkast.pack.piece import Piece
 
 __all__ = ("Overlap",)
 
-# Points inside a block that are no place to begin reading.
-_INNER = frozenset(
-    {"cell", "line", "blank-line", "statement", "word", "grapheme", "lead-in", "orphan-heading"}
-)
+# Points inside a block that was divided, where no sentence or block begins.
+_DIVIDED = frozenset({"cell", "line", "blank-line", "statement", "word", "grapheme"})
+# Points that are no place to begin reading.
+_INNER = _DIVIDED | {"lead-in", "orphan-heading"}
 
 
 class Overlap:
@@ -70,18 +71,10 @@ class Overlap:
         if not budget:
             return
         first, end = layout.span(previous.first, previous.last)
-        last = unit = previous.last
-        too_long = False
-        while unit > previous.first and not too_long:
-            unit -= 1
-            start = layout.pos[unit]
-            if start <= first:
-                break
-            too_long = start < end and layout.count(unit, last) > budget
-        # In the unit that is too long, later sentences may fit; behind it all units do.
-        for each in range(unit, last):
-            start = layout.start(each)
-            if first < start < end and layout.kind[each] not in _INNER:
+        last = previous.last
+        for each in reversed(self._last_units(previous, budget)):
+            start = end if layout.kind[each] in _INNER else layout.start(each)
+            if first < start < end:
                 tokens = layout.count(each, last)
                 if tokens <= budget:
                     yield start, tokens
@@ -90,3 +83,31 @@ class Overlap:
                     tokens = layout.index.count(start, end)
                     if tokens <= budget:
                         yield start, tokens
+
+    def _last_units(self, previous: Piece, budget: int) -> list[int]:
+        """The last units of ``previous``, last to first, up to one whose tail is too long.
+
+        Of that one later sentences may fit. Units inside a divided block are left out: no
+        tail begins there. There may be hundreds, so that one is found in growing steps and
+        then by bisection.
+        """
+        layout = self._layout
+        first, end = layout.span(previous.first, previous.last)
+        units = [
+            unit
+            for unit in range(previous.last - 1, previous.first - 1, -1)
+            if layout.kind[unit] not in _DIVIDED
+        ]
+
+        def is_last(slot: int) -> bool:
+            start = layout.pos[units[slot]]
+            return start <= first or (
+                start < end and layout.count(units[slot], previous.last) > budget
+            )
+
+        slots = range(len(units))
+        low, high, step = 0, 0, 1
+        while high < len(units) and not is_last(high):
+            low, high, step = high + 1, high + step, 2 * step
+        found = bisect_left(slots, True, low, min(high, len(units)), key=is_last)
+        return units[: found + 1]

@@ -21,6 +21,9 @@ __all__ = ("pack",)
 
 # A last piece smaller than this share of the budget is balanced with the one before.
 _CRUMB_SHARE = 5
+# At most this many places are tried to balance them: where overlap takes most of the budget
+# none may fit, and a piece may have thousands.
+_BALANCES = 64
 
 
 def pack(layout: Layout, root: Section, overlap: Overlap, has_text: Iterable[bool]) -> list[Piece]:
@@ -209,7 +212,7 @@ class _Packer:
             distance = abs(tokens - half)
             value = cut_value(layout.score[h], distance, max(half, 1), self.config.decay)
             values.append((-value, h))
-        for value, h in sorted(values):
+        for value, h in sorted(values)[:_BALANCES]:
             left, right = Piece(one.first, h, False), Piece(h, two.last, False)
             if value >= 0:
                 break

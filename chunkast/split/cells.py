@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from chunkast.text.spans import content_end
+from chunkast.text.white_space import is_blank
 
 __all__ = ("cell_content", "cell_spans")
 
@@ -28,7 +29,7 @@ def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     pipes = [match.start() for match in _PIPE.finditer(text, first, end)]
     if pipes and pipes[0] == first:
         del pipes[0]
-    if pipes and not text[pipes[-1] + 1 : end].strip():
+    if pipes and is_blank(text[pipes[-1] + 1 : end]):
         del pipes[-1]
     yield from pairwise([start, *pipes, end])
 

@@ -11,10 +11,11 @@ from chunkast.text.inline import InlineSpan, inline_spans
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts, parseable
 from chunkast.text.spans import content_end
+from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("Prose",)
 
-_NOT_SPACE = re.compile(r"\S")
+_NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
 
 class Prose:
@@ -38,16 +39,17 @@ class Prose:
     def _map_lines(self, block: Block) -> None:
         content = block.content
         text = parseable(self.text)
+        lines = content.split("\n")
         source_lines = line_starts(text)
         at = 0
-        for number, line in enumerate(content.split("\n")):
+        for number, line in enumerate(lines, _skipped(text, source_lines, lines)):
             if number + 1 >= len(source_lines):
                 return
             start, end = source_lines[number], source_lines[number + 1]
             # Behind a heading's text its closing marks may follow, behind any other none.
             found = text.rfind(line, start, end)
             if found < 0:
-                found = max(start, content_end(text, start, end) - len(line.rstrip()))
+                found = max(start, content_end(text, start, end) - len(line.rstrip(WHITE_SPACE)))
             self._content.append(at)
             self._source.append(block.start + found)
             self._line.append(block.start + start)
@@ -86,3 +88,15 @@ class Prose:
                 yield self._line[line]
             else:
                 yield self._offset + (lines[line] or start)
+
+
+def _skipped(text: str, source_lines: Sequence[int], lines: Sequence[str]) -> int:
+    """How many lines of the source the content begins after.
+
+    The parser trims more than it takes for a blank line: U+1680 on a line of its own begins
+    a paragraph, but not its content.
+    """
+    for number in range(len(source_lines) - len(lines)):
+        if text.find(lines[0], source_lines[number], source_lines[number + 1]) >= 0:
+            return number
+    return 0

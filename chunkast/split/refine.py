@@ -27,11 +27,12 @@ from chunkast.text.inline import InlineSpan
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
+from chunkast.text.white_space import WHITE_SPACE, is_blank
 from chunkast.tokens import TokenIndex
 
 __all__ = ("Frame", "Refiner")
 
-_WORD = re.compile(r"(?<=\s)\S")
+_WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 _INDENTATION = re.compile(r"[ \t]*")
 # Word and cluster points are set no closer than this share of the budget at first.
@@ -113,7 +114,7 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     blank_before = False
     for number, pos in enumerate(starts[:-1]):
         line = piece.text[pos : starts[number + 1]]
-        if not line.strip():
+        if is_blank(line):
             blank_before = True
             continue
         if blank_before and pos > start:
@@ -172,6 +173,11 @@ def _cell_edges(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
             yield piece.point(pos, "word")
 
 
+def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    for offset in line_starts(piece.text[start:end])[1:-1]:
+        yield piece.point(start + offset, "line")
+
+
 def _words(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for match in _WORD.finditer(piece.text, start, end):
         pos = match.start()
@@ -209,6 +215,13 @@ def _spaced_graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoin
 
 
 _FINEST: Final[tuple[_Level, ...]] = (_spaced(_words), _words, _spaced_graphemes, _graphemes)
+# White space without the text before it: lines of it may be a character each.
+_BLANK: Final[tuple[_Level, ...]] = (
+    _spaced(_all_lines),
+    _all_lines,
+    _spaced_graphemes,
+    _graphemes,
+)
 _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
     "prose": (_sentences, _lines, *_FINEST),
     "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
@@ -267,7 +280,7 @@ class Refiner:
         tail = self._tail(body_end, end)
         if tail < end:
             self.points.append(piece.point(tail, "line"))
-            self._divide(piece, tail, end, (_all_lines, *_FINEST))
+            self._divide(piece, tail, end, (_spaced(_all_lines), _all_lines, *_FINEST))
         self._divide(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
         if len(self.points) > before:
             frame = _frame(self.text, leaf)
@@ -276,7 +289,7 @@ class Refiner:
 
     def _tail(self, body_end: int, end: int) -> int:
         """Where what has to be cut off behind a body begins: a line's start, or ``end``."""
-        if body_end >= end or (self.trim and not self.text[body_end:end].strip()):
+        if body_end >= end or (self.trim and is_blank(self.text[body_end:end])):
             return end
         lines = line_starts(self.text[body_end:end])
         return body_end if _at_line_start(self.text, body_end) else body_end + lines[1]
@@ -382,16 +395,11 @@ class Refiner:
         )
         self.points.append(piece.point(at, "line"))
         self._divide(piece, start, at, levels)
-        self._divide(piece, at, end, (_all_lines, _spaced_graphemes, _graphemes))
+        self._divide(piece, at, end, _BLANK)
 
 
 def _at_line_start(text: str, pos: int) -> bool:
     return pos == 0 or text[pos - 1] in "\r\n"
-
-
-def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-    for offset in line_starts(piece.text[start:end])[1:-1]:
-        yield piece.point(start + offset, "line")
 
 
 def _frame(text: str, leaf: Block) -> Frame | None:

@@ -9,6 +9,7 @@ from chunkast.boundaries import opening_column
 from chunkast.code import Item, Outliner, language_named, versions
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
 
 __all__ = ("SyntaxPoint", "fence_points", "scored")
 
@@ -41,7 +42,7 @@ def scored(
             kind = "lead-in"
             score = scores[kind]
         elif kind == "statement":
-            if item.line and not lines[item.line - 1].strip():
+            if item.line and is_blank(lines[item.line - 1]):
                 kind = "blank-line"
             score = scores["line"] + (scores[kind] - scores["line"]) / (1 + item.depth)
         points.append(SyntaxPoint(item.depth, BreakPoint(positions[item.line], score, kind)))

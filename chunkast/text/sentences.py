@@ -14,15 +14,17 @@ from functools import lru_cache
 
 from chunkast.text.inline import InlineSpan
 from chunkast.text.source_map import without_surrogates
+from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 
 SENTENCE_WINDOW = 8_000
-_NOT_SPACE = re.compile(r"\S")
+_NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
 # A line of ASCII with a terminator at its very end at most: of many short texts it is clear
 # that they are one sentence. (On further lines sentencex finds lists.)
-_ONE_SENTENCE = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*[.!?]?[\t\n\r ]*")
+_WITHOUT_TERMINATOR = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*")
+_END = re.compile(r"[.!?]?[\t\n\r ]*")
 # What may follow a terminator directly and still belong to the sentence it ends.
 _CLOSERS = "*_~`)]}\"'”’»）】》」』"
 _CLOSED = re.compile(rf"[{re.escape(_CLOSERS)}]*")
@@ -40,14 +42,16 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     sentence belong to it. Beginnings inside one of the ``spans`` (sorted, not overlapping) are
     dropped, and so are those that would part a closing mark from the text after it.
     """
-    if _ONE_SENTENCE.fullmatch(text):
+    # One expression would try all ways to share white space among its parts.
+    begun = _WITHOUT_TERMINATOR.match(text)
+    if begun and _END.fullmatch(text, begun.end()):
         return []
     starts: list[int] = []
     edges = [span.start for span in spans]
     last = 0
     for found in _found(text):
         at = found
-        if not text[at - 1].isspace():
+        if text[at - 1] not in WHITE_SPACE:
             at = _after_closing_marks(text, at, spans, edges)
         slot = bisect_right(edges, at) - 1
         inside = slot >= 0 and spans[slot].start < at < spans[slot].end

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
+from chunkast.text.white_space import WHITE_SPACE
+
 __all__ = ("SpanSet", "content_end")
 
 # White space is mostly short, and a span may be long: so much of it is copied at first.
@@ -16,7 +18,7 @@ def content_end(text: str, start: int, end: int) -> int:
     size = _NEAR
     while end > start:
         first = max(start, end - size)
-        content = text[first:end].rstrip()
+        content = text[first:end].rstrip(WHITE_SPACE)
         end = first + len(content)
         if content:
             break

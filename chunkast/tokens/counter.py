@@ -18,9 +18,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import regex
-
 from chunkast.errors import ConfigError
+from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pieces import Ways, by_pieces
 
 if TYPE_CHECKING:
@@ -146,15 +145,8 @@ def _bundled_vocabulary(name: str) -> Iterator[None]:
                 os.environ["TIKTOKEN_CACHE_DIR"] = cache
 
 
-# tiktoken's regular expression engine overflows its stack on white space runs of some
-# hundred thousand characters, where the pattern has no possessive quantifier. A run of so
-# many is long.
-_LONG_SPACE = 16_384
-# Less than half of a long run.
-_SAMPLE = 64
 # The bytes of UTF-8 that go on with a character.
 _CONTINUATION = bytes(range(0x80, 0xC0))
-_LONG_SPACES = regex.compile(rf"\s{{{_LONG_SPACE},}}+")
 
 
 @lru_cache(maxsize=4)
@@ -168,13 +160,7 @@ def _characters(encoding: tiktoken.Encoding) -> Sequence[int]:
 
 
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
-    proven = encoding.name in _PROVEN_PATTERNS
-    ordinary = encoding.encode_ordinary
-
-    def encode(text: str) -> list[int]:
-        if len(text) > _LONG_SPACE and _has_long_space(text):
-            return list(_encode_long_space(encoding, text, proven))
-        return ordinary(text)
+    encode = encoder(encoding)
 
     def token_ends(text: str, start: int) -> Iterator[int]:
         ends = accumulate(map(_characters(encoding).__getitem__, encode(text)), initial=start)
@@ -182,46 +168,5 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         return ends
 
     ways = by_pieces(encoding, Ways(lambda text: len(encode(text)), token_ends))
+    proven = encoding.name in _PROVEN_PATTERNS
     return Counter(encoding.name, ways.count, ways.token_ends if proven else None)
-
-
-def _has_long_space(text: str) -> bool:
-    """Whether there may be a long run: one holds, on either side, a position asked here."""
-    return any(
-        text[at : at + _SAMPLE].isspace() or text[max(at - _SAMPLE, 0) : at].isspace()
-        for at in range(0, len(text), _LONG_SPACE)
-    )
-
-
-def _encode_long_space(encoding: tiktoken.Encoding, text: str, line_ends: bool) -> Iterator[int]:
-    """Encode as ``encode_ordinary`` does, white space runs too long for its engine apart.
-
-    With ``line_ends`` (the cl100k and o200k patterns) a run is one piece up to its last
-    line end, but for the line ends directly behind punctuation, which belong to the
-    punctuation's piece. What follows is one piece, less its last character, which goes
-    with the text behind it. A single piece is encoded without the regular expression.
-    """
-    start = 0
-    for run in _LONG_SPACES.finditer(text):
-        first, last = run.span()
-        if line_ends and first and not text[first - 1].isalnum():
-            while first < last and text[first] in "\r\n":
-                first += 1
-        yield from encoding.encode_ordinary(text[start:first])
-        start = first
-        if last == len(text):
-            yield from _one_piece(encoding, text[start:last])
-            return
-        if line_ends:
-            line_end = max(text.rfind("\n", first, last), text.rfind("\r", first, last)) + 1
-            if line_end > first:
-                yield from _one_piece(encoding, text[first:line_end])
-                start = line_end
-        if last - start > 1:
-            yield from _one_piece(encoding, text[start : last - 1])
-            start = last - 1
-    yield from encoding.encode_ordinary(text[start:])
-
-
-def _one_piece(encoding: tiktoken.Encoding, piece: str) -> list[int]:
-    return encoding._encode_single_piece(piece)  # noqa: SLF001 - there is no public way

@@ -34,8 +34,9 @@ white space before white space or before the end; white space.
 What Python calls white space or a letter may differ from what tiktoken's regular
 expressions do in one direction only: Python's white space also holds U+001C to U+001F
 (so more is taken as unsafe), and a character that is a letter or digit in Python's
-Unicode version stays one in later versions. Lone surrogates change what is encoded, so a
-document that has any is counted without these shortcuts, and so is every other counter.
+Unicode version stays one in later versions. Lone surrogates are encoded as U+FFFD is. A
+document with surrogates in pairs is counted without these shortcuts, and so is every
+document by another counter.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from chunkast.text.source_map import has_surrogates
+from chunkast.text.source_map import has_surrogates, without_surrogates
 from chunkast.tokens.counter import Counter
 
 __all__ = ("TokenIndex", "is_far_above")
@@ -66,6 +67,7 @@ _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # Texts shorter than this have offsets of four bytes.
 _LONG = 2**32
 
@@ -102,6 +104,13 @@ class TokenIndex:
     )
 
     def __init__(self, text: str, counter: Counter, positions: Iterable[int]) -> None:
+        # Whether estimates are sums of exact counts, off by a few tokens at the most.
+        self.additive = counter.token_ends is not None
+        if self.additive and not text.isascii() and has_surrogates(text):
+            # tiktoken takes a lone surrogate for U+FFFD, but two that are a pair for one
+            # character, which a span may end inside of.
+            self.additive = _PAIR.search(text) is None
+            text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
@@ -110,10 +119,6 @@ class TokenIndex:
         # on, once that was asked for.
         self._inner: dict[int, Sequence[int]] = {}
         self._released = 0
-        # Whether estimates are sums of exact counts, off by a few tokens at the most.
-        self.additive = counter.token_ends is not None and (
-            text.isascii() or not has_surrogates(text)
-        )
         # How many tokens a character may have: no token of an encoding is empty.
         self._widest = (1 if text.isascii() else 4) if self.additive else math.inf
         self._anchors = self._place_anchors(positions)

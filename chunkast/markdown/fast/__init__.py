@@ -1,10 +1,15 @@
-"""markdown-it-py's block parse, several times faster, with identical tokens.
+r"""markdown-it-py's block parse, several times faster, with identical tokens but in one case.
 
-Nothing is parsed differently: the rules keep their names, their order and what they
+Nothing else is parsed differently: the rules keep their names, their order and what they
 accept. What is saved is asking. A rule is only called where a line's first character
 lets it match, the lines are measured in bulk, tokens are made without the detours of a
 dataclass, and the rules that do most of the work are written for few steps a line.
 Rules of plugins, and stock rules that are seldom called, run as they are.
+
+The one case is an item that a tab parts from a quote mark with another container's mark
+before it on the line, as in ``>   >\t1. d``. There markdown-it-py takes the tab for fewer
+columns than it is, and the item's text begins inside its marker (``. d``); here it is the
+item that CommonMark makes of it.
 
 The tokens are known to be identical for the versions in ``VERIFIED``, and for no other:
 where another version is installed, the stock parser does the work.
