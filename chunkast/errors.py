@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 __all__ = (
     "ChunkastError",
     "ChunkastWarning",
@@ -10,6 +12,9 @@ __all__ = (
     "SourceError",
     "StoreError",
 )
+
+# The most characters of a value that a message shows.
+_SHOWN: Final = 80
 
 
 class ChunkastError(Exception):
@@ -28,16 +33,22 @@ class ConfigError(ChunkastError, ValueError):
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
-        shown = repr(value)
-        if len(shown) > 80:
-            shown = shown[:77] + "..."
-        super().__init__(f"{field}={shown}: {allowed}")
+        super().__init__(f"{field}={_shown(value)}: {allowed}")
         self.field = field
         self.value = value
         self.allowed = allowed
 
     def __reduce__(self) -> tuple[type[ConfigError], tuple[str, object, str]]:
         return ConfigError, (self.field, self.value, self.allowed)
+
+
+def _shown(value: object) -> str:
+    """A value in at most 80 characters; its type where it cannot be written out."""
+    try:
+        shown = repr(value)
+    except Exception:  # noqa: BLE001 - an integer of thousands of digits, a class of the user's
+        shown = f"<{type(value).__qualname__}>"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
 
 
 class MissingPackageError(ChunkastError, ImportError):

@@ -208,7 +208,7 @@ def _pickling(count: int) -> Iterator[None]:
 
 @contextmanager
 def _signals_blocked(context: BaseContext) -> Iterator[None]:
-    """Start processes that never see Ctrl-C, which is meant for this one.
+    """Start processes that never see Ctrl-C, nor SIGHUP, which are meant for this one.
 
     SIGTERM waits until they have put away the handler that a fork gives them.
     """
@@ -220,7 +220,8 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
 
         # It unblocks signals when it starts, which it would do with the first process.
         resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    ours = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ours)
     try:
         yield
     finally:
@@ -233,6 +234,8 @@ def _work(
     """What a process does until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     for copy in copies:

@@ -154,6 +154,8 @@ def test_help_and_version(tmp_path: Path) -> None:
         assert done.returncode == 0
         assert done.stdout.startswith(b"usage: chunkast")
         assert done.stderr == b""
+    for arguments in (["--help"], ["--version"], ["chunk", "--help"]):
+        assert run(*arguments, cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"}).returncode == 0
     version = run("--version", cwd=tmp_path)
     assert (version.returncode, version.stdout) == (
         0,
@@ -749,11 +751,16 @@ def test_a_full_disk(tmp_path: Path) -> None:
             ["chunk", "a.md"],
             ["chunk", "a.md", "-o", "/dev/full"],
             ["stats", "a.md"],
+            ["--help"],
+            ["--version"],
+            ["chunk", "--help"],
         ):
-            with started(*arguments, cwd=tmp_path, stdout=full) as process:
-                _, err = process.communicate(timeout=60)
-            assert process.returncode == 1
-            assert errors(err) == ["chunkast: error: No space left on device"]
+            for unbuffered in ("", "1"):
+                env = environment({"PYTHONUNBUFFERED": unbuffered})
+                with started(*arguments, cwd=tmp_path, stdout=full, env=env) as process:
+                    _, err = process.communicate(timeout=60)
+                assert process.returncode == 1
+                assert errors(err) == ["chunkast: error: No space left on device"]
 
 
 @posix
@@ -856,27 +863,91 @@ def process_group_lives(group: int) -> bool:
 
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
-)
-def test_signals_leave_nothing_behind(
-    tmp_path: Path, number: signal.Signals, code: int, jobs: int
-) -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_leave_nothing_behind(tmp_path: Path, name: str, jobs: int) -> None:
+    number = signal.Signals[name]
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
     write(tmp_path, {"out/out.jsonl": "old\n"})
     arguments = ("chunk", "docs", "-o", "out/out.jsonl", "--jobs", jobs)
     with started(*arguments, cwd=tmp_path, start_new_session=True) as process:
         wait_for_data(process, tmp_path / "out")
-        # As a terminal does it: to the workers as well.
-        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        # As a terminal does it: to the workers as well, and SIGHUP more than once.
+        for _ in range(2):
+            (os.kill if name == "SIGTERM" else os.killpg)(process.pid, number)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (code, b"", b"")
+    assert (process.returncode, out, err) == (128 + number, b"", b"")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["out.jsonl"]
     assert (tmp_path / "out" / "out.jsonl").read_text() == "old\n"
     deadline = time.monotonic() + 60
     while process_group_lives(process.pid):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@posix
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    # As nohup does it.
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(200, n) for n in range(40)})
+    (tmp_path / "out").mkdir()
+    arguments = ("chunk", "docs", "-o", "out/out.jsonl", "-q")
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with started(*arguments, cwd=tmp_path) as process:
+            wait_for_data(process, tmp_path / "out")
+            process.send_signal(signal.SIGHUP)
+            out, err = process.communicate(timeout=60)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert (process.returncode, out, err) == (0, b"", b"")
+    assert len(sources((tmp_path / "out" / "out.jsonl").read_bytes())) == 40
+
+
+# Runs the command in this process; Ctrl-C comes while a module is imported: where the
+# exception would be handed on, or (of a name with a star) where nobody can hand it on.
+INTERRUPTED = """
+import os, runpy, signal, sys, weakref
+
+NAME = sys.argv.pop(1)
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        pass
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == NAME.rstrip("*"):
+            print("found", flush=True)
+            if NAME.endswith("*"):
+                key = Finder()
+                ref = weakref.ref(key, interrupt)
+                del key
+            else:
+                interrupt()
+
+sys.meta_path.insert(0, Finder())
+runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
+"""
+
+
+@posix
+@pytest.mark.parametrize("star", ["", "*"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("chunkast.cli", "chunkast.cli.main", "argparse", "chunkast.config"),
+        *("chunkast.chunker", "tiktoken", "markdown_it", "regex", "chunkast.writers.json"),
+    ],
+)
+def test_an_interrupt_while_modules_are_imported_is_quiet(
+    tmp_path: Path, module: str, star: str
+) -> None:
+    write(tmp_path, {"a.md": "a\n"})
+    words = [sys.executable, "-c", INTERRUPTED, f"{module}{star}", "chunk", "a.md"]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, env=environment(), timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"found\n", b"")
 
 
 @linux

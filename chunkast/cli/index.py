@@ -158,7 +158,9 @@ def _unseen(problems: Sequence[SourceError], root: Path) -> Iterator[str]:
 def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespace) -> None:
     """Raise ``StoreError`` rather than remove what was made from another folder."""
     before = run.settings.get(_ROOT)
-    here = run.settings[_ROOT] = os.fsdecode(os.path.realpath(root))
+    # The database takes UTF-8 alone, and a folder's name may be any bytes.
+    here = os.fsencode(os.path.realpath(root)).decode("utf-8", "backslashreplace")
+    run.settings[_ROOT] = here
     if before not in (None, here) and gone and not options.replace:
         raise StoreError(
             options.db,
