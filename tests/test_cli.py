@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -807,6 +808,37 @@ def test_output_file_keeps_its_rights_and_its_link(tmp_path: Path) -> None:
     assert run("chunk", "a.md", "-o", "new.jsonl", cwd=tmp_path).returncode == 0
     modes = [(tmp_path / name).stat().st_mode for name in ("plain", "new.jsonl")]
     assert modes[0] == modes[1]
+
+
+def test_output_file_of_the_longest_name(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    for name in ("n" * 249 + ".jsonl", "é" * 124 + "n.jsonl"):
+        assert len(name.encode()) == 255
+        assert run("chunk", "a.md", "-o", name, cwd=tmp_path).returncode == 0
+        assert sources((tmp_path / name).read_bytes()) == ["a.md"]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@linux
+def test_runs_of_one_process_id_share_a_folder(tmp_path: Path) -> None:
+    # As containers do, in each of which the first process has the id 1.
+    unshare = [shutil.which("unshare") or "", "-pf"]
+    if not unshare[0] or subprocess.run([*unshare, "true"], check=False).returncode:
+        pytest.skip("no process ids of one's own here")
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(300, n) for n in range(40)})
+    (tmp_path / "out").mkdir()
+    # What another program has left is not this one's.
+    write(tmp_path, {"out/.out.jsonl.1.tmp": "left", "out/.out.jsonl.2.tmp": "left"})
+    words = [*unshare, *command("chunk", "docs", "-o", "out/out.jsonl", "-q")]
+    runs = [
+        subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    ends = [(process.communicate(timeout=120)[1], process.returncode) for process in runs]
+    assert ends == [(b"", 0)] * 3
+    assert len(sources((tmp_path / "out" / "out.jsonl").read_bytes())) == 40
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [".out.jsonl.1.tmp", ".out.jsonl.2.tmp", "out.jsonl"]
 
 
 def test_output_file_stays_when_nothing_was_chunked(tmp_path: Path) -> None:
