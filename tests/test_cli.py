@@ -518,6 +518,8 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
             "docs/bad.md": b"# Good start\n\nthen \xe9 in Latin-1\n",
             "docs/cut.md": "€".encode()[:2],
             "docs/wide.md": "wide".encode("utf-16"),
+            "docs/wider.md": "wide".encode("utf-32"),
+            "docs/wider-be.md": b"\0\0\xfe\xff" + "wide".encode("utf-32-be"),
             "images/a.png": b"\x89PNG",
         },
     )
@@ -528,7 +530,7 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert records(done.stdout) == expected([("good.md", GUIDE)])
     told = errors(done.stderr)
-    assert len(told) == 8
+    assert len(told) == 10
     for start in (
         "missing.md: no such file or folder",
         f"{long}: no such file or folder",
@@ -538,13 +540,95 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
         "docs/bad.md at byte 19: 0xe9 is not valid UTF-8",
         "docs/cut.md at byte 0: ",
         "docs/wide.md at byte 0: this is UTF-16; convert",
+        "docs/wider.md at byte 0: this is UTF-32; convert",
+        "docs/wider-be.md at byte 0: this is UTF-32; convert",
     ):
         assert any(line.startswith(f"chunkast: error: {start}") for line in told), start
-    assert done.stderr.splitlines()[-1].endswith(b", 8 failed")
+    assert done.stderr.splitlines()[-1].endswith(b", 10 failed")
     # Errors are told even when nothing else is.
     quiet = run("chunk", *inputs, "-q", cwd=tmp_path)
     assert quiet.stdout == done.stdout
     assert quiet.stderr.decode().splitlines() == told
+
+
+LONG_NUMBERS = {
+    "hex.md": f"---\na: 0x{'f' * 5_000}\n---\n# A\n",
+    "others.md": f"---\na: 0o{'7' * 6_000}\nb: 0b{'1' * 20_000}\nc: 1{':59' * 4_000}\n---\n# A\n",
+    "key.md": f"---\nb: 1\n? [0x{'f' * 5_000}]\n: 1\n---\n# A\n",
+    "toml.md": f"+++\na = [0x{'f' * 5_000}]\n+++\n# A\n",
+    "decimal.md": f"---\na: {'9' * 5_000}\nb: -{'9' * 700}\n---\n# A\n",
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_numbers_of_thousands_of_digits_are_written(tmp_path: Path, jobs: int) -> None:
+    good = {f"{n}.md": paragraphs(1, n) for n in range(48)}
+    write(tmp_path / "docs", {**LONG_NUMBERS, **good})
+    options = ("--front-matter", "parsed", "--jobs", jobs)
+    done = run("chunk", "docs", *options, "-q", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = {record["source"]: record["metadata"] for record in records(done.stdout)}
+    assert found.keys() == LONG_NUMBERS.keys() | good.keys()
+    given = {name: found[name]["front_matter"] for name in LONG_NUMBERS}
+    assert given == {
+        "hex.md": {"a": f"0x{'f' * 5_000}"},
+        "others.md": {
+            "a": f"0o{'7' * 6_000}",
+            "b": f"0b{'1' * 20_000}",
+            "c": f"1{':59' * 4_000}",
+        },
+        "key.md": {"b": 1, f"['0x{'f' * 5_000}']": 1},
+        "toml.md": {"a": [f"0x{'f' * 5_000}"]},
+        "decimal.md": {"a": "9" * 5_000, "b": f"-{'9' * 700}"},
+    }
+    for ending in ("json", "txt", "parquet", "db"):
+        done = run("chunk", "docs", *options, "-q", "-o", f"out.{ending}", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+    done = run("index", "docs", *options, "-q", "--db", "index.db", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def run_in(kilobytes: int, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in so much memory."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *command(*arguments)],
+        cwd=cwd,
+        capture_output=True,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+
+
+@linux
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: int) -> None:
+    good = {f"docs/{n}.md": paragraphs(1, n) for n in range(40)}
+    write(tmp_path, {**good, "docs/parsed.md": "a\n\n" * 4_000_000})
+    # It takes no room on the disk.
+    for name in ("read.md", "book.ipynb"):
+        with (tmp_path / "docs" / name).open("wb") as file:
+            file.truncate(2**32)
+    told = [
+        f"chunkast: error: docs/{name}: there is not enough memory"
+        for name in ("book.ipynb", "parsed.md", "read.md")
+    ]
+    for arguments in (["chunk", "docs"], ["stats", "docs"], ["index", "docs", "--db", "a.db"]):
+        done = run_in(350_000, *arguments, "--jobs", jobs, cwd=tmp_path)
+        assert done.returncode == 1
+        assert errors(done.stderr) == told
+        if arguments[0] == "chunk":
+            assert set(sources(done.stdout)) == {f"{n}.md" for n in range(40)}
+    assert run("search", "Paragraph", "--db", "a.db", cwd=tmp_path).stdout
+
+
+@linux
+def test_a_view_of_a_document_larger_than_memory_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path, {"parsed.md": "a\n\n" * 4_000_000})
+    done = run_in(350_000, "view", "parsed.md", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert errors(done.stderr) == ["chunkast: error: parsed.md: there is not enough memory"]
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @posix

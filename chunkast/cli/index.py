@@ -23,7 +23,7 @@ from chunkast.cli.options import (
     config_of,
 )
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Tally, results
+from chunkast.cli.work import Document, Parts, Tally, results
 from chunkast.errors import SourceError, StoreError
 
 if TYPE_CHECKING:
@@ -170,10 +170,11 @@ def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespac
         )
 
 
-def _index(chunker: Chunker, documents: Sequence[Document]) -> list[IndexedDocument]:
+def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
     from chunkast.index import index_document
 
-    return [index_document(chunker, source or "", document) for source, document in documents]
+    source, document = given
+    return index_document(chunker, source or "", document)
 
 
 def _page(report: IndexReport, form: str) -> str:

@@ -32,7 +32,7 @@ from typing import Final, cast
 from chunkast.cli.files import is_file, is_folder, is_there
 from chunkast.cli.messages import UsageError
 from chunkast.code import ENDINGS as CODE_ENDINGS
-from chunkast.errors import SourceError
+from chunkast.errors import SourceError, describe
 from chunkast.notebook import Notebook, is_notebook, read_notebook
 
 __all__ = (
@@ -65,6 +65,13 @@ VENDORED: Final = frozenset(
     }
 )
 _STDIN: Final = "<stdin>"
+# What files begin with -> their encoding. UTF-32's mark begins as UTF-16's does.
+_MARKS: Final = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 # The most that is read at once of what is read piece by piece, in bytes.
 _PIECE: Final = 64 * 1024
 
@@ -188,10 +195,11 @@ def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
 def _undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
     """What to say of bytes that are no UTF-8; they begin at byte ``base`` of the file."""
     data = error.object
-    if not base and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        reason = "this is UTF-16"
-    else:
-        reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
+    marks = _MARKS.items() if not base else ()
+    wide = next((name for mark, name in marks if data.startswith(mark)), None)
+    if wide is not None:
+        return SourceError(path, f"this is {wide}; convert the file to UTF-8", 0)
+    reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
     return SourceError(path, f"{reason}; convert the file to UTF-8", base + error.start)
 
 
@@ -201,6 +209,8 @@ def read_bytes(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise SourceError(path, error.strerror or str(error)) from None
+    except MemoryError as error:
+        raise SourceError(path, describe(error)) from None
 
 
 def _data_read_once(path: str, source: str | None) -> bytes | None:
@@ -212,6 +222,8 @@ def _data_read_once(path: str, source: str | None) -> bytes | None:
             return sys.stdin.buffer.read()
         except OSError as error:
             raise SourceError(path, error.strerror or str(error)) from None
+        except MemoryError as error:
+            raise SourceError(path, describe(error)) from None
     return None if is_file(path) or not is_there(path) else read_bytes(path)
 
 
