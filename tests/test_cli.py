@@ -343,12 +343,75 @@ def test_links(tmp_path: Path) -> None:
         names = {str(source).removeprefix(prefix) for source in sources(done.stdout)}
         # A link and its file are one file; a linked folder is not entered.
         assert len(names & {"a.md", "b.md"}) == 1
-        assert names - {"a.md", "b.md"} == {"other.md", "sub/c.md"}
+        assert names - {"a.md", "b.md"} == {"sub/c.md"}
+        [note] = [line for line in done.stderr.decode().splitlines() if "note" in line]
+        assert "left out docs/else, docs/other.md: symbolic links out of the folder" in note
+        done = run("chunk", argument, "--follow-links", "--code", cwd=tmp_path)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        assert b"note" not in done.stderr
+        names = {str(source).removeprefix(prefix) for source in sources(done.stdout)}
+        assert len(names & {"a.md", "b.md"}) == 1
+        # As the links are sorted: by way of a folder or not.
+        assert len(names & {"other.md", "else/d.md", "d.md"}) == 1
+        assert "sub/c.md" in names
+        assert len(names) == 3
+    # What is named is taken.
+    done = run("chunk", "docs/other.md", "docs/else", "docs/else/*.md", cwd=tmp_path)
+    assert (done.returncode, sources(done.stdout)) == (0, ["docs/other.md"])
     (docs / "gone.md").symlink_to("nothing")
     done = run("chunk", "docs", cwd=tmp_path)
     assert done.returncode == 1
     [line] = errors(done.stderr)
     assert "docs/gone.md: No such file" in line
+
+
+@posix
+def test_links_in_circles_end(tmp_path: Path) -> None:
+    # Every folder leads to every other one.
+    names = [f"d{n}" for n in range(6)]
+    for name in names:
+        write(tmp_path, {f"docs/{name}/{name}.md": "a\n", "far/x.md": "x\n", "far/y/z.md": "z\n"})
+        for other in names:
+            (tmp_path / "docs" / name / f"to-{other}").symlink_to(f"../{other}")
+        (tmp_path / "docs" / name / "up").symlink_to("../..")
+        (tmp_path / "docs" / name / "far").symlink_to(tmp_path / "far")
+    for argument in ("docs", "docs/**/*.md", "docs/**"):
+        done = run("chunk", argument, "--follow-links", cwd=tmp_path)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        found = [str(source).rpartition("/")[2] for source in sources(done.stdout)]
+        assert sorted(found) == sorted([*(f"{name}.md" for name in names), "x.md", "z.md"])
+
+
+@posix
+def test_links_out_of_a_folder_are_left_out_everywhere(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "a\n", "secret/s.md": "word\n", "docs-2/t.md": "t\n"})
+    (tmp_path / "docs" / "s.md").symlink_to("../secret/s.md")
+    # The folder's name begins alike; a link to nothing outside is one to the outside.
+    (tmp_path / "docs" / "t.md").symlink_to("../docs-2/t.md")
+    (tmp_path / "docs" / "u.md").symlink_to("../nothing")
+    (tmp_path / "docs" / "v").symlink_to(tmp_path / "secret")
+    for number in range(9):
+        (tmp_path / "docs" / f"w{number}.md").symlink_to("/etc/passwd")
+    # The folder itself may be a link.
+    (tmp_path / "link").symlink_to("docs")
+    for folder in ("docs", "link"):
+        for command_ in (["chunk"], ["stats"], ["index", "--db", "a.db"]):
+            done = run(*command_, folder, cwd=tmp_path)
+            assert (done.returncode, errors(done.stderr)) == (0, [])
+            first = done.stderr.decode().splitlines()[0]
+            assert first == (
+                f"chunkast: note: left out {folder}/s.md, {folder}/t.md, {folder}/u.md, "
+                f"{folder}/v, {folder}/w0.md and 8 more: symbolic links out of the folder given, "
+                "which --follow-links takes"
+            )
+            assert run(*command_, folder, "-q", cwd=tmp_path).stderr == b""
+    (tmp_path / "docs" / "u.md").unlink()
+    done = run("index", "docs", "--db", "a.db", "--follow-links", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 3, changed 0, ")
+    assert run("search", "word", "--db", "a.db", cwd=tmp_path).stdout.startswith(b"s.md:1")
+    # What is no longer followed is no longer there.
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 0, changed 0, unchanged 1, removed 3")
 
 
 @posix

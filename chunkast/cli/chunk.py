@@ -89,7 +89,9 @@ def run(options: Namespace) -> int:
     if form.binary and path is None and sys.stdout.isatty():
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
-        selection = select(options.paths, path, code=options.code)
+        selection = select(
+            options.paths, path, code=options.code, follow_links=options.follow_links
+        )
         # Chunks and a progress bar would run into one another on one terminal.
         progress = path is not None or not sys.stdout.isatty()
         if form.encode is None:

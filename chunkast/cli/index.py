@@ -99,7 +99,7 @@ def _update(
         say_note(f"{options.db}: waiting for another run that writes to it")
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
-        selection = select([str(root)], code=options.code)
+        selection = select([str(root)], code=options.code, follow_links=options.follow_links)
         _leave_out_unnameable(selection)
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -43,6 +43,8 @@ _Group = list[InputFile]
 # results do not pile up.
 _UNIT_BYTES: Final = 256 * 1024
 _UNIT_FILES: Final = 32
+# The most names that a line shows.
+_SHOWN: Final = 5
 
 
 @dataclass(slots=True)
@@ -72,6 +74,11 @@ def results(
         tally.fail(problem)
     if selection.vendored and not options.quiet:
         say_note(f"left out {', '.join(sorted(selection.vendored))}")
+    if selection.outside and not options.quiet:
+        say_note(
+            f"left out {_some(selection.outside.values())}: symbolic links out of the folder given, which "
+            "--follow-links takes"
+        )
     if selection.ambiguous and not options.quiet:
         say_note(
             f"files whose relative path is that of a file in another folder: "
@@ -91,6 +98,12 @@ def results(
                 tally.documents += 1
                 yield outcome
             advance()
+
+
+def _some(names: Collection[str]) -> str:
+    """The first of ``names``, and how many others there are."""
+    shown, more = sorted(names)[:_SHOWN], len(names) - _SHOWN
+    return f"{', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}"
 
 
 @contextmanager
