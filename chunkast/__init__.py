@@ -6,10 +6,11 @@ behind them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
-
+# Nothing is imported for typing alone: this module is the first that a command loads.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from chunkast.api import chunk, count_tokens
     from chunkast.boundaries import best_cut, merge_break_points
     from chunkast.chunker import Chunker
@@ -115,6 +116,8 @@ _MODULE_OF: Final = {name: module for module, names in _HOME.items() for name in
 
 def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
+        from importlib import import_module
+
         return getattr(import_module(_MODULE_OF[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

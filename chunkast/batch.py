@@ -1,8 +1,12 @@
-"""Many documents: in this process or spread over several, in input order."""
+"""Many documents: in this process or spread over several, in input order.
+
+What is raised while one document is chunked costs that document alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
@@ -11,16 +15,19 @@ from typing import Any, Final, Protocol
 
 from chunkast.config import ChunkConfig
 from chunkast.model import Chunk
-from chunkast.workers import started
+from chunkast.workers import Answer, attempt, started
 
-__all__ = ("chunk_groups",)
+__all__ = ("Continued", "OnError", "chunk_groups")
+
+# Told of a document that failed: its position from 0, its source, what was raised.
+OnError = Callable[[int, "str | None", BaseException], object]
 
 # A work unit holds at least this many characters, so that sending it costs little.
 _UNIT_SIZE: Final = 200_000
 
 # (index of the text, its source, the text), all of one source behind one another.
 _Group = list[tuple[int, str | None, str]]
-_Result = list[tuple[int, list[Chunk]]]
+_Result = list[tuple[int, Answer[list[Chunk]]]]
 # A chunk's fields in their order, but for its texts: they are cut out of the document again.
 _Row = tuple[Any, ...]
 _FIELDS: Final = tuple(field.name for field in fields(Chunk))
@@ -37,8 +44,20 @@ class _Chunker(Protocol):
     config: ChunkConfig
 
     def chunk_documents(
-        self, documents: Iterable[tuple[str | None, str]]
+        self, documents: Iterable[tuple[str | None, str]], parts: defaultdict[bytes, int]
     ) -> Iterator[list[Chunk]]: ...
+
+
+class Continued(defaultdict[bytes, int]):
+    """Counts that go on from ``before``, which stays as it is: a document may fail."""
+
+    def __init__(self, before: Mapping[bytes, int]) -> None:
+        super().__init__(int)
+        self._before = before
+
+    def __missing__(self, key: bytes) -> int:
+        found = self[key] = self._before.get(key, 0)
+        return found
 
 
 def chunk_groups(
@@ -48,21 +67,34 @@ def chunk_groups(
     *,
     workers: int,
     progress: bool,
+    on_error: OnError | None,
 ) -> list[list[Chunk]]:
-    """The chunks of every text, in input order; texts of one source go on counting parts."""
+    """The chunks of every text, in input order; texts of one source go on counting parts.
+
+    A text that failed has none and is told to ``on_error``. Without it the exception (of
+    several the first, by position) is raised when the others are done.
+    """
     groups: dict[object, _Group] = {}
     for number, (text, source) in enumerate(zip(texts, sources, strict=True)):
         key = number if source is None else source
         groups.setdefault(key, []).append((number, source, text))
     results: list[list[Chunk]] = [[] for _ in texts]
+    failed: tuple[int, BaseException] | None = None
     with (
         _results(chunker, texts, list(groups.values()), workers) as found,
         _progress_bar(len(texts), progress) as advance,
     ):
         for result in found:
-            for number, chunks in result:
-                results[number] = chunks
+            for number, answer in result:
+                if answer.error is None:
+                    results[number] = answer.value()
+                elif on_error is not None:
+                    on_error(number, sources[number], answer.exception())
+                elif failed is None or number < failed[0]:
+                    failed = number, answer.exception()
                 advance()
+    if failed is not None:
+        raise failed[1]
     return results
 
 
@@ -77,7 +109,7 @@ def _results(
         return
     with started(partial(_row_maker, type(chunker), chunker.config), count) as pool:
         yield (
-            [(number, [_from_row(row, texts[number]) for row in rows]) for number, rows in result]
+            [(number, _from_rows(data, texts[number])) for number, data in result]
             for result in pool.results(units)
         )
 
@@ -96,30 +128,49 @@ def _units(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
 
 
 def _chunk_unit(chunker: _Chunker, unit: list[_Group]) -> _Result:
-    return [
-        (number, chunks)
-        for group in unit
-        for (number, _, _), chunks in zip(
-            group,
-            chunker.chunk_documents((source, text) for _, source, text in group),
-            strict=True,
-        )
-    ]
+    return [result for group in unit for result in _chunk_group(chunker, group)]
+
+
+def _chunk_group(chunker: _Chunker, group: _Group) -> Iterator[tuple[int, Answer[list[Chunk]]]]:
+    parts: dict[bytes, int] = {}
+    for number, source, text in group:
+        counted = Continued(parts)
+        answer = attempt(partial(_chunk, chunker, source, text, counted))
+        if answer.error is None:
+            parts.update(counted)
+        yield number, answer
+
+
+def _chunk(
+    chunker: _Chunker, source: str | None, text: str, parts: defaultdict[bytes, int]
+) -> list[Chunk]:
+    return next(chunker.chunk_documents([(source, text)], parts))
 
 
 def _row_maker(
     chunker_type: Callable[[ChunkConfig], _Chunker], config: ChunkConfig
-) -> Callable[[list[_Group]], list[tuple[int, list[_Row]]]]:
+) -> Callable[[list[_Group]], list[tuple[int, bytes]]]:
     """What a process does with a unit: chunk it, and leave out what the texts say."""
     chunker = chunker_type(config)
 
-    def rows(unit: list[_Group]) -> list[tuple[int, list[_Row]]]:
-        return [
-            (number, [_to_row(chunk) for chunk in chunks])
-            for number, chunks in _chunk_unit(chunker, unit)
-        ]
+    def rows(unit: list[_Group]) -> list[tuple[int, bytes]]:
+        return [(number, _to_rows(answer)) for number, answer in _chunk_unit(chunker, unit)]
 
     return rows
+
+
+def _to_rows(answer: Answer[list[Chunk]]) -> bytes:
+    """A document's answer with rows in place of chunks, packed: it can fail on its own."""
+    if answer.error is None:
+        return attempt(lambda: [_to_row(chunk) for chunk in answer.value()]).packed()
+    return answer.packed()
+
+
+def _from_rows(data: bytes, text: str) -> Answer[list[Chunk]]:
+    answer: Answer[list[_Row]] = Answer.unpacked(data)
+    if answer.error is None:
+        return attempt(lambda: [_from_row(row, text) for row in answer.value()])
+    return Answer(error=answer.error, trace=answer.trace)
 
 
 def _to_row(chunk: Chunk) -> _Row:

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.analysis import analyze, analyze_code
 from chunkast.boundaries import closed_spans, merge_break_points
@@ -23,6 +23,9 @@ from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
 from chunkast.tokens import TokenIndex, is_far_above, resolve_counter
+
+if TYPE_CHECKING:
+    from chunkast.batch import OnError
 
 __all__ = ("Chunker",)
 
@@ -51,6 +54,14 @@ class Chunker:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
         self.config = ChunkConfig.of(options) if config is None else config
+        self.counter = resolve_counter(self.config.encoding, self.config.model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy in another process is made from: all but the loaded vocabulary."""
+        return {name: value for name, value in vars(self).items() if name != "counter"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
         self.counter = resolve_counter(self.config.encoding, self.config.model)
 
     def analyze(
@@ -122,6 +133,7 @@ class Chunker:
         sources: Sequence[str | None] | None = None,
         workers: int = 1,
         progress: bool = False,
+        on_error: OnError | None = None,
     ) -> list[list[Chunk]]:
         """The chunks of several texts, in input order.
 
@@ -130,8 +142,15 @@ class Chunker:
         is with an encoding's name); the result does not depend on it. Where processes
         cannot be forked (outside Linux, or once threads run) they import the program's
         main module: what it does belongs below ``if __name__ == "__main__":``. ``progress``
-        shows a bar on stderr. Raises ``ConfigError`` when ``sources`` has another length,
-        ``ChunkastError`` when a process was lost.
+        shows a bar on stderr.
+
+        What is raised while one text is chunked (by a counter of your own, for lack of
+        memory) costs that text alone: its list is empty, and ``on_error(position, source,
+        exception)`` is called here. Without ``on_error`` the exception, of several that of
+        the first text, is raised when the other texts are done.
+
+        Raises ``ConfigError`` when ``sources`` has another length, ``ChunkastError`` when a
+        process was lost.
         """
         names: Sequence[str | None] = [None] * len(texts) if sources is None else sources
         if len(names) != len(texts):
@@ -140,7 +159,9 @@ class Chunker:
             raise ConfigError("workers", workers, "allowed is a whole number of at least 1")
         from chunkast.batch import chunk_groups
 
-        return chunk_groups(self, texts, names, workers=workers, progress=progress)
+        return chunk_groups(
+            self, texts, names, workers=workers, progress=progress, on_error=on_error
+        )
 
     def _chunks(
         self,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Any, Final, Literal
 
 from chunkast.code import language_of
@@ -68,13 +69,17 @@ _DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 # The default window is 200 tokens of 900, and in proportion for other budgets.
 _WINDOW_SHARE: Final = 200 / 900
+# The largest number of tokens: that of a document is far below, and floats can hold it.
+_MOST_TOKENS: Final = 2**63 - 1
+# The most items of a field that takes several: an iterator may have no end.
+_MOST_ITEMS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
     """How documents are cut. Raises ``ConfigError`` for a value that is not allowed.
 
-    max_tokens: the budget of a chunk, overlap and context included.
+    max_tokens: the budget of a chunk, overlap and context included (1 to 2**63 - 1).
     overlap: a fraction of ``max_tokens`` (float below 1) or a number of tokens (int).
     min_tokens: neighbouring sections under one parent are merged while one of them is
         smaller than this and the sum fits; None: whenever the sum fits; 0: never.
@@ -143,10 +148,7 @@ class ChunkConfig:
         self._check_scores()
         self._check_extensions()
         self._check_heuristics()
-        if self.tools:
-            from chunkast.toolcalls.tools import tools_by_name
-
-            object.__setattr__(self, "tools", tuple(tools_by_name(self.tools).values()))
+        self._check_tools()
 
     def _check_overlap(self) -> None:
         value = self.overlap
@@ -160,31 +162,38 @@ class ChunkConfig:
             raise ConfigError("overlap", value, allowed)
 
     def _check_scores(self) -> None:
+        allowed = "allowed is a mapping from kind to number"
         if not isinstance(self.scores, Mapping):
-            raise ConfigError("scores", self.scores, "allowed is a mapping from kind to number")
-        for kind, score in self.scores.items():
-            if kind not in SCORES:
-                raise ConfigError("scores", kind, _suggest(str(kind), SCORES))
+            raise ConfigError("scores", self.scores, allowed)
+        try:
+            scores = dict(self.scores)
+        except Exception as error:  # whatever a mapping of the user's own raises
+            raise ConfigError("scores", self.scores, allowed) from error
+        for kind, score in scores.items():
+            if not isinstance(kind, str) or kind not in SCORES:
+                raise ConfigError("scores", kind, _suggest(kind, SCORES))
             _check_number(f"scores[{kind!r}]", score)
-        object.__setattr__(self, "scores", dict(self.scores))
+        object.__setattr__(self, "scores", scores)
 
     def _check_extensions(self) -> None:
-        given: Any = self.extensions
-        if isinstance(given, str) or not hasattr(given, "__iter__"):
-            raise ConfigError("extensions", given, "allowed is a sequence of names")
-        names = tuple(given)
+        names = _items("extensions", self.extensions, "names")
         for name in names:
-            if name not in EXTENSIONS:
-                raise ConfigError("extensions", name, _suggest(str(name), EXTENSIONS))
+            if not isinstance(name, str) or name not in EXTENSIONS:
+                raise ConfigError("extensions", name, _suggest(name, EXTENSIONS))
         object.__setattr__(self, "extensions", names)
 
     def _check_heuristics(self) -> None:
-        given: Any = self.heuristics
-        if not hasattr(given, "__iter__"):
-            raise ConfigError("heuristics", given, "allowed is a sequence of Heuristic objects")
-        heuristics = tuple(given)
+        heuristics = _items("heuristics", self.heuristics, "Heuristic objects")
         Pipeline.of(heuristics)
         object.__setattr__(self, "heuristics", heuristics)
+
+    def _check_tools(self) -> None:
+        tools = _items("tools", self.tools, "Tool objects")
+        if tools:
+            from chunkast.toolcalls.tools import tools_by_name
+
+            tools = tuple(tools_by_name(tools).values())
+        object.__setattr__(self, "tools", tools)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
@@ -235,25 +244,45 @@ class ChunkConfig:
         return {**SCORES, **self.scores} if self.scores else SCORES
 
 
-def _suggest(given: str, names: Any) -> str:
-    close = difflib.get_close_matches(given, list(names), n=1)
+def _suggest(given: object, names: Iterable[str]) -> str:
+    names = list(names)
+    close = difflib.get_close_matches(given, names, n=1) if isinstance(given, str) else []
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}allowed are {', '.join(names)}"
 
 
+def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
+    """What a field that takes several values was given; a str is a value, not several."""
+    allowed = f"allowed is a sequence of {what}"
+    try:
+        items = None if isinstance(given, str) else tuple(islice(given, _MOST_ITEMS + 1))
+    except Exception as error:  # whatever an iterable of the user's own raises
+        raise ConfigError(name, given, allowed) from error
+    if items is None or len(items) > _MOST_ITEMS:
+        raise ConfigError(name, given, f"{allowed}, at most {_MOST_ITEMS:,} of them")
+    return items
+
+
 def _check_int(name: str, value: object, *, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(name, value, f"allowed is a whole number of at least {least}")
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (whole and least <= value <= _MOST_TOKENS):  # type: ignore[operator]
+        allowed = f"allowed is a whole number of at least {least} and at most 2**63 - 1"
+        raise ConfigError(name, value, allowed)
 
 
 def _check_number(name: str, value: object) -> None:
-    finite = isinstance(value, (int, float)) and math.isfinite(value)
-    if isinstance(value, bool) or not finite:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
         raise ConfigError(name, value, "allowed is a finite number")
 
 
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False
+
+
 def _check_choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    if not any(
-        value is choice or (value == choice and type(value) is type(choice)) for choice in allowed
-    ):
+    # The type comes first: values of other types may compare in ways of their own.
+    if not any(type(value) is type(choice) and value == choice for choice in allowed):
         raise ConfigError(name, value, f"allowed are {', '.join(map(repr, allowed))}")

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 __all__ = (
+    "STOPS",
     "ChunkastError",
     "ChunkastWarning",
     "ConfigError",
     "MissingPackageError",
     "SourceError",
     "StoreError",
+    "describe",
 )
+
+# What ends a run: no failure of the document at hand, as any other exception is. (The
+# libraries that are written in Rust have one that is no ``Exception``.)
+STOPS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
+# The most characters of a value that a message shows.
+_SHOWN: Final = 80
 
 
 class ChunkastError(Exception):
@@ -28,16 +38,33 @@ class ConfigError(ChunkastError, ValueError):
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
-        shown = repr(value)
-        if len(shown) > 80:
-            shown = shown[:77] + "..."
-        super().__init__(f"{field}={shown}: {allowed}")
+        super().__init__(f"{field}={_shown(value)}: {allowed}")
         self.field = field
         self.value = value
         self.allowed = allowed
 
     def __reduce__(self) -> tuple[type[ConfigError], tuple[str, object, str]]:
         return ConfigError, (self.field, self.value, self.allowed)
+
+
+def _shown(value: object) -> str:
+    """A value in at most 80 characters; its type where it cannot be written out."""
+    try:
+        shown = repr(value)
+    except Exception:  # noqa: BLE001 - an integer of thousands of digits, a class of the user's
+        shown = f"<{type(value).__qualname__}>"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+
+
+def describe(error: BaseException) -> str:
+    """An exception's type and message, for a reader who has no traceback."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - a broken __str__ is no reason to fail
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 class MissingPackageError(ChunkastError, ImportError):

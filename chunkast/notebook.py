@@ -251,10 +251,12 @@ def chunk_notebook(
 
 
 def chunk_documents(
-    chunker: Chunker, documents: Iterable[tuple[str | None, str | Notebook]]
+    chunker: Chunker,
+    documents: Iterable[tuple[str | None, str | Notebook]],
+    parts: defaultdict[bytes, int] | None = None,
 ) -> Iterator[list[Chunk]]:
     """Like ``chunker.chunk_documents``, with notebooks among the documents."""
-    parts: defaultdict[bytes, int] = defaultdict(int)
+    parts = defaultdict(int) if parts is None else parts
     for source, document in documents:
         if isinstance(document, str):
             yield from chunker.chunk_documents([(source, document)], parts)

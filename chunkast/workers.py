@@ -19,13 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from chunkast.errors import ChunkastError, ConfigError
+from chunkast.errors import STOPS, ChunkastError, ConfigError, describe
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
     from multiprocessing.process import BaseProcess
 
-__all__ = ("Workers", "started")
+__all__ = ("Answer", "Workers", "attempt", "started")
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -55,7 +55,7 @@ class Workers(Generic[Unit, Result]):
         rest = iter(units)
         idle = list(self._processes)
         busy: dict[Any, int] = {}
-        done: dict[int, _Answer[Result]] = {}
+        done: dict[int, Answer[Result]] = {}
         sent = turn = 0
         while True:
             # A worker has one unit at a time: it reads what is sent before it answers,
@@ -75,7 +75,7 @@ class Workers(Generic[Unit, Result]):
             elif busy:
                 ready: Any
                 for ready in wait(list(busy)):
-                    done[busy.pop(ready)] = self._ask(ready, ready.recv)
+                    done[busy.pop(ready)] = Answer.unpacked(self._ask(ready, ready.recv_bytes))
                     idle.append(ready)
             else:
                 return
@@ -106,29 +106,77 @@ class _RemoteError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer(Generic[Result]):
-    """A unit's result, or the exception that it raised and where."""
+class Answer(Generic[Result]):
+    """A result, or the exception that was raised in place of it.
+
+    ``trace`` is the traceback of an exception that came from another process.
+    """
 
     result: Result | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
     trace: str = ""
 
-    @classmethod
-    def failed(cls, error: Exception) -> _Answer[Result]:
-        """The answer that tells of ``error``, which may be one that cannot be sent."""
+    def value(self) -> Result:
+        """The result; raises the exception if there is one."""
+        if self.error is not None:
+            raise self.exception()
+        return cast("Result", self.result)
+
+    def exception(self) -> BaseException:
+        """The exception, whose cause is its traceback in the other process."""
+        assert self.error is not None, "there is a result"
+        if self.trace:
+            self.error.__cause__ = _RemoteError(f"\n{self.trace}")
+        return self.error
+
+    def packed(self) -> bytes:
+        """What another process can read with :meth:`unpacked`, whatever the answer holds."""
         import pickle
 
-        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        try:
-            pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-        except Exception:  # noqa: BLE001 - whatever its class does
-            error = ChunkastError(f"in a worker process: {type(error).__name__}: {error}")
-        return cls(error=error, trace=trace)
+        if self.error is None:
+            packed = attempt(lambda: pickle.dumps(self))
+            if packed.error is None:
+                return packed.value()
+            return pickle.dumps(_sendable(packed.error))
+        return pickle.dumps(_sendable(self.error))
 
-    def value(self) -> Result:
-        if self.error is not None:
-            raise self.error from _RemoteError(f"\n{self.trace}")
-        return cast("Result", self.result)
+    @staticmethod
+    def unpacked(data: bytes) -> Answer[Any]:
+        """The answer that another process has packed."""
+        import pickle
+
+        loaded: Answer[Answer[Any]] = attempt(lambda: pickle.loads(data))  # noqa: S301 - our own
+        return loaded if loaded.error is not None else loaded.value()
+
+
+def _sendable(error: BaseException) -> Answer[Any]:
+    """The answer that tells of ``error``, or of what it says if it cannot be sent itself."""
+    import pickle
+
+    trace = attempt(lambda: "".join(traceback.format_exception(error))).result or ""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # noqa: BLE001 - whatever its class does
+        error = ChunkastError(f"in a worker process: {describe(error)}")
+    return Answer(error=error, trace=trace)
+
+
+def attempt(run: Callable[[], Result]) -> Answer[Result]:
+    """What ``run`` gives or raises; what stops a program passes through.
+
+    The exception keeps its traceback, but not what the variables there hold, which may be
+    all memory there is.
+    """
+    try:
+        return Answer(run())
+    except STOPS:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is raised where the result is taken
+        cause: BaseException | None = error
+        while cause is not None:
+            traceback.clear_frames(cause.__traceback__)
+            cause = cause.__context__
+        return Answer(error=error)
 
 
 @contextmanager
@@ -208,7 +256,7 @@ def _pickling(count: int) -> Iterator[None]:
 
 @contextmanager
 def _signals_blocked(context: BaseContext) -> Iterator[None]:
-    """Start processes that never see Ctrl-C, which is meant for this one.
+    """Start processes that never see Ctrl-C, nor SIGHUP, which are meant for this one.
 
     SIGTERM waits until they have put away the handler that a fork gives them.
     """
@@ -220,7 +268,8 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
 
         # It unblocks signals when it starts, which it would do with the first process.
         resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    ours = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ours)
     try:
         yield
     finally:
@@ -233,6 +282,8 @@ def _work(
     """What a process does until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     for copy in copies:
@@ -244,9 +295,4 @@ def _work(
     with suppress(EOFError, OSError):
         while True:
             unit = connection.recv()
-            answer: _Answer[Any]
-            try:
-                answer = _Answer(run(unit))
-            except Exception as error:  # noqa: BLE001 - it is raised where the result is taken
-                answer = _Answer.failed(error)
-            connection.send(answer)
+            connection.send_bytes(attempt(lambda: run(unit)).packed())  # noqa: B023 - called here

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -154,6 +155,8 @@ def test_help_and_version(tmp_path: Path) -> None:
         assert done.returncode == 0
         assert done.stdout.startswith(b"usage: chunkast")
         assert done.stderr == b""
+    for arguments in (["--help"], ["--version"], ["chunk", "--help"]):
+        assert run(*arguments, cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"}).returncode == 0
     version = run("--version", cwd=tmp_path)
     assert (version.returncode, version.stdout) == (
         0,
@@ -340,12 +343,75 @@ def test_links(tmp_path: Path) -> None:
         names = {str(source).removeprefix(prefix) for source in sources(done.stdout)}
         # A link and its file are one file; a linked folder is not entered.
         assert len(names & {"a.md", "b.md"}) == 1
-        assert names - {"a.md", "b.md"} == {"other.md", "sub/c.md"}
+        assert names - {"a.md", "b.md"} == {"sub/c.md"}
+        [note] = [line for line in done.stderr.decode().splitlines() if "note" in line]
+        assert "left out docs/else, docs/other.md: symbolic links out of the folder" in note
+        done = run("chunk", argument, "--follow-links", "--code", cwd=tmp_path)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        assert b"note" not in done.stderr
+        names = {str(source).removeprefix(prefix) for source in sources(done.stdout)}
+        assert len(names & {"a.md", "b.md"}) == 1
+        # As the links are sorted: by way of a folder or not.
+        assert len(names & {"other.md", "else/d.md", "d.md"}) == 1
+        assert "sub/c.md" in names
+        assert len(names) == 3
+    # What is named is taken.
+    done = run("chunk", "docs/other.md", "docs/else", "docs/else/*.md", cwd=tmp_path)
+    assert (done.returncode, sources(done.stdout)) == (0, ["docs/other.md"])
     (docs / "gone.md").symlink_to("nothing")
     done = run("chunk", "docs", cwd=tmp_path)
     assert done.returncode == 1
     [line] = errors(done.stderr)
     assert "docs/gone.md: No such file" in line
+
+
+@posix
+def test_links_in_circles_end(tmp_path: Path) -> None:
+    # Every folder leads to every other one.
+    names = [f"d{n}" for n in range(6)]
+    for name in names:
+        write(tmp_path, {f"docs/{name}/{name}.md": "a\n", "far/x.md": "x\n", "far/y/z.md": "z\n"})
+        for other in names:
+            (tmp_path / "docs" / name / f"to-{other}").symlink_to(f"../{other}")
+        (tmp_path / "docs" / name / "up").symlink_to("../..")
+        (tmp_path / "docs" / name / "far").symlink_to(tmp_path / "far")
+    for argument in ("docs", "docs/**/*.md", "docs/**"):
+        done = run("chunk", argument, "--follow-links", cwd=tmp_path)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        found = [str(source).rpartition("/")[2] for source in sources(done.stdout)]
+        assert sorted(found) == sorted([*(f"{name}.md" for name in names), "x.md", "z.md"])
+
+
+@posix
+def test_links_out_of_a_folder_are_left_out_everywhere(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "a\n", "secret/s.md": "word\n", "docs-2/t.md": "t\n"})
+    (tmp_path / "docs" / "s.md").symlink_to("../secret/s.md")
+    # The folder's name begins alike; a link to nothing outside is one to the outside.
+    (tmp_path / "docs" / "t.md").symlink_to("../docs-2/t.md")
+    (tmp_path / "docs" / "u.md").symlink_to("../nothing")
+    (tmp_path / "docs" / "v").symlink_to(tmp_path / "secret")
+    for number in range(9):
+        (tmp_path / "docs" / f"w{number}.md").symlink_to("/etc/passwd")
+    # The folder itself may be a link.
+    (tmp_path / "link").symlink_to("docs")
+    for folder in ("docs", "link"):
+        for command_ in (["chunk"], ["stats"], ["index", "--db", "a.db"]):
+            done = run(*command_, folder, cwd=tmp_path)
+            assert (done.returncode, errors(done.stderr)) == (0, [])
+            first = done.stderr.decode().splitlines()[0]
+            assert first == (
+                f"chunkast: note: left out {folder}/s.md, {folder}/t.md, {folder}/u.md, "
+                f"{folder}/v, {folder}/w0.md and 8 more: symbolic links out of the folder given, "
+                "which --follow-links takes"
+            )
+            assert run(*command_, folder, "-q", cwd=tmp_path).stderr == b""
+    (tmp_path / "docs" / "u.md").unlink()
+    done = run("index", "docs", "--db", "a.db", "--follow-links", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 3, changed 0, ")
+    assert run("search", "word", "--db", "a.db", cwd=tmp_path).stdout.startswith(b"s.md:1")
+    # What is no longer followed is no longer there.
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 0, changed 0, unchanged 1, removed 3")
 
 
 @posix
@@ -515,6 +581,8 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
             "docs/bad.md": b"# Good start\n\nthen \xe9 in Latin-1\n",
             "docs/cut.md": "€".encode()[:2],
             "docs/wide.md": "wide".encode("utf-16"),
+            "docs/wider.md": "wide".encode("utf-32"),
+            "docs/wider-be.md": b"\0\0\xfe\xff" + "wide".encode("utf-32-be"),
             "images/a.png": b"\x89PNG",
         },
     )
@@ -525,7 +593,7 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert records(done.stdout) == expected([("good.md", GUIDE)])
     told = errors(done.stderr)
-    assert len(told) == 8
+    assert len(told) == 10
     for start in (
         "missing.md: no such file or folder",
         f"{long}: no such file or folder",
@@ -535,13 +603,95 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
         "docs/bad.md at byte 19: 0xe9 is not valid UTF-8",
         "docs/cut.md at byte 0: ",
         "docs/wide.md at byte 0: this is UTF-16; convert",
+        "docs/wider.md at byte 0: this is UTF-32; convert",
+        "docs/wider-be.md at byte 0: this is UTF-32; convert",
     ):
         assert any(line.startswith(f"chunkast: error: {start}") for line in told), start
-    assert done.stderr.splitlines()[-1].endswith(b", 8 failed")
+    assert done.stderr.splitlines()[-1].endswith(b", 10 failed")
     # Errors are told even when nothing else is.
     quiet = run("chunk", *inputs, "-q", cwd=tmp_path)
     assert quiet.stdout == done.stdout
     assert quiet.stderr.decode().splitlines() == told
+
+
+LONG_NUMBERS = {
+    "hex.md": f"---\na: 0x{'f' * 5_000}\n---\n# A\n",
+    "others.md": f"---\na: 0o{'7' * 6_000}\nb: 0b{'1' * 20_000}\nc: 1{':59' * 4_000}\n---\n# A\n",
+    "key.md": f"---\nb: 1\n? [0x{'f' * 5_000}]\n: 1\n---\n# A\n",
+    "toml.md": f"+++\na = [0x{'f' * 5_000}]\n+++\n# A\n",
+    "decimal.md": f"---\na: {'9' * 5_000}\nb: -{'9' * 700}\n---\n# A\n",
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_numbers_of_thousands_of_digits_are_written(tmp_path: Path, jobs: int) -> None:
+    good = {f"{n}.md": paragraphs(1, n) for n in range(48)}
+    write(tmp_path / "docs", {**LONG_NUMBERS, **good})
+    options = ("--front-matter", "parsed", "--jobs", jobs)
+    done = run("chunk", "docs", *options, "-q", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = {record["source"]: record["metadata"] for record in records(done.stdout)}
+    assert found.keys() == LONG_NUMBERS.keys() | good.keys()
+    given = {name: found[name]["front_matter"] for name in LONG_NUMBERS}
+    assert given == {
+        "hex.md": {"a": f"0x{'f' * 5_000}"},
+        "others.md": {
+            "a": f"0o{'7' * 6_000}",
+            "b": f"0b{'1' * 20_000}",
+            "c": f"1{':59' * 4_000}",
+        },
+        "key.md": {"b": 1, f"['0x{'f' * 5_000}']": 1},
+        "toml.md": {"a": [f"0x{'f' * 5_000}"]},
+        "decimal.md": {"a": "9" * 5_000, "b": f"-{'9' * 700}"},
+    }
+    for ending in ("json", "txt", "parquet", "db"):
+        done = run("chunk", "docs", *options, "-q", "-o", f"out.{ending}", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+    done = run("index", "docs", *options, "-q", "--db", "index.db", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def run_in(kilobytes: int, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in so much memory."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *command(*arguments)],
+        cwd=cwd,
+        capture_output=True,
+        env=environment(),
+        timeout=120,
+        check=False,
+    )
+
+
+@linux
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: int) -> None:
+    good = {f"docs/{n}.md": paragraphs(1, n) for n in range(40)}
+    write(tmp_path, {**good, "docs/parsed.md": "a\n\n" * 4_000_000})
+    # It takes no room on the disk.
+    for name in ("read.md", "book.ipynb"):
+        with (tmp_path / "docs" / name).open("wb") as file:
+            file.truncate(2**32)
+    told = [
+        f"chunkast: error: docs/{name}: there is not enough memory"
+        for name in ("book.ipynb", "parsed.md", "read.md")
+    ]
+    for arguments in (["chunk", "docs"], ["stats", "docs"], ["index", "docs", "--db", "a.db"]):
+        done = run_in(350_000, *arguments, "--jobs", jobs, cwd=tmp_path)
+        assert done.returncode == 1
+        assert errors(done.stderr) == told
+        if arguments[0] == "chunk":
+            assert set(sources(done.stdout)) == {f"{n}.md" for n in range(40)}
+    assert run("search", "Paragraph", "--db", "a.db", cwd=tmp_path).stdout
+
+
+@linux
+def test_a_view_of_a_document_larger_than_memory_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path, {"parsed.md": "a\n\n" * 4_000_000})
+    done = run_in(350_000, "view", "parsed.md", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert errors(done.stderr) == ["chunkast: error: parsed.md: there is not enough memory"]
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @posix
@@ -749,11 +899,16 @@ def test_a_full_disk(tmp_path: Path) -> None:
             ["chunk", "a.md"],
             ["chunk", "a.md", "-o", "/dev/full"],
             ["stats", "a.md"],
+            ["--help"],
+            ["--version"],
+            ["chunk", "--help"],
         ):
-            with started(*arguments, cwd=tmp_path, stdout=full) as process:
-                _, err = process.communicate(timeout=60)
-            assert process.returncode == 1
-            assert errors(err) == ["chunkast: error: No space left on device"]
+            for unbuffered in ("", "1"):
+                env = environment({"PYTHONUNBUFFERED": unbuffered})
+                with started(*arguments, cwd=tmp_path, stdout=full, env=env) as process:
+                    _, err = process.communicate(timeout=60)
+                assert process.returncode == 1
+                assert errors(err) == ["chunkast: error: No space left on device"]
 
 
 @posix
@@ -800,6 +955,37 @@ def test_output_file_keeps_its_rights_and_its_link(tmp_path: Path) -> None:
     assert run("chunk", "a.md", "-o", "new.jsonl", cwd=tmp_path).returncode == 0
     modes = [(tmp_path / name).stat().st_mode for name in ("plain", "new.jsonl")]
     assert modes[0] == modes[1]
+
+
+def test_output_file_of_the_longest_name(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    for name in ("n" * 249 + ".jsonl", "é" * 124 + "n.jsonl"):
+        assert len(name.encode()) == 255
+        assert run("chunk", "a.md", "-o", name, cwd=tmp_path).returncode == 0
+        assert sources((tmp_path / name).read_bytes()) == ["a.md"]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@linux
+def test_runs_of_one_process_id_share_a_folder(tmp_path: Path) -> None:
+    # As containers do, in each of which the first process has the id 1.
+    unshare = [shutil.which("unshare") or "", "-pf"]
+    if not unshare[0] or subprocess.run([*unshare, "true"], check=False).returncode:
+        pytest.skip("no process ids of one's own here")
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(300, n) for n in range(40)})
+    (tmp_path / "out").mkdir()
+    # What another program has left is not this one's.
+    write(tmp_path, {"out/.out.jsonl.1.tmp": "left", "out/.out.jsonl.2.tmp": "left"})
+    words = [*unshare, *command("chunk", "docs", "-o", "out/out.jsonl", "-q")]
+    runs = [
+        subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    ends = [(process.communicate(timeout=120)[1], process.returncode) for process in runs]
+    assert ends == [(b"", 0)] * 3
+    assert len(sources((tmp_path / "out" / "out.jsonl").read_bytes())) == 40
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [".out.jsonl.1.tmp", ".out.jsonl.2.tmp", "out.jsonl"]
 
 
 def test_output_file_stays_when_nothing_was_chunked(tmp_path: Path) -> None:
@@ -856,27 +1042,91 @@ def process_group_lives(group: int) -> bool:
 
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
-)
-def test_signals_leave_nothing_behind(
-    tmp_path: Path, number: signal.Signals, code: int, jobs: int
-) -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_leave_nothing_behind(tmp_path: Path, name: str, jobs: int) -> None:
+    number = signal.Signals[name]
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
     write(tmp_path, {"out/out.jsonl": "old\n"})
     arguments = ("chunk", "docs", "-o", "out/out.jsonl", "--jobs", jobs)
     with started(*arguments, cwd=tmp_path, start_new_session=True) as process:
         wait_for_data(process, tmp_path / "out")
-        # As a terminal does it: to the workers as well.
-        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        # As a terminal does it: to the workers as well, and SIGHUP more than once.
+        for _ in range(2):
+            (os.kill if name == "SIGTERM" else os.killpg)(process.pid, number)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (code, b"", b"")
+    assert (process.returncode, out, err) == (128 + number, b"", b"")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["out.jsonl"]
     assert (tmp_path / "out" / "out.jsonl").read_text() == "old\n"
     deadline = time.monotonic() + 60
     while process_group_lives(process.pid):
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+@posix
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    # As nohup does it.
+    write(tmp_path, {f"docs/{n:03}.md": paragraphs(200, n) for n in range(40)})
+    (tmp_path / "out").mkdir()
+    arguments = ("chunk", "docs", "-o", "out/out.jsonl", "-q")
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with started(*arguments, cwd=tmp_path) as process:
+            wait_for_data(process, tmp_path / "out")
+            process.send_signal(signal.SIGHUP)
+            out, err = process.communicate(timeout=60)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert (process.returncode, out, err) == (0, b"", b"")
+    assert len(sources((tmp_path / "out" / "out.jsonl").read_bytes())) == 40
+
+
+# Runs the command in this process; Ctrl-C comes while a module is imported: where the
+# exception would be handed on, or (of a name with a star) where nobody can hand it on.
+INTERRUPTED = """
+import os, runpy, signal, sys, weakref
+
+NAME = sys.argv.pop(1)
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        pass
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == NAME.rstrip("*"):
+            print("found", flush=True)
+            if NAME.endswith("*"):
+                key = Finder()
+                ref = weakref.ref(key, interrupt)
+                del key
+            else:
+                interrupt()
+
+sys.meta_path.insert(0, Finder())
+runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
+"""
+
+
+@posix
+@pytest.mark.parametrize("star", ["", "*"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("chunkast.cli", "chunkast.cli.main", "argparse", "chunkast.config"),
+        *("chunkast.chunker", "tiktoken", "markdown_it", "regex", "chunkast.writers.json"),
+    ],
+)
+def test_an_interrupt_while_modules_are_imported_is_quiet(
+    tmp_path: Path, module: str, star: str
+) -> None:
+    write(tmp_path, {"a.md": "a\n"})
+    words = [sys.executable, "-c", INTERRUPTED, f"{module}{star}", "chunk", "a.md"]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, env=environment(), timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"found\n", b"")
 
 
 @linux

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tiktoken
 
 from chunkast import ChunkastError, Chunker, ConfigError
-from chunkast.workers import started
+from chunkast.heuristics import Heuristic
+from chunkast.toolcalls import Tool
+from chunkast.workers import Answer, attempt, started
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
@@ -274,3 +283,155 @@ def test_a_program_that_is_stopped_leaves_no_process(
         return False
 
     wait_until(gone)
+
+
+# One document that fails
+
+
+def stumbling(text: str) -> int:
+    """A counter that fails in ways of its own on some texts."""
+    if "Panic" in text:
+        # As of a library in Rust: no ``Exception``, and of a class that nobody can import.
+        raise type("PanicException", (BaseException,), {})("index out of range")
+    if "Memory" in text:
+        return len(bytearray(2**62))
+    return 1 // 0 if "Zero" in text else len(text)
+
+
+STUMBLING = Chunker(encoding=stumbling, max_tokens=500)
+# Some of one source, so that their parts are counted on, and units of several documents.
+TEXTS = [paragraphs(300) for _ in range(40)]
+SOURCES = ["one.md" if number % 3 else f"{number}.md" for number in range(40)]
+BAD = {4: "Zero", 11: "Memory", 12: "Panic", 31: "Zero", 38: "Memory"}
+
+
+def texts_with(bad: Mapping[int, str]) -> list[str]:
+    # What fails has been counted in part before.
+    return [f"{text}# Last\n\n{bad.get(number, 'Good')}" for number, text in enumerate(TEXTS)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_document_that_fails_costs_itself_alone(workers: int) -> None:
+    told: list[tuple[int, str | None, BaseException]] = []
+
+    def on_error(*what: Any) -> None:
+        told.append(what)
+
+    found = STUMBLING.chunk_batch(texts_with(BAD), SOURCES, workers, on_error=on_error)
+    kept = [number for number in range(40) if number not in BAD]
+    alone = Chunker(encoding=len, max_tokens=500).chunk_batch(
+        [texts_with({})[number] for number in kept], [SOURCES[number] for number in kept]
+    )
+    assert [found[number] for number in kept] == alone
+    assert all(not found[number] for number in BAD)
+    told.sort(key=lambda what: what[0])
+    assert [(number, source) for number, source, _ in told] == [(n, SOURCES[n]) for n in BAD]
+    kinds = [type(error).__name__ for _, _, error in told]
+    panic = "PanicException" if workers == 1 else "ChunkastError"
+    assert kinds == [
+        *("ZeroDivisionError", "MemoryError", panic, "ZeroDivisionError", "MemoryError"),
+    ]
+    assert "index out of range" in str(told[2][2])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_without_on_error_the_first_failure_is_raised_at_the_end(workers: int) -> None:
+    counted: list[int] = []
+
+    def counter(text: str) -> int:
+        counted.append(len(text))
+        return stumbling(text)
+
+    chunker = Chunker(encoding=counter, max_tokens=500)
+    with pytest.raises(ZeroDivisionError) as caught:
+        chunker.chunk_batch(texts_with({4: "Zero", 20: "Memory"}), SOURCES, workers)
+    if workers == 1:
+        assert sum(counted) > 30 * len(TEXTS[0])
+        # What the variables held is freed.
+        assert not any(
+            frame.frame.f_locals for frame in caught.traceback if "stumbling" in frame.name
+        )
+    else:
+        assert "in stumbling" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_on_error_raises_ends_the_batch(workers: int) -> None:
+    def on_error(number: int, *_: object) -> None:
+        raise LookupError(number)
+
+    with pytest.raises(LookupError, match="4"):
+        STUMBLING.chunk_batch(texts_with(BAD), SOURCES, workers, on_error=on_error)
+
+
+@linux
+def test_a_result_that_cannot_be_sent_is_a_failure_of_its_own() -> None:
+    answer = attempt(lambda: lambda: 1)
+    assert answer.error is None
+    received = Answer.unpacked(answer.packed())
+    assert "pickle" in str(received.error) or "local" in str(received.error)
+    assert isinstance(Answer.unpacked(b"no pickle").error, pickle.UnpicklingError)
+
+
+# Copies
+
+
+def nothing(_draft: object) -> None:
+    """A heuristic that changes nothing."""
+
+
+@pytest.mark.parametrize(
+    "chunker",
+    [
+        Chunker(max_tokens=50, overlap=0.3, scores={"hr": 90}, extensions=("tables", "mdx")),
+        Chunker(model="gpt-4o", tools=[Tool("search", {"type": "object"})]),
+        Chunker(encoding=stumbling),
+        Chunker(
+            encoding=tiktoken.Encoding(
+                "tiny",
+                pat_str=r"\S+|\s+",
+                mergeable_ranks={bytes([n]): n for n in range(256)},
+                special_tokens={},
+            )
+        ),
+        Chunker(heuristics=[Heuristic("nothing", "post-parse", nothing)]),
+    ],
+    ids=["options", "model", "function", "encoding", "heuristic"],
+)
+def test_a_chunker_can_be_sent_and_copied(chunker: Chunker) -> None:
+    text = texts_with({})[0] + "<search></search>\n"
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        data = pickle.dumps(chunker, protocol)
+        # Not the vocabulary.
+        assert len(data) < 10_000
+        again = pickle.loads(data)  # noqa: S301 - our own
+        assert replace(again.config, encoding="") == replace(chunker.config, encoding="")
+        assert again.chunk(text) == chunker.chunk(text)
+    assert copy.deepcopy(chunker).chunk(text) == chunker.chunk(text)
+
+
+class Named(Chunker):
+    """A chunker of a user's own, with a name."""
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.name = name
+
+
+def test_a_chunker_of_ones_own_class_keeps_what_it_has() -> None:
+    again = pickle.loads(pickle.dumps(Named("mine", max_tokens=60)))  # noqa: S301 - our own
+    assert (type(again), again.name, again.config.max_tokens) == (Named, "mine", 60)
+    assert again.chunk("# A") == Named("other").chunk("# A")
+
+
+def test_a_chunker_that_cannot_be_sent_says_so() -> None:
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(Chunker(encoding=lambda text: 2 * len(text)))
+
+
+def test_chunkers_in_processes_of_another_library() -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        chunker = Chunker(max_tokens=100)
+        found = list(pool.map(chunker.split_text, TEXTS[:4]))
+    assert found == [chunker.split_text(text) for text in TEXTS[:4]]

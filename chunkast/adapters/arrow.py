@@ -13,7 +13,7 @@ from typing import Any, Final
 from chunkast.chunker import Chunker
 from chunkast.columns import COLUMNS, arrow_schema, chunk_row
 from chunkast.config import ChunkConfig
-from chunkast.errors import ConfigError, MissingPackageError
+from chunkast.errors import STOPS, ConfigError, MissingPackageError, describe
 from chunkast.text.source_map import without_surrogates
 
 try:
@@ -127,8 +127,10 @@ def _rows(
             name = _value(batch, number, source, allowed=(str, type(None)))
         value = _value(batch, number, text, allowed=(str,))
         return [chunk_row(chunk) for chunk in chunker.chunk(value, name)]
-    except Exception as error:  # noqa: BLE001 - one bad row must not fail the job
-        why = without_surrogates(f"{type(error).__name__}: {error}")
+    except STOPS:
+        raise
+    except BaseException as error:  # noqa: BLE001 - one bad row must not fail the job
+        why = without_surrogates(describe(error))
         return [dict.fromkeys(COLUMNS) | {"source": name, "error": why}]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from chunkast.cli.inputs import select
 from chunkast.cli.messages import UsageError, counted, say
 from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Tally, results
+from chunkast.cli.work import Document, Parts, Tally, results
 from chunkast.model import Chunk
 from chunkast.notebook import chunk_documents
 from chunkast.writers import WRITERS, format_of
@@ -89,7 +89,9 @@ def run(options: Namespace) -> int:
     if form.binary and path is None and sys.stdout.isatty():
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
-        selection = select(options.paths, path, code=options.code)
+        selection = select(
+            options.paths, path, code=options.code, follow_links=options.follow_links
+        )
         # Chunks and a progress bar would run into one another on one terminal.
         progress = path is not None or not sys.stdout.isatty()
         if form.encode is None:
@@ -108,15 +110,15 @@ def run(options: Namespace) -> int:
     return 1 if totals.failures else 0
 
 
-def _chunk(chunker: Chunker, documents: Sequence[Document]) -> Iterable[list[Chunk]]:
-    return chunk_documents(chunker, documents)
+def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
+    return next(chunk_documents(chunker, [document], parts))
 
 
 def _encode(
-    encode: Callable[[Iterable[Chunk]], bytes], chunker: Chunker, documents: Sequence[Document]
-) -> Iterator[_Encoded]:
-    for chunks in chunk_documents(chunker, documents):
-        yield _Encoded(len(chunks), sum(chunk.token_count for chunk in chunks), encode(chunks))
+    encode: Callable[[Iterable[Chunk]], bytes], chunker: Chunker, document: Document, parts: Parts
+) -> _Encoded:
+    chunks = _chunk(chunker, document, parts)
+    return _Encoded(len(chunks), sum(chunk.token_count for chunk in chunks), encode(chunks))
 
 
 def _write(documents: Iterable[_Encoded], totals: _Totals, stream: BinaryIO) -> None:

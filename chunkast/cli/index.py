@@ -23,7 +23,7 @@ from chunkast.cli.options import (
     config_of,
 )
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Tally, results
+from chunkast.cli.work import Document, Parts, Tally, results
 from chunkast.errors import SourceError, StoreError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _update(
         say_note(f"{options.db}: waiting for another run that writes to it")
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
-        selection = select([str(root)], code=options.code)
+        selection = select([str(root)], code=options.code, follow_links=options.follow_links)
         _leave_out_unnameable(selection)
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
@@ -158,7 +158,9 @@ def _unseen(problems: Sequence[SourceError], root: Path) -> Iterator[str]:
 def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespace) -> None:
     """Raise ``StoreError`` rather than remove what was made from another folder."""
     before = run.settings.get(_ROOT)
-    here = run.settings[_ROOT] = os.fsdecode(os.path.realpath(root))
+    # The database takes UTF-8 alone, and a folder's name may be any bytes.
+    here = os.fsencode(os.path.realpath(root)).decode("utf-8", "backslashreplace")
+    run.settings[_ROOT] = here
     if before not in (None, here) and gone and not options.replace:
         raise StoreError(
             options.db,
@@ -168,10 +170,11 @@ def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespac
         )
 
 
-def _index(chunker: Chunker, documents: Sequence[Document]) -> list[IndexedDocument]:
+def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
     from chunkast.index import index_document
 
-    return [index_document(chunker, source or "", document) for source, document in documents]
+    source, document = given
+    return index_document(chunker, source or "", document)
 
 
 def _page(report: IndexReport, form: str) -> str:

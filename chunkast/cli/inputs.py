@@ -5,10 +5,12 @@ An argument is a file, a folder, a glob or ``-`` (standard input).
 - A file is taken whatever its name. Its source is the path as given, with forward slashes.
 - A folder is searched for files with a Markdown ending, in any case; if that is asked for,
   for those with the ending of a programming language, too. Hidden files, hidden
-  folders and vendored folders (see ``VENDORED``) below it are left out, and symbolic links
-  to folders are not followed. Sources are relative to the folder.
+  folders and vendored folders (see ``VENDORED``) below it are left out, and so are symbolic
+  links to folders and to files outside the folder, unless they are to be followed. Sources
+  are relative to the folder.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
-  the shell has not. Its wildcards pass over what a folder's search leaves out. A pattern
+  the shell has not. Its wildcards pass over what a folder's search leaves out, the folder
+  being what the pattern names before the first of them. A pattern
   with an ending (``*.rst``) takes every file that it matches, any other (``docs/*``) those
   that a folder's search takes; folders that it matches are searched like any other.
 - Standard input has no source.
@@ -32,7 +34,7 @@ from typing import Final, cast
 from chunkast.cli.files import is_file, is_folder, is_there
 from chunkast.cli.messages import UsageError
 from chunkast.code import ENDINGS as CODE_ENDINGS
-from chunkast.errors import SourceError
+from chunkast.errors import SourceError, describe
 from chunkast.notebook import Notebook, is_notebook, read_notebook
 
 __all__ = (
@@ -65,6 +67,13 @@ VENDORED: Final = frozenset(
     }
 )
 _STDIN: Final = "<stdin>"
+# What files begin with -> their encoding. UTF-32's mark begins as UTF-16's does.
+_MARKS: Final = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 # The most that is read at once of what is read piece by piece, in bytes.
 _PIECE: Final = 64 * 1024
 
@@ -82,12 +91,15 @@ class InputFile:
 class Selection:
     """The files that the arguments mean, sorted by source, each once.
 
-    ``problems`` are the arguments that mean nothing, ``vendored`` the folders left out.
+    ``problems`` are the arguments that mean nothing, ``vendored`` the folders left out,
+    ``outside`` the symbolic links left out as they lead out of the folder that was given: by
+    their path without links, as they were found.
     """
 
     files: list[InputFile] = field(default_factory=list)
     problems: list[SourceError] = field(default_factory=list)
     vendored: list[str] = field(default_factory=list)
+    outside: dict[str, str] = field(default_factory=dict)
 
     @property
     def ambiguous(self) -> int:
@@ -95,10 +107,17 @@ class Selection:
         return len(self.files) - len({file.source for file in self.files})
 
 
-def select(arguments: Sequence[str], output: str | None = None, *, code: bool = False) -> Selection:
+def select(
+    arguments: Sequence[str],
+    output: str | None = None,
+    *,
+    code: bool = False,
+    follow_links: bool = False,
+) -> Selection:
     """Find the files that ``arguments`` mean; ``output`` is not one of them.
 
-    With ``code`` folders are searched for source code as well.
+    With ``code`` folders are searched for source code as well; with ``follow_links``
+    symbolic links are followed wherever they lead.
 
     Raises ``UsageError`` when an argument names the output itself.
     """
@@ -109,7 +128,7 @@ def select(arguments: Sequence[str], output: str | None = None, *, code: bool = 
     endings = (*ENDINGS, *CODE_ENDINGS) if code else ENDINGS
     taken: set[str | None] = {written}
     for argument in arguments:
-        for path, source in _Finder(selection, endings).find(argument):
+        for path, source in _Finder(selection, endings, follow_links).find(argument):
             real = "-" if source is None else os.path.realpath(path)
             if real in taken:
                 continue
@@ -188,10 +207,11 @@ def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
 def _undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
     """What to say of bytes that are no UTF-8; they begin at byte ``base`` of the file."""
     data = error.object
-    if not base and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        reason = "this is UTF-16"
-    else:
-        reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
+    marks = _MARKS.items() if not base else ()
+    wide = next((name for mark, name in marks if data.startswith(mark)), None)
+    if wide is not None:
+        return SourceError(path, f"this is {wide}; convert the file to UTF-8", 0)
+    reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
     return SourceError(path, f"{reason}; convert the file to UTF-8", base + error.start)
 
 
@@ -201,6 +221,8 @@ def read_bytes(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise SourceError(path, error.strerror or str(error)) from None
+    except MemoryError as error:
+        raise SourceError(path, describe(error)) from None
 
 
 def _data_read_once(path: str, source: str | None) -> bytes | None:
@@ -212,22 +234,31 @@ def _data_read_once(path: str, source: str | None) -> bytes | None:
             return sys.stdin.buffer.read()
         except OSError as error:
             raise SourceError(path, error.strerror or str(error)) from None
+        except MemoryError as error:
+            raise SourceError(path, describe(error)) from None
     return None if is_file(path) or not is_there(path) else read_bytes(path)
 
 
 class _Finder:
     """Finds the files that one argument means."""
 
-    def __init__(self, selection: Selection, endings: tuple[str, ...]) -> None:
+    def __init__(self, selection: Selection, endings: tuple[str, ...], follow_links: bool) -> None:
         self.endings = endings
         self.problems = selection.problems
         self.vendored = selection.vendored
+        self.outside = selection.outside
+        self.follow_links = follow_links
+        # The folder that was given, without links in its path.
+        self.base = ""
+        # The folders that a link led to, which may be a circle, and what was sought there.
+        self.entered: set[tuple[str, ...]] = set()
 
     def find(self, argument: str) -> Iterable[tuple[str, str | None]]:
         """Paths and their sources."""
         if argument == "-":
             return [(_STDIN, None)]
         if is_folder(argument):
+            self.base = os.path.realpath(argument)
             return self.in_folder(Path(argument)) or self.nothing(
                 argument, f"no file to chunk in this folder ({' '.join(self.endings)})"
             )
@@ -244,15 +275,20 @@ class _Finder:
     def in_folder(self, root: Path) -> list[tuple[str, str]]:
         files: list[tuple[bool, str, str]] = []
         folders = [root]
-        while folders:
-            for entry in self.entries(folders.pop()):
+        links: list[Path] = []
+        while folders or links:
+            linked = not folders
+            folder = links.pop() if linked else folders.pop()
+            if linked and self.is_entered(folder):
+                continue
+            for entry in self.entries(folder):
                 path = Path(entry.path)
                 if _is_folder(entry):
                     if self.may_enter(entry):
-                        folders.append(path)
-                elif self.is_wanted(entry.name) and _is_file(entry):
+                        (links if linked or entry.is_symlink() else folders).append(path)
+                elif self.is_wanted(entry.name) and _is_file(entry) and not self.is_out(entry):
                     source = path.relative_to(root).as_posix()
-                    files.append((entry.is_symlink(), source, str(path)))
+                    files.append((linked or entry.is_symlink(), source, str(path)))
         # Where a link and the file itself are both found, the file comes first and stays.
         return [(path, source) for _, source, path in sorted(files)]
 
@@ -260,6 +296,8 @@ class _Finder:
         parts = PurePath(pattern).parts
         if parts[-1] == "**":
             parts = (*parts, "*")
+        named = next((n for n, part in enumerate(parts) if _is_pattern(part)), len(parts))
+        self.base = os.path.realpath(Path(*parts[:named]))
         ending = PurePath(pattern).suffix
         any_ending = bool(ending) and not _is_pattern(ending)
         files: list[tuple[str, str]] = []
@@ -286,14 +324,16 @@ class _Finder:
         for entry in self.entries(base, hidden=part.startswith(".")):
             path = base / entry.name
             if part == "**":
-                if _is_folder(entry) and self.may_enter(entry):
+                if not (_is_folder(entry) and self.may_enter(entry)):
+                    continue
+                if not (entry.is_symlink() and self.is_entered(path, part, *rest)):
                     yield from self.expand_wildcards(path, part, rest)
             elif not fnmatch(entry.name, part):
                 continue
             elif not _is_folder(entry):
-                if not rest and _is_file(entry):
+                if not rest and _is_file(entry) and not self.is_out(entry):
                     yield path
-            elif not self.is_vendored(entry):
+            elif not self.is_vendored(entry) and not self.is_out(entry):
                 yield from self.expand(path, rest)
 
     def entries(self, folder: Path, *, hidden: bool = False) -> list[os.DirEntry[str]]:
@@ -311,7 +351,30 @@ class _Finder:
         return name.lower().endswith(self.endings)
 
     def may_enter(self, folder: os.DirEntry[str]) -> bool:
-        return not folder.is_symlink() and not self.is_vendored(folder)
+        if self.is_vendored(folder) or self.is_out(folder):
+            return False
+        # Where a link within the folder leads is found without it.
+        return self.follow_links or not folder.is_symlink()
+
+    def is_out(self, entry: os.DirEntry[str]) -> bool:
+        """Whether it is a link out of the folder that was given, which is not to be followed."""
+        if self.follow_links or not entry.is_symlink():
+            return False
+        real = os.path.realpath(entry.path)
+        if real == self.base or real.startswith(os.path.join(self.base, "")):
+            return False
+        folder, name = os.path.split(entry.path)
+        own = os.path.join(os.path.realpath(folder), name)
+        self.outside.setdefault(own, PurePath(entry.path).as_posix())
+        return True
+
+    def is_entered(self, folder: Path, *rest: str) -> bool:
+        """Whether a link has led to this folder before; from now on one has."""
+        key = (os.path.realpath(folder), *rest)
+        if key in self.entered:
+            return True
+        self.entered.add(key)
+        return False
 
     def is_vendored(self, folder: os.DirEntry[str]) -> bool:
         if folder.name not in VENDORED:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType, MappingProxyType, ModuleType
-from typing import Final, NoReturn
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import chunkast
 from chunkast.cli import chunk, index, quote, search, stats, toolcalls, view
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
+from chunkast.cli.signals import Stopped, stoppable
 from chunkast.errors import ChunkastError, ConfigError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 __all__ = ("main",)
 
@@ -37,7 +38,6 @@ _FAILED: Final = 1
 _USAGE: Final = 2
 # As shells count: 128 and the signal's number.
 _INTERRUPTED: Final = 130
-_TERMINATED: Final = 143
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,21 +46,19 @@ class _Parser(argparse.ArgumentParser):
         say_error(f"{message} (see {self.prog} --help)")
         raise SystemExit(_USAGE)
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Leave, after help that was printed has arrived or failed to."""
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        super().exit(status, message)
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, cleaned up after like Ctrl-C."""
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """Print help or the version; argparse says nothing when that fails."""
+        stream = sys.stderr if file is None else file
+        if message and stream is not None:
+            stream.write(message)
+            if sys.stdout is not None:
+                sys.stdout.flush()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command on ``argv`` (default: the process's arguments); its exit code."""
     try:
-        with _terminable():
+        with stoppable():
             return _run(argv)
     except ChunkastError as error:
         say_error(error)
@@ -77,7 +75,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         # The same Ctrl-C may have ended whoever reads.
         abandon_stdout()
-        return _TERMINATED if isinstance(stop, _Terminated) else _INTERRUPTED
+        return stop.code if isinstance(stop, Stopped) else _INTERRUPTED
+    except MemoryError:
+        abandon_stdout()
+        say_error("there is not enough memory")
+        return _FAILED
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
 
@@ -127,21 +129,3 @@ def _parser() -> _Parser:
         )
         module.add_arguments(command)
     return parser
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Raise upon SIGTERM, so that files and processes are cleaned up."""
-    if threading.current_thread() is not threading.main_thread():
-        # Only the main thread may set a handler.
-        yield
-        return
-
-    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise _Terminated
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

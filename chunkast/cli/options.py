@@ -55,6 +55,11 @@ def add_selection(
         "a file that is named is code by its ending in any case",
     )
     parser.add_argument(
+        "--follow-links",
+        action="store_true",
+        help="follow symbolic links to folders, and to files outside the folder given",
+    )
+    parser.add_argument(
         "-q", "--quiet", action="store_true", help="errors only: no summary, no progress"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import shutil
 import sys
 from collections.abc import Iterator
@@ -40,21 +41,32 @@ def open_output(path: str | None) -> Iterator[Output]:
         yield Output(stream)
         stream.flush()
         return
-    # A device or a pipe cannot be replaced.
-    in_place = is_there(path) and not is_file(path)
-    # The file behind a symbolic link is replaced, not the link.
-    target = Path(path if in_place else os.path.realpath(path))
-    file = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    if is_there(path) and not is_file(path):
+        # A device or a pipe cannot be replaced.
+        with _open(Path(path), "wb", path) as written:
+            yield Output(written)
+        return
+    # The file that a symbolic link leads to is replaced, not the link.
+    target = Path(os.path.realpath(path))
+    # Nobody else's: whoever shares the folder may have the same process id. It does not
+    # grow with the target's name, which may be as long as a name can be.
+    file = target.with_name(f".chunkast-{secrets.token_hex(16)}.tmp")
+    made = True
     try:
-        with _open(file, "wb" if in_place else "xb", path) as written:
+        try:
+            stream = _open(file, "xb", path)
+        except UsageError:
+            made = False
+            raise
+        with stream as written:
             output = Output(written)
             yield output
-        if output.complete and not in_place:
+        if output.complete:
             if is_there(target):
                 shutil.copymode(target, file)
             file.replace(target)
     finally:
-        if not in_place:
+        if made:
             file.unlink(missing_ok=True)
 
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.cli.inputs import select
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Tally, results
+from chunkast.cli.work import Document, Parts, Tally, results
 from chunkast.model import Analysis
-from chunkast.notebook import Notebook, analyze_cells
+from chunkast.notebook import analyze_cells
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -82,8 +82,8 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     tally = Tally()
     total = _Measures()
-    selection = select(options.paths, code=options.code)
-    with closing(results(options, selection, chunker, _measure_all, tally)) as documents:
+    selection = select(options.paths, code=options.code, follow_links=options.follow_links)
+    with closing(results(options, selection, chunker, _measure, tally)) as documents:
         for measures in documents:
             total.add(measures)
     report = _report(tally.documents, total, chunker.config.max_tokens)
@@ -96,11 +96,8 @@ def run(options: Namespace) -> int:
     return 1 if tally.failures else 0
 
 
-def _measure_all(chunker: Chunker, documents: Sequence[Document]) -> list[_Measures]:
-    return [_measure(chunker, *document) for document in documents]
-
-
-def _measure(chunker: Chunker, source: str | None, document: str | Notebook) -> _Measures:
+def _measure(chunker: Chunker, given: Document, _parts: Parts) -> _Measures:
+    source, document = given
     if isinstance(document, str):
         return _measure_text(chunker, chunker.analyze(document, source), _START)
     total = _Measures()

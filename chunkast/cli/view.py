@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from chunkast.cli.files import is_file, is_there
 from chunkast.cli.inputs import read_pieces
 from chunkast.cli.messages import UsageError, counted, say, say_error
 from chunkast.cli.options import add_config, config_of, whole_number
 from chunkast.cli.output import open_output
+from chunkast.errors import ChunkastError, SourceError, describe
+from chunkast.workers import attempt
 
 if TYPE_CHECKING:
     from chunkast.view import View
@@ -27,6 +30,7 @@ DESCRIPTION: Final = (
 )
 OPERANDS: Final = ""
 
+T = TypeVar("T")
 _ENDING: Final = ".chunks.html"
 # How reports begin; another program's file under a report's name is not replaced.
 _MARK: Final = b'<meta name="generator" content="chunkast '
@@ -67,19 +71,30 @@ def run(options: Namespace) -> int:
     path = _output(options)
     from chunkast.view import render_html, view_of
 
-    text = "".join(read_pieces(options.file))
     name = "" if options.file == "-" else PurePath(options.file).as_posix()
-    view = view_of(text, config, options.budgets, name)
+
+    def shown() -> View:
+        return view_of("".join(read_pieces(options.file)), config, options.budgets, name)
+
+    view = _of_document(options.file, shown)
     if options.terminal:
         _print(view)
         return 0
-    page = render_html(view).encode()
+    page = _of_document(options.file, lambda: render_html(view).encode())
     with open_output(path) as output:
         output.stream.write(page)
         output.complete = True
     if not options.quiet:
         say(_summary(path or "standard output", view, len(page)))
     return 0 if path is None or not options.open or _open(path) else 1
+
+
+def _of_document(path: str, run: Callable[[], T]) -> T:
+    """What ``run`` makes of the document; what it raises is told as the document's failure."""
+    answer = attempt(run)
+    if answer.error is not None and not isinstance(answer.error, ChunkastError):
+        raise SourceError(path, describe(answer.error))
+    return answer.value()
 
 
 def _output(options: Namespace) -> str | None:

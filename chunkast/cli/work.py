@@ -1,14 +1,17 @@
 """A task over many documents: in this process or spread over several, in input order.
 
-A task takes a chunker and the documents of one source, nearly always a single one, and
-gives a result for each. Documents of one source stay together because their chunks count
-their parts on from one to the next; they stand side by side, as inputs are sorted.
+A task takes a chunker, a document and how many parts of its source came before, and gives a
+result. Documents of one source, nearly always a single one, stay together, because their
+chunks count their parts on from one to the next; they stand side by side, as inputs are
+sorted. What is raised in one document costs that document alone.
 """
 
 from __future__ import annotations
 
+import gc
 from argparse import Namespace
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,28 +19,32 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from chunkast.batch import Continued
 from chunkast.cli.inputs import InputFile, Selection, read_document
 from chunkast.cli.messages import say_error, say_note
 from chunkast.cli.progress import progress_bar
 from chunkast.config import ChunkConfig
-from chunkast.errors import SourceError
-from chunkast.workers import started
+from chunkast.errors import SourceError, describe
+from chunkast.workers import Answer, attempt, started
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.notebook import Notebook
 
-__all__ = ("Document", "Tally", "Task", "results")
+__all__ = ("Document", "Parts", "Tally", "Task", "results")
 
 T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
-Task = Callable[["Chunker", Sequence[Document]], Iterable[T]]
+Parts = defaultdict[bytes, int]
+Task = Callable[["Chunker", Document, Parts], T]
 _Group = list[InputFile]
 
 # A work unit ends at so many bytes or files, so that sending it costs little and its
 # results do not pile up.
 _UNIT_BYTES: Final = 256 * 1024
 _UNIT_FILES: Final = 32
+# The most names that a line shows.
+_SHOWN: Final = 5
 
 
 @dataclass(slots=True)
@@ -67,6 +74,11 @@ def results(
         tally.fail(problem)
     if selection.vendored and not options.quiet:
         say_note(f"left out {', '.join(sorted(selection.vendored))}")
+    if selection.outside and not options.quiet:
+        say_note(
+            f"left out {_some(selection.outside.values())}: symbolic links out of the folder given, which "
+            "--follow-links takes"
+        )
     if selection.ambiguous and not options.quiet:
         say_note(
             f"files whose relative path is that of a file in another folder: "
@@ -88,6 +100,12 @@ def results(
             advance()
 
 
+def _some(names: Collection[str]) -> str:
+    """The first of ``names``, and how many others there are."""
+    shown, more = sorted(names)[:_SHOWN], len(names) - _SHOWN
+    return f"{', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}"
+
+
 @contextmanager
 def _outcomes(
     files: Sequence[InputFile], chunker: Chunker, task: Task[T], jobs: int
@@ -97,19 +115,33 @@ def _outcomes(
     if len(units) > 1:
         start = partial(_unit_runner, chunker.config, task)
         with started(start, min(jobs, len(units))) as workers:
-            yield chain.from_iterable(workers.results(units))
+            packed = chain.from_iterable(workers.results(units))
+            yield _told(files, map(Answer.unpacked, packed))
     else:
-        yield chain.from_iterable(_run_group(chunker, task, group) for group in groups)
+        alone = _told(files, chain.from_iterable(_run_group(chunker, task, g) for g in groups))
+        yield alone
 
 
-def _unit_runner(
-    config: ChunkConfig, task: Task[T]
-) -> Callable[[list[_Group]], list[T | SourceError]]:
-    """What a process does with a unit."""
+def _told(files: Iterable[InputFile], answers: Iterable[Answer[T]]) -> Iterator[T | SourceError]:
+    """Each document's result, or why there is none."""
+    for file, answer in zip(files, answers, strict=True):
+        error = answer.error
+        if error is None:
+            yield answer.value()
+        elif isinstance(error, SourceError):
+            yield error
+        else:
+            yield SourceError(file.path, describe(error))
+
+
+def _unit_runner(config: ChunkConfig, task: Task[T]) -> Callable[[list[_Group]], list[bytes]]:
+    """What a process does with a unit. Each answer is packed on its own, and may fail so."""
     from chunkast.chunker import Chunker
 
     chunker = Chunker(config)
-    return lambda unit: [found for group in unit for found in _run_group(chunker, task, group)]
+    return lambda unit: [
+        answer.packed() for group in unit for answer in _run_group(chunker, task, group)
+    ]
 
 
 def _units(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
@@ -134,14 +166,17 @@ def _size(file: InputFile) -> int:
         return 0
 
 
-def _run_group(chunker: Chunker, task: Task[T], group: _Group) -> list[T | SourceError]:
-    documents: list[Document] = []
-    errors: list[SourceError | None] = []
+def _run_group(chunker: Chunker, task: Task[T], group: _Group) -> Iterator[Answer[T]]:
+    parts: dict[bytes, int] = {}
     for file in group:
-        try:
-            documents.append((file.source, read_document(file)))
-            errors.append(None)
-        except SourceError as error:
-            errors.append(error)
-    done = iter(task(chunker, documents))
-    return [next(done) if error is None else error for error in errors]
+        counted = Continued(parts)
+        answer = attempt(partial(_run, chunker, task, file, counted))
+        if answer.error is None:
+            parts.update(counted)
+        elif isinstance(answer.error, MemoryError):
+            gc.collect()
+        yield answer
+
+
+def _run(chunker: Chunker, task: Task[T], file: InputFile, parts: Parts) -> T:
+    return task(chunker, (file.source, read_document(file)), parts)

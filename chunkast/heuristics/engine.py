@@ -10,7 +10,8 @@ A patch is applied in the order source, value, notes, retry, stop. A reparse tha
 sets the value and clears the errors; one that fails adds its error and leaves the value.
 In each phase so many reparses are made at most; the first attempt is none of them.
 
-A heuristic's own exception is noted and reported, and the draft goes on as it was.
+A heuristic's own exception is noted and reported, and the draft goes on as it was. Only a
+lack of memory passes through: what a document becomes must not depend on it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
+from chunkast.errors import describe
 from chunkast.heuristics.pipeline import Draft, Heuristic, Patch, Pipeline
 
 __all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "Report", "run_pipeline")
@@ -79,8 +81,10 @@ class _Run(Generic[V, C]):
         for heuristic in heuristics:
             try:
                 patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
+            except MemoryError:
+                raise
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the heuristic's own
-                draft = self.noted(draft, heuristic, _describe(error))
+                draft = self.noted(draft, heuristic, describe(error))
                 continue
             if patch is None:
                 continue
@@ -99,6 +103,8 @@ class _Run(Generic[V, C]):
     def parse(self, draft: Draft[V, C]) -> Draft[V, C]:
         try:
             value = self.attempt(draft.source)
+        except MemoryError:
+            raise
         except Exception as error:  # noqa: BLE001 - a parse that fails is what fallback is for
             # Its traceback would keep alive whatever the parse had in hand.
             return replace(draft, errors=(*draft.errors, error.with_traceback(None)))
@@ -128,12 +134,3 @@ def _patched(draft: Draft[V, C], patch: Patch[V]) -> Draft[V, C]:
         (*draft.notes, *patch.notes),
         draft.context,
     )
-
-
-def _describe(error: Exception) -> str:
-    """An exception's type and message, in a line."""
-    try:
-        message = str(error)
-    except Exception:  # noqa: BLE001 - a broken __str__ is no reason to fail
-        message = ""
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__

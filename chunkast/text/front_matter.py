@@ -2,7 +2,9 @@
 
 The values are JSON data. What JSON cannot hold becomes a string: dates and times in ISO
 form, numbers that are not finite, binary data in base64; a set becomes a list, a key that is
-no string is written as YAML writes it. YAML is read as its safe loader reads it, whatever
+no string is written as YAML writes it. An integer of more than 640 digits, which some
+programs cannot write as one, becomes a string too: as it stands in YAML, in hexadecimal for
+TOML. YAML is read as its safe loader reads it, whatever
 tags it has; an alias is a copy, and the size of what comes out is limited.
 """
 
@@ -22,6 +24,9 @@ __all__ = ("missing_library", "parse_front_matter")
 _MAX_CHARACTERS: Final = 64 * 1024
 _MAX_VALUES: Final = 10_000
 _MAX_DEPTH: Final = 50
+# Python writes and reads integers of at most 4,300 digits, or of as few as 640 if it is so
+# configured; the limit here is the same everywhere.
+_TOO_LONG: Final = 10**640
 _TOML_LIBRARY: Final = "tomllib" if sys.version_info >= (3, 11) else "tomli"
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
@@ -120,9 +125,9 @@ def _scalar(value: object) -> str | int | float | bool | None:
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if value is None or isinstance(value, (str, int)):
-        return value
-    return str(value)
+    if isinstance(value, int):
+        return value if -_TOO_LONG < value < _TOO_LONG else hex(value)
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 class _Nodes:
@@ -161,7 +166,11 @@ class _Nodes:
 
     def _plain(self, node: Any) -> Any:
         try:
-            return _scalar(self._loader.construct_object(node))
+            value = self._loader.construct_object(node)
+            long = isinstance(value, int) and not -_TOO_LONG < value < _TOO_LONG
+            return node.value if long else _scalar(value)
+        except MemoryError:
+            raise
         except Exception:  # noqa: BLE001 - there are as many kinds as there are constructors
             # A tag of somebody's own, the 31st of February, a number of thousands of digits.
             return node.value
