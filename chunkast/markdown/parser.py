@@ -28,7 +28,7 @@ from chunkast.markdown.tags import split_tags
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.inline import normalize_label
-from chunkast.text.source_map import line_starts
+from chunkast.text.source_map import line_starts, positions_in
 
 __all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
 
@@ -112,7 +112,7 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
 
     Raises what the parser or a plugin of it raises, which none is known to do.
     """
-    starts = line_starts(text)
+    starts = _line_starts(text)
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
     reading = read_dialects(_normalized(text, starts, front), wanted)
@@ -129,7 +129,7 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
     """``text`` as front matter and paragraphs alone, without the parser. Never raises."""
-    starts = line_starts(text)
+    starts = _line_starts(text)
     front = _front_lines(text, starts, frozenset(extensions))
     tree = paragraph_tree(text, starts, front)
     return Document(tree, frozenset(), (), starts[front] if front else 0)
@@ -138,6 +138,12 @@ def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) 
 def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
     """The block tree of ``text``: a ``document`` whose leaves tile it."""
     return parse_document(text, extensions).tree
+
+
+def _line_starts(text: str) -> Sequence[int]:
+    starts = line_starts(text)
+    keep = positions_in(text, len(starts))
+    return starts if keep is list else keep(starts)
 
 
 def _front_lines(text: str, starts: Sequence[int], extensions: frozenset[str]) -> int:

@@ -111,6 +111,8 @@ class TreeBuilder:
         self.lines = len(starts) - 1
         self.leaves = leaves
         self.cursor = 0
+        # Where that line begins: the same object for the block that ends there and the next.
+        self.at = 0
         self.stack = [_Open("document", 0, (0, self.lines))]
         # Of the innermost container.
         self.children = self.stack[-1].children
@@ -160,15 +162,16 @@ class TreeBuilder:
                 return
         if first > self.cursor:
             self._gap(first)
-        starts = self.starts
-        self.children.append(_new_block(kind, starts[first], starts[last], (), *details))
+        start, self.at = self.at, self.starts[last]
+        self.children.append(_new_block(kind, start, self.at, (), *details))
         self.cursor = last
 
     def item(self, line: int, text: str, info: str) -> None:
         """Add a list's item of one line, with a paragraph that says ``text``."""
         if line > self.cursor:
             self._gap(line)
-        start, end = self.starts[line], self.starts[line + 1]
+        start, self.at = self.at, self.starts[line + 1]
+        end = self.at
         paragraph = _new_block("paragraph", start, end, (), 0, text)
         item = _new_block("item", start, end, (paragraph,), self.list_depth, "", info)
         self.children.append(item)
@@ -176,10 +179,10 @@ class TreeBuilder:
 
     def _gap(self, until: int) -> None:
         """Cover the lines from the cursor up to ``until`` with leaves of the gap kinds."""
-        if self.cursor + 1 == until and self.text.startswith("\n", self.starts[self.cursor]):
+        if self.cursor + 1 == until and self.text.startswith("\n", self.at):
             # Nearly always it is one empty line.
-            start = self.starts[self.cursor]
-            self.children.append(_new_block("blank", start, start + 1))
+            start, self.at = self.at, self.starts[until]
+            self.children.append(_new_block("blank", start, self.at))
             self.cursor = until
             return
         while self.cursor < until:
@@ -190,7 +193,8 @@ class TreeBuilder:
             joined = (kind, "paragraph") if kind == "link-definition" else (kind,)
             while last < until and self._gap_kind(last) in joined:
                 last += 1
-            self.children.append(_new_block(kind, self.starts[first], self.starts[last]))
+            start, self.at = self.at, self.starts[last]
+            self.children.append(_new_block(kind, start, self.at))
             self.cursor = last
 
     def _gap_kind(self, number: int) -> str:

@@ -45,13 +45,15 @@ import re
 import string
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
+from typing import Final
 
-from chunkast.text.source_map import has_surrogates
+from chunkast.text.source_map import has_surrogates, positions_in
 from chunkast.tokens.counter import Counter
 
-__all__ = ("TokenIndex", "is_far_above")
+__all__ = ("NOT_EXACT", "Exact", "TokenIndex", "is_far_above")
 
 _ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
@@ -66,6 +68,8 @@ _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
+# In place of a count where none is known without counting.
+NOT_EXACT: Final = -1
 # Texts shorter than this have offsets of four bytes.
 _LONG = 2**32
 
@@ -77,6 +81,32 @@ def is_far_above(estimated: int, room: int) -> bool:
     own counter.
     """
     return estimated > 4 * room + 64
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """How many ``tokens`` lie before each of some sorted ``positions``; elsewhere ``NOT_EXACT``.
+
+    A dictionary would take ten times the memory.
+    """
+
+    positions: Sequence[int]
+    tokens: Sequence[int]
+
+    def get(self, position: int) -> int:
+        """The tokens before ``position``."""
+        slot = bisect_left(self.positions, position)
+        found = slot < len(self.positions) and self.positions[slot] == position
+        return self.tokens[slot] if found else NOT_EXACT
+
+    def each(self, positions: Iterable[int]) -> Iterator[int]:
+        """The tokens before each of some sorted ``positions``, none beyond the last known one."""
+        known = zip(self.positions, self.tokens, strict=True)
+        at, tokens = next(known)
+        for position in positions:
+            while at < position:
+                at, tokens = next(known)
+            yield tokens if at == position else NOT_EXACT
 
 
 class TokenIndex:
@@ -119,9 +149,10 @@ class TokenIndex:
         self._anchors = self._place_anchors(positions)
         spans = map(slice, self._anchors, self._anchors[1:])
         counts = map(counter.count, map(text.__getitem__, spans))
-        self._prefix = list(accumulate(counts, initial=0))
+        keep = positions_in(text, len(self._anchors))
+        self._prefix: Sequence[int] = keep(accumulate(counts, initial=0))
         # Where estimates are exact without counting, and what they say.
-        self.exact = dict(zip(self._anchors, self._prefix, strict=True))
+        self.exact = Exact(self._anchors, self._prefix)
         # What was asked of other positions: the tokens before safe ones.
         self._asked: dict[int, int | None] = {}
 
@@ -133,7 +164,7 @@ class TokenIndex:
         """
         return self.additive and self._begins_safely(position)
 
-    def _place_anchors(self, positions: Iterable[int]) -> list[int]:
+    def _place_anchors(self, positions: Iterable[int]) -> Sequence[int]:
         """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
         text = self.text
         # Most begin with a letter or a mark, and nothing has to be asked.
@@ -156,7 +187,7 @@ class TokenIndex:
             if position > last:
                 anchors.append(position)
                 last = position
-        return anchors
+        return positions_in(text, len(anchors))(anchors)
 
     def _begins_safely(self, position: int) -> bool:
         """Rule 1: whether the line that begins at ``position`` is not blank."""
@@ -225,12 +256,13 @@ class TokenIndex:
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
-        tokens = self.exact.get(position)
-        if tokens is None and position in self._asked:
+        known = self.exact.get(position)
+        if known != NOT_EXACT:
+            return known
+        if position in self._asked:
             return self._asked[position]
-        if tokens is None:
-            tokens = self._before_safe(position) if self._is_safe(position) else None
-            self._asked[position] = tokens
+        tokens = self._before_safe(position) if self._is_safe(position) else None
+        self._asked[position] = tokens
         return tokens
 
     def _before_safe(self, position: int) -> int:
