@@ -207,6 +207,8 @@ class _Run:
             points = merge_break_points(points, self.region_edges())
         if self.config.oversize == "split":
             points = self.refined(points)
+        if not self.config.overlap_tokens:
+            leaves.release(len(text))  # blocks are asked for their sentences to overlap alone
         self.context = Context(
             self.config,
             analysis.headings,
@@ -252,7 +254,6 @@ class _Run:
         A paragraph that would fit alone, but not with the heading before it, divides at
         its sentences, so that the heading keeps company.
         """
-        budget = self.config.max_tokens
         keep = positions_in(self.text, len(points))
         edges = keep((0, *(point.pos for point in points), len(self.text)))
         scores = (0.0, *(point.score for point in points))
@@ -262,13 +263,14 @@ class _Run:
             if start == end:
                 continue
             leaf = self.leaves.at(start)
-            if self.size(start, end) > budget:
+            if not self.fits(start, end):
                 leaf = leaf or self.leaves.around(start) or Block("blank", start, end)
                 whole = self.closed.end(start + 1) if self.closed.covers(start) else start
                 self.refiner.divide(leaf, start, max(leaf.end, whole), end)
             elif (
                 first < unit
                 and leaf is not None
+                and leaf.kind == "paragraph"
                 and self.leaves.kinds(start, start + 1) == ("paragraph",)
                 and self.exceeds_budget(edges[first], end)
             ):

@@ -135,7 +135,8 @@ def _headings(draft: DocumentDraft) -> _Patch:
 def _sections(analysis: Analysis) -> Iterator[Heading]:
     """The headings that open sections: at the top level of the document, outside tags."""
     levels: list[int] = []
-    path: tuple[str, ...] = ()
+    # The last path at each depth; equal ones, as under repeated titles, are the same object.
+    paths: list[tuple[str, ...]] = [()]
     tags = SpanSet(analysis.tags) if analysis.tags else None
     attributes = "attributes" in analysis.extensions
     for block in analysis.blocks.children:
@@ -146,8 +147,14 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
         levels.append(block.level)
         content = _content(analysis, block) if analysis.masked else block.content
         title = plain_title(without_attributes(content) if attributes else content)
-        path = (*path[: len(levels) - 1], title)
-        yield Heading(block.start, block.end, block.level, title, path)
+        depth = len(levels)
+        path = (*paths[depth - 1], title)
+        if depth == len(paths):
+            paths.append(path)
+        elif paths[depth] != path:
+            paths[depth] = path
+        path = paths[depth]
+        yield Heading(block.start, block.end, block.level, path[-1], path)
 
 
 def _content(analysis: Analysis, heading: Block) -> str:

@@ -15,6 +15,8 @@ __all__ = ("Leaves",)
 
 # The kinds of blocks that a chunk's kinds leave out.
 _UNNAMED: Final = frozenset({"document", "item", "marker"})
+# The kinds of blocks that head others.
+_HEADS: Final = frozenset(kind for kind, construct in CONSTRUCTS.items() if construct.heads)
 # In place of a leaf that is not needed any more.
 _RELEASED: Final = Block("blank", 0, 0)
 
@@ -25,7 +27,7 @@ class Leaves:
     The tree above them, which has a block for every item and quote, is not kept.
     """
 
-    __slots__ = ("_blocks", "_kinds", "_named", "_released", "starts")
+    __slots__ = ("_blocks", "_ends", "_heads", "_kinds", "_named", "_released", "starts")
 
     def __init__(self, text: str, tree: Block) -> None:
         self._blocks: list[Block] = []
@@ -35,9 +37,10 @@ class Leaves:
         # The leaves before this number were released.
         self._released = 0
         self._gather(tree, ())
-        starts = [leaf.start for leaf in self._blocks]
-        keep = positions_in(text, len(starts))
-        self.starts: Sequence[int] = starts if keep is list else keep(starts)
+        keep = positions_in(text, len(self._blocks))
+        self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
+        self._ends = keep(leaf.end for leaf in self._blocks)
+        self._heads = bytearray(leaf.kind in _HEADS for leaf in self._blocks)
 
     def _gather(self, block: Block, kinds: tuple[str, ...]) -> None:
         """Note the leaves of ``block``, which ``kinds`` are around, as a chunk names them."""
@@ -76,23 +79,22 @@ class Leaves:
 
     def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
         """Of each span between neighbours in ``pos`` whether it is more than what heads others."""
-        found = bytearray()  # a byte for each, as there may be as many as characters
+        found = bytearray()
         slot = 0
         for number in range(len(pos) - 1):
             start = at = pos[number]
             while slot < len(self.starts) and self.starts[slot] < start:
                 slot += 1
             if slot < len(self.starts) and self.starts[slot] == start:
-                leaf = self._blocks[slot]
-                if not CONSTRUCTS[leaf.kind].heads:
+                if not self._heads[slot]:
                     found.append(True)
                     continue
-                at = leaf.end
+                at = self._ends[slot]
             found.append(bool(text[at : pos[number + 1]].strip()))
         return found
 
     def release(self, pos: int) -> None:
-        """Release the leaves before the one that holds ``pos``."""
+        """Release the blocks before the one that holds ``pos``: all but their places and kinds."""
         first = self._released
         last = max(bisect_right(self.starts, pos, first) - 1, first)
         self._blocks[first:last] = [_RELEASED] * (last - first)

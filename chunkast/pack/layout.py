@@ -23,7 +23,8 @@ __all__ = ("Layout", "trim_span", "trim_start")
 
 # Nothing was asked of a unit yet; no count and no position is this.
 _UNKNOWN: Final = -2
-_BLANK_LINES = re.compile(r"(?:[^\S\r\n]*(?:\r\n?|\n))+")
+# Blank lines are not searched for one by one: that takes memory for each of them.
+_SPACE = re.compile(r"\s*")
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -39,8 +40,9 @@ def trim_start(text: str, start: int) -> int:
     """``start``, or the first line behind it that is not blank (and the byte order mark)."""
     if start == 0 and text.startswith("\ufeff"):
         start = 1
-    match = _BLANK_LINES.match(text, start)
-    return match.end() if match else start
+    space = _SPACE.match(text, start)
+    end = space.end() if space else start
+    return max(text.rfind("\n", start, end), text.rfind("\r", start, end), start - 1) + 1
 
 
 class Layout:
@@ -95,7 +97,7 @@ class Layout:
         if NOT_EXACT not in starts:
             return starts
         before = keep((0,))
-        sums = [0]
+        sums = keep((0,))
         at = 0
         for end, known in zip(self.pos[1:], starts[1:], strict=True):
             start, at = at, end
@@ -107,7 +109,7 @@ class Layout:
                 base = before[-1]
                 total = max(sums[-1], 1)
                 before.extend(base + (known - base) * part // total for part in sums[1:])
-                sums = [0]
+                sums = keep((0,))
             else:
                 before.append(known)
         return before

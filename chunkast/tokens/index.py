@@ -47,7 +47,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in
@@ -68,6 +68,8 @@ _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
+# What was asked of so many positions, and of so many pieces, is remembered.
+_MANY: Final = 16_384
 # In place of a count where none is known without counting.
 NOT_EXACT: Final = -1
 # Texts shorter than this have offsets of four bytes.
@@ -131,7 +133,7 @@ class TokenIndex:
         "text",
     )
 
-    def __init__(self, text: str, counter: Counter, positions: Iterable[int]) -> None:
+    def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
         self.text = text
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
@@ -164,20 +166,18 @@ class TokenIndex:
         """
         return self.additive and self._begins_safely(position)
 
-    def _place_anchors(self, positions: Iterable[int]) -> Sequence[int]:
+    def _place_anchors(self, positions: Sequence[int]) -> Sequence[int]:
         """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
         text = self.text
-        # Most begin with a letter or a mark, and nothing has to be asked.
-        safe = [
-            position
-            for position in positions
-            if position and (text[position] in _PLAIN or self._begins_safely(position))
-        ]
-        if not safe or safe[-1] != len(text):
-            safe.append(len(text))
-        anchors = [0]
+        keep = positions_in(text, len(positions))
+        anchors = keep((0,))
         last = 0
-        for position in safe:
+        for position in chain(positions, (len(text),)):
+            # Most begin with a letter or a mark, and nothing has to be asked.
+            if position < len(text) and not (
+                text[position] in _PLAIN or self._begins_safely(position)
+            ):
+                continue
             while position - last > _ANCHOR_GAP:
                 inner = self._inner_anchor(last + _ANCHOR_DISTANCE, position)
                 if inner >= position:
@@ -187,7 +187,7 @@ class TokenIndex:
             if position > last:
                 anchors.append(position)
                 last = position
-        return positions_in(text, len(anchors))(anchors)
+        return anchors
 
     def _begins_safely(self, position: int) -> bool:
         """Rule 1: whether the line that begins at ``position`` is not blank."""
@@ -262,6 +262,8 @@ class TokenIndex:
         if position in self._asked:
             return self._asked[position]
         tokens = self._before_safe(position) if self._is_safe(position) else None
+        if len(self._asked) >= _MANY:
+            self._asked.clear()
         self._asked[position] = tokens
         return tokens
 
@@ -327,5 +329,7 @@ class TokenIndex:
             return self._counter.count(piece)
         known = self._lengths.get(piece)
         if known is None:
+            if len(self._lengths) >= _MANY:
+                self._lengths.clear()
             known = self._lengths[piece] = self._counter.count(piece)
         return known
