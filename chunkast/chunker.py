@@ -63,12 +63,14 @@ class Chunker:
         with paused():
             return self._analyze(text, source, language)
 
-    def _analyze(self, text: str, source: str | None, language: str | None) -> Analysis:
+    def _analyze(
+        self, text: str, source: str | None, language: str | None, *, blanks: bool = True
+    ) -> Analysis:
         if language is None:
             language = self.config.language_of(source)
         if language:
             return analyze_code(text, language, self.config)
-        return analyze(text, self.config, self.config.extensions_for(source))
+        return analyze(text, self.config, self.config.extensions_for(source), blanks=blanks)
 
     def chunk(
         self, text: str | Analysis, source: str | None = None, language: str | None = None
@@ -148,7 +150,7 @@ class Chunker:
     ) -> Iterator[Chunk]:
         with paused():
             if isinstance(given, str):
-                given = self._analyze(given, source, language)
+                given = self._analyze(given, source, language, blanks=False)
             # The tree takes more memory than all that comes after it, which needs the leaves.
             leaves = Leaves(given.text, given.blocks)
             given = replace(given, blocks=_NO_TREE)

@@ -34,20 +34,27 @@ __all__ = ("analyze",)
 _Patch = Patch[Analysis]
 
 
-def analyze(text: str, config: ChunkConfig, extensions: tuple[str, ...]) -> Analysis:
+def analyze(
+    text: str, config: ChunkConfig, extensions: tuple[str, ...], *, blanks: bool = True
+) -> Analysis:
     """Parse ``text`` with ``extensions``; find its break points, protected regions, headings.
 
+    Without ``blanks``, blank lines between top-level blocks may be missing in the tree.
     Never raises: what a heuristic did wrong becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
     extended = bool(calls or config.heuristics)
+    # Whoever is asked about the tree is given all of it.
+    blanks = blanks or extended
     begun: DocumentDraft = Draft(
         text, text, None, (), notes, DocumentContext(config, calls, extensions)
     )
     draft = run_pipeline(
         begun,
         _BUILT_IN + Pipeline.of(config.heuristics) if extended else _BUILT_IN,
-        lambda source: _begun(text, source, parse_document(source, extensions), extensions),
+        lambda source: _begun(
+            text, source, parse_document(source, extensions, blanks=blanks), extensions
+        ),
         check=patch_problem if extended else None,
         report=_warn,
     )

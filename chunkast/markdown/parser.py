@@ -107,16 +107,19 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
+def parse_document(
+    text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS, *, blanks: bool = True
+) -> Document:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
+    Without ``blanks`` the tree leaves out blank lines between top-level blocks.
     Raises what the parser or a plugin of it raises, which none is known to do.
     """
     starts = _line_starts(text)
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
     reading = read_dialects(_normalized(text, starts, front), wanted)
-    builder = TreeBuilder(text, starts, front, reading.leaves)
+    builder = TreeBuilder(text, starts, front, reading.leaves, blanks=blanks)
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
     builder.feed(_parser(wanted).parse(reading.text, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
