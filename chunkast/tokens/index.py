@@ -256,9 +256,10 @@ class TokenIndex:
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
-        known = self.exact.get(position)
-        if known != NOT_EXACT:
-            return known
+        # As ``exact`` says it, without a call: this is asked most.
+        slot = bisect_left(self._anchors, position)
+        if slot < len(self._anchors) and self._anchors[slot] == position:
+            return self._prefix[slot]
         if position in self._asked:
             return self._asked[position]
         tokens = self._before_safe(position) if self._is_safe(position) else None
