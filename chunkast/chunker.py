@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.analysis import analyze, analyze_code
-from chunkast.boundaries import closed_spans, merge_break_points
+from chunkast.boundaries import Leaves, closed_spans, merge_break_points
 from chunkast.collector import paused
 from chunkast.config import ChunkConfig
 from chunkast.context import Context
@@ -17,26 +17,24 @@ from chunkast.errors import ConfigError
 from chunkast.identity import Location
 from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Analysis, Block, BreakPoint, Chunk, draft_type
-from chunkast.pack import Layout, Overlap, Piece, pack, section_tree, trim_span
+from chunkast.pack import Layout, Overlap, Piece, pack, sections_of, trim_span
 from chunkast.split import Refiner
-from chunkast.text.source_map import SourceMap
+from chunkast.text.source_map import SourceMap, positions_in
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
-from chunkast.tokens import TokenIndex, is_far_above, resolve_counter
+from chunkast.tokens import NOT_EXACT, TokenIndex, is_far_above, resolve_counter
 
 if TYPE_CHECKING:
     from chunkast.batch import OnError
 
 __all__ = ("Chunker",)
 
-# The kinds of blocks that a chunk's kinds leave out.
-_UNNAMED: Final = frozenset({"document", "item", "marker"})
 # By fewer tokens than these, trimming changes what a span counts.
 _TRIMMED: Final = 8
 # How many chunks each location has, by its key.
 _Parts = defaultdict[bytes, int]
-# In place of a leaf that no chunk to come needs.
-_RELEASED: Final = Block("blank", 0, 0)
+# In place of a tree of which all that is needed was taken.
+_NO_TREE: Final = Block("document", 0, 0)
 _ChunkDraft: Final = draft_type(Chunk)
 _bare_chunk = _ChunkDraft.__new__
 
@@ -77,12 +75,14 @@ class Chunker:
         with paused():
             return self._analyze(text, source, language)
 
-    def _analyze(self, text: str, source: str | None, language: str | None) -> Analysis:
+    def _analyze(
+        self, text: str, source: str | None, language: str | None, *, blanks: bool = True
+    ) -> Analysis:
         if language is None:
             language = self.config.language_of(source)
         if language:
             return analyze_code(text, language, self.config)
-        return analyze(text, self.config, self.config.extensions_for(source))
+        return analyze(text, self.config, self.config.extensions_for(source), blanks=blanks)
 
     def chunk(
         self, text: str | Analysis, source: str | None = None, language: str | None = None
@@ -172,9 +172,14 @@ class Chunker:
     ) -> Iterator[Chunk]:
         with paused():
             if isinstance(given, str):
-                given = self._analyze(given, source, language)
+                given = self._analyze(given, source, language, blanks=False)
+            # The tree takes more memory than all that comes after it, which needs the leaves.
+            leaves = Leaves(given.text, given.blocks)
+            given = replace(given, blocks=_NO_TREE)
             # Without a source nothing is known of the documents before.
-            run = _Run(self, given, source, defaultdict(int) if source is None else parts)
+            run = _Run(self, given, leaves, source, defaultdict(int) if source is None else parts)
+            # The points are in the layout.
+            del given
             # The run does not hold what refers to it: no cycle is left for the collector.
             overlap = Overlap(run.layout, run.sentences)
             pieces = run.pieces(overlap)
@@ -185,7 +190,12 @@ class _Run:
     """One document on its way from the analysis to its chunks."""
 
     def __init__(
-        self, chunker: Chunker, analysis: Analysis, source: str | None, parts: _Parts
+        self,
+        chunker: Chunker,
+        analysis: Analysis,
+        leaves: Leaves,
+        source: str | None,
+        parts: _Parts,
     ) -> None:
         self.config = chunker.config
         self.text = text = analysis.text
@@ -195,14 +205,8 @@ class _Run:
         self.source = source
         self.location = Location.of(source or "")
         self.parts = parts
-        # The leaves with text in order, and the kinds of each and of the containers around it.
-        self.leaves: list[Block] = []
-        self.leaf_kinds: list[tuple[str, ...]] = []
-        # So many leaves are let go of.
-        self.released = 0
-        self.gather(analysis.blocks, ())
-        self.leaf_starts = [leaf.start for leaf in self.leaves]
-        self.index = TokenIndex(text, chunker.counter, self.leaf_starts)
+        self.leaves = leaves
+        self.index = TokenIndex(text, chunker.counter, leaves.starts)
         self.size = _size(text, self.index, trim=self.config.trim)
         self.closed = closed_spans(analysis.regions, self.fits)
         self.refiner = Refiner(
@@ -220,13 +224,15 @@ class _Run:
         points = _outside(analysis.break_points, self.closed)
         self.annotations = analysis.annotations
         self.annotation_starts = [mark.start for mark in self.annotations]
-        if self.leaves and self.leaves[0].start:
+        if leaves.starts and leaves.starts[0]:
             # Blank lines before the first block are a unit of their own.
-            points.insert(0, BreakPoint(self.leaves[0].start, 0.0, "paragraph"))
+            points.insert(0, BreakPoint(leaves.starts[0], 0.0, "paragraph"))
         if analysis.extended:
             points = merge_break_points(points, self.region_edges())
         if self.config.oversize == "split":
             points = self.refined(points)
+        if not self.config.overlap_tokens:
+            leaves.release(len(text))  # blocks are asked for their sentences to overlap alone
         self.context = Context(
             self.config,
             analysis.headings,
@@ -245,22 +251,6 @@ class _Run:
             suffix_tokens=self.context.suffix_tokens,
         )
 
-    def gather(self, block: Block, kinds: tuple[str, ...]) -> None:
-        """Note the leaves of ``block``, which ``kinds`` are around, as a chunk names them."""
-        inner: dict[str, tuple[str, ...]] = {}
-        for child in block.children:
-            kind = child.kind
-            named = inner.get(kind)
-            if named is None:
-                name = CONSTRUCTS[kind].named
-                unnamed = name in _UNNAMED or name in kinds
-                named = inner[kind] = kinds if unnamed else (*kinds, name)
-            if child.children:
-                self.gather(child, named)
-            elif kind != "blank":
-                self.leaves.append(child)
-                self.leaf_kinds.append(named)
-
     def fits(self, start: int, end: int) -> bool:
         """Whether a chunk over the span would be within the budget."""
         budget = self.config.max_tokens
@@ -274,7 +264,7 @@ class _Run:
         """
         score = self.config.score_table["line"]
         for start, end in self.closed:
-            leaf, last = self.leaf_around(start), self.leaf_around(end)
+            leaf, last = self.leaves.around(start), self.leaves.around(end)
             if leaf is not None and end <= leaf.end:
                 continue
             if leaf is None or leaf.start < start:
@@ -282,43 +272,31 @@ class _Run:
             if last is not None and not is_blank(self.text[end : last.end]):
                 yield BreakPoint(end, score, "line")
 
-    def leaf_around(self, pos: int) -> Block | None:
-        """The leaf that holds the character at ``pos``."""
-        slot = bisect_right(self.leaf_starts, pos) - 1
-        found = slot >= 0 and pos < self.leaves[slot].end
-        return self.leaves[slot] if found else None
-
-    def leaf_at(self, pos: int) -> Block | None:
-        """The leaf that begins at ``pos``."""
-        slot = bisect_left(self.leaf_starts, pos)
-        found = slot < len(self.leaves) and self.leaf_starts[slot] == pos
-        return self.leaves[slot] if found else None
-
     def refined(self, points: list[BreakPoint]) -> list[BreakPoint]:
         """``points`` and those inside blocks that are larger than the budget.
 
         A paragraph that would fit alone, but not with the heading before it, divides at
         its sentences, so that the heading keeps company.
         """
-        budget = self.config.max_tokens
-        edges = [0, *(point.pos for point in points), len(self.text)]
-        scores = [0.0, *(point.score for point in points)]
+        keep = positions_in(self.text, len(points))
+        edges = keep((0, *(point.pos for point in points), len(self.text)))
+        scores = (0.0, *(point.score for point in points))
         extra: list[BreakPoint] = []
-        glued = _glued(scores)
-        for unit in self.suspects(edges, glued):
+        for first, unit in self.suspects(edges, scores):
             start, end = edges[unit], edges[unit + 1]
             if start == end:
                 continue
-            leaf = self.leaf_at(start)
-            if self.size(start, end) > budget:
-                leaf = leaf or self.leaf_around(start) or Block("blank", start, end)
+            leaf = self.leaves.at(start)
+            if not self.fits(start, end):
+                leaf = leaf or self.leaves.around(start) or Block("blank", start, end)
                 whole = self.closed.end(start + 1) if self.closed.covers(start) else start
                 self.refiner.divide(leaf, start, max(leaf.end, whole), end)
             elif (
-                glued[unit] < unit
+                first < unit
                 and leaf is not None
-                and self.kinds(start, start + 1) == ("paragraph",)
-                and self.exceeds_budget(edges[glued[unit]], end)
+                and leaf.kind == "paragraph"
+                and self.leaves.kinds(start, start + 1) == ("paragraph",)
+                and self.exceeds_budget(edges[first], end)
             ):
                 extra.extend(self.refiner.sentence_points(leaf, start, end))
         if not self.refiner.points and not extra:
@@ -331,35 +309,37 @@ class _Run:
         estimated = self.index.estimate(end) - self.index.estimate(start)
         return is_far_above(estimated, budget) or self.size(start, end) > budget
 
-    def suspects(self, edges: Sequence[int], glued: Sequence[int]) -> Iterable[int]:
+    def suspects(self, edges: Sequence[int], scores: Iterable[float]) -> Iterator[tuple[int, int]]:
         """The numbers of those spans between ``edges`` that may be too large, in order.
 
-        Each with those before it from the number in ``glued`` on.
+        Before each the number of the first span that it may be too large with: only points
+        of negative score are between them.
         """
-        exact = self.index.exact
-        before = [exact.get(edge) for edge in edges]
-        if None in before or not self.index.additive:
-            return range(len(edges) - 1)
+        before = positions_in(self.text, len(edges))(self.index.exact.each(edges))
+        known = NOT_EXACT not in before and self.index.additive
         # Trimming changes a count by a few tokens.
         limit = self.config.max_tokens - _TRIMMED
-        spans = zip(map(before.__getitem__, glued), before[1:], strict=True)
-        return [unit for unit, (start, end) in enumerate(spans) if end - start > limit]  # type: ignore[operator]
+        first = 0
+        for unit, score in enumerate(scores):
+            if score >= 0:
+                first = unit
+            if not known or before[unit + 1] - before[first] > limit:
+                yield first, unit
 
     def pieces(self, overlap: Overlap) -> list[Piece]:
         """The units of each chunk; pieces of nothing but white space are among them."""
-        root = section_tree(self.headings, len(self.text))
-        return pack(self.layout, root, overlap, self.texts())
+        has_text = self.leaves.texts(self.text, self.layout.pos)
+        return pack(self.layout, sections_of(self.headings, self.layout), overlap, has_text)
 
     def chunks(self, pieces: Iterable[Piece], overlap: Overlap) -> Iterator[Chunk]:
         layout = self.layout
         source_map = SourceMap(self.text)
-        heading_starts = {heading.start for heading in self.headings}
         number = 0
         previous: Piece | None = None
         for piece in pieces:
             start, end = layout.span(piece.first, piece.last)
             if start < end:
-                if previous is None or layout.pos[piece.first] in heading_starts:
+                if previous is None or self.context.is_heading(layout.pos[piece.first]):
                     tokens = layout.count(piece.first, piece.last)
                 else:
                     room = self.config.max_tokens - layout.context(piece.first)
@@ -371,22 +351,9 @@ class _Run:
                 self.release(layout.pos[piece.first])
 
     def release(self, pos: int) -> None:
-        """Let go of what is known of the text before ``pos``, which no chunk to come needs."""
-        first = self.released
-        last = max(bisect_right(self.leaf_starts, pos, first) - 1, first)
-        self.leaves[first:last] = [_RELEASED] * (last - first)
-        self.released = last
+        """Release what is known of the text before ``pos``, which no chunk to come needs."""
+        self.leaves.release(pos)
         self.index.release(pos)
-
-    def texts(self) -> list[bool]:
-        """Of each unit whether it is more than what only heads others."""
-        text = self.text
-        ends = {leaf.start: leaf.end for leaf in self.leaves if CONSTRUCTS[leaf.kind].heads}
-        known = frozenset(self.leaf_starts).difference(ends)
-        return [
-            start in known or not is_blank(text[ends.get(start, start) : end])
-            for start, end in pairwise(self.layout.pos)
-        ]
 
     def emit(
         self, number: int, piece: Piece, start: int, tokens: int, source_map: SourceMap
@@ -417,7 +384,7 @@ class _Run:
         chunk.token_count = tokens
         chunk.overlap = own - start
         chunk.headings = headings
-        chunk.kinds = self.kinds(start, end)
+        chunk.kinds = self.leaves.kinds(start, end)
         chunk.embed_text = before + text + behind
         chunk.embed_token_count = embed_tokens
         chunk.oversize = tokens > self.config.max_tokens
@@ -437,17 +404,11 @@ class _Run:
     def sentences(self, unit: int) -> list[int]:
         """The beginnings of sentences inside a unit of prose that was not divided."""
         start, end = self.layout.pos[unit], self.layout.pos[unit + 1]
-        leaf = self.leaf_at(start)
+        leaf = self.leaves.at(start)
         divided = leaf is None or end < leaf.end or self.closed.covers(start)
         if leaf is None or divided or CONSTRUCTS[leaf.kind].shape != "prose":
             return []
         return [point.pos for point in self.refiner.sentence_points(leaf, start, leaf.end)]
-
-    def kinds(self, start: int, end: int) -> tuple[str, ...]:
-        """The kinds of the blocks that ``[start, end)`` touches, in order of appearance."""
-        first = max(bisect_left(self.leaf_starts, start + 1) - 1, 0)
-        touched = dict.fromkeys(self.leaf_kinds[first : bisect_left(self.leaf_starts, end)])
-        return tuple(dict.fromkeys(chain.from_iterable(touched)))
 
 
 def _size(text: str, index: TokenIndex, *, trim: bool) -> Callable[[int, int], int]:
@@ -470,14 +431,3 @@ def _outside(points: Sequence[BreakPoint], closed: SpanSet) -> list[BreakPoint]:
             at = last
     kept.extend(points[at:])
     return kept
-
-
-def _glued(scores: Sequence[float]) -> list[int]:
-    """For each unit the first of those up to it that only points of negative score part."""
-    first = 0
-    found: list[int] = []
-    for unit, score in enumerate(scores):
-        if score >= 0:
-            first = unit
-        found.append(first)
-    return found

@@ -62,6 +62,11 @@ class Context:
         slot = bisect_right(self._heading_starts, pos) - 1
         return self._headings[slot].path if slot >= 0 else self._path
 
+    def is_heading(self, pos: int) -> bool:
+        """Whether a heading that opens a section begins at ``pos``."""
+        slot = bisect_left(self._heading_starts, pos)
+        return slot < len(self._heading_starts) and self._heading_starts[slot] == pos
+
     def tokens(self, pos: int) -> int:
         """What the context before a chunk that begins at ``pos`` costs."""
         return self._tokens(self._before(pos, pos)[0])

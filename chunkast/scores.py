@@ -62,8 +62,9 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "lead-in": -1.0,
     }
 )
+_ITEMS: Final = ("list-item-0", "list-item-1", "list-item-2")
 
 
 def item_kind(depth: int) -> str:
     """The break point kind of a list item at nesting ``depth`` (0 for the outermost)."""
-    return f"list-item-{min(depth, 2)}"
+    return _ITEMS[min(depth, len(_ITEMS) - 1)]

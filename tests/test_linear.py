@@ -9,9 +9,13 @@ of several runs counts, and a case that seems too slow is measured again.
 from __future__ import annotations
 
 import gc
+import json
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -189,3 +193,28 @@ def test_memory_grows_linearly(name: str) -> None:
     small, large = (CASES[name](size) for size in (MEMORY_SIZE, GROWTH * MEMORY_SIZE))
     low, high = peak_memory(chunker, small), peak_memory(chunker, large)
     assert high / len(large) <= MEMORY_LIMIT * (low / len(small))
+
+
+# Bytes of Python objects at the peak for each byte of text. Blocks of two bytes, with a block
+# of the tree, a point and a heading or an item for each, take more than those of three.
+PEAKS: Final = {
+    "headings-empty": 215,
+    "items-empty": 210,
+    "headings": 110,
+    "headings-apart": 135,
+    "paragraphs": 120,
+    "lines": 145,
+    "blank-lines": 60,
+    "items": 110,
+    "quotes": 95,
+}
+
+
+def test_peak_memory_of_many_small_blocks() -> None:
+    command = [sys.executable, "-m", "tests.small_blocks", "60000", *PEAKS]
+    done = subprocess.run(
+        command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
+    )
+    peaks = json.loads(done.stdout)
+    assert peaks.keys() == PEAKS.keys()
+    assert {name: peak for name, peak in peaks.items() if peak > PEAKS[name]} == {}

@@ -34,20 +34,27 @@ __all__ = ("analyze",)
 _Patch = Patch[Analysis]
 
 
-def analyze(text: str, config: ChunkConfig, extensions: tuple[str, ...]) -> Analysis:
+def analyze(
+    text: str, config: ChunkConfig, extensions: tuple[str, ...], *, blanks: bool = True
+) -> Analysis:
     """Parse ``text`` with ``extensions``; find its break points, protected regions, headings.
 
+    Without ``blanks``, blank lines between top-level blocks may be missing in the tree.
     Never raises: what a heuristic did wrong becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
     extended = bool(calls or config.heuristics)
+    # Whoever is asked about the tree is given all of it.
+    blanks = blanks or extended
     begun: DocumentDraft = Draft(
         text, text, None, (), notes, DocumentContext(config, calls, extensions)
     )
     draft = run_pipeline(
         begun,
         _BUILT_IN + Pipeline.of(config.heuristics) if extended else _BUILT_IN,
-        lambda source: _begun(text, source, parse_document(source, extensions), extensions),
+        lambda source: _begun(
+            text, source, parse_document(source, extensions, blanks=blanks), extensions
+        ),
         check=patch_problem if extended else None,
         report=_warn,
     )
@@ -139,7 +146,8 @@ def _headings(draft: DocumentDraft) -> _Patch:
 def _sections(analysis: Analysis) -> Iterator[Heading]:
     """The headings that open sections: at the top level of the document, outside tags."""
     levels: list[int] = []
-    path: tuple[str, ...] = ()
+    # The last path at each depth; equal ones, as under repeated titles, are the same object.
+    paths: list[tuple[str, ...]] = [()]
     tags = SpanSet(analysis.tags) if analysis.tags else None
     attributes = "attributes" in analysis.extensions
     begin = -1  # of the labels right before a heading
@@ -161,8 +169,14 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
             analysis.footnotes,
             analysis.extensions,
         )
-        path = (*path[: len(levels) - 1], title)
-        yield Heading(start, block.end, block.level, title, path)
+        depth = len(levels)
+        path = (*paths[depth - 1], title)
+        if depth == len(paths):
+            paths.append(path)
+        elif paths[depth] != path:
+            paths[depth] = path
+        path = paths[depth]
+        yield Heading(start, block.end, block.level, path[-1], path)
 
 
 def _content(analysis: Analysis, heading: Block) -> str:

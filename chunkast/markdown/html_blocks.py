@@ -102,10 +102,12 @@ def _wrapped(
 
 def _labels(children: Sequence[Block], number: int) -> bool:
     """Whether a block without text belongs to what follows it, by the blank lines around it."""
-    following = children[number + 1 : number + 2]
-    if not following or following[0].kind != "blank":
-        return bool(following)
-    return number + 2 < len(children) and (number == 0 or children[number - 1].kind == "blank")
+    block = children[number]
+    following = next((b for b in children[number + 1 : number + 3] if b.kind != "blank"), None)
+    if following is None or following.start == block.end:
+        return following is not None
+    previous = children[number - 1] if number else None
+    return previous is None or previous.kind == "blank" or previous.end < block.start
 
 
 def _role(text: str, block: Block) -> _Role | None:

@@ -31,7 +31,7 @@ from chunkast.markdown.tags import split_tags
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.inline import normalize_label
-from chunkast.text.source_map import line_starts, parseable
+from chunkast.text.source_map import line_starts, parseable, positions_in
 
 __all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
 
@@ -119,17 +119,20 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
     return parseable(text)
 
 
-def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
+def parse_document(
+    text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS, *, blanks: bool = True
+) -> Document:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
     A block on which the parser or a plugin of it fails, which none is known to do, is read as
-    a paragraph. Raises what the parser raises where too many do.
+    a paragraph. Raises what the parser raises where too many do. Without ``blanks`` the tree
+    leaves out blank lines between top-level blocks.
     """
-    starts = line_starts(text)
+    starts = _line_starts(text)
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
     reading = read_dialects(_normalized(text, starts, front), wanted)
-    builder = TreeBuilder(text, starts, front, reading.leaves)
+    builder = TreeBuilder(text, starts, front, reading.leaves, blanks=blanks)
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
     notes = tuple(_parse(builder, _parser(wanted), reading.text, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
@@ -183,7 +186,7 @@ def _ends_block(token: object) -> bool:
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
     """``text`` as front matter and paragraphs alone, without the parser. Never raises."""
-    starts = line_starts(text)
+    starts = _line_starts(text)
     front = _front_lines(text, starts, frozenset(extensions))
     tree = paragraph_tree(text, starts, front)
     return Document(tree, frozenset(), (), starts[front] if front else 0)
@@ -192,6 +195,12 @@ def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) 
 def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
     """The block tree of ``text``: a ``document`` whose leaves tile it."""
     return parse_document(text, extensions).tree
+
+
+def _line_starts(text: str) -> Sequence[int]:
+    starts = line_starts(text)
+    keep = positions_in(text, len(starts))
+    return starts if keep is list else keep(starts)
 
 
 def _front_lines(text: str, starts: Sequence[int], extensions: frozenset[str]) -> int:

@@ -4,6 +4,6 @@ from chunkast.pack.layout import Layout, trim_span
 from chunkast.pack.overlap import Overlap
 from chunkast.pack.packer import pack
 from chunkast.pack.piece import Piece
-from chunkast.pack.sections import Section, section_tree
+from chunkast.pack.sections import Sections, sections_of
 
-__all__ = ("Layout", "Overlap", "Piece", "Section", "pack", "section_tree", "trim_span")
+__all__ = ("Layout", "Overlap", "Piece", "Sections", "pack", "sections_of", "trim_span")

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from itertools import repeat
+from typing import Final
 
 from chunkast.config import ChunkConfig
 from chunkast.model import BreakPoint
+from chunkast.text.source_map import positions_in
 from chunkast.text.spans import content_end
 from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
-from chunkast.tokens import TokenIndex, is_far_above
+from chunkast.tokens import NOT_EXACT, TokenIndex, is_far_above
 
 __all__ = ("Layout", "trim_span", "trim_start")
 
-_BLANK_LINES = re.compile(rf"(?:[{LINE_SPACE}]*(?:\r\n?|\n))+")
+# Nothing was asked of a unit yet; no count and no position is this.
+_UNKNOWN: Final = -2
+# Blank lines are not searched for one by one: that takes memory for each of them.
+_SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -39,8 +44,9 @@ def trim_start(text: str, start: int, end: int) -> int:
     """
     if start == 0 and text.startswith("\ufeff", 0, end):
         start = 1
-    match = _BLANK_LINES.match(text, start, end)
-    return match.end() if match else start
+    space = _SPACE.match(text, start, end)
+    last = space.end() if space else start
+    return max(text.rfind("\n", start, last), text.rfind("\r", start, last), start - 1) + 1
 
 
 class Layout:
@@ -65,36 +71,41 @@ class Layout:
         self.index = index
         self.config = config
         inner = [point for point in points if 0 < point.pos < len(text)]
-        self.pos = [0, *(point.pos for point in inner), len(text)]
+        keep = positions_in(text, len(inner))
+        self.pos = keep((0, *(point.pos for point in inner), len(text)))
         self.score = [0.0, *(point.score for point in inner), 0.0]
         self.kind = ["", *(point.kind for point in inner), ""]
         self.units = len(self.pos) - 1
         self._exact = index.exact
-        self.before = self._tokens_before()
+        self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
         # What is known of units, by number, once it was asked for.
-        self._context: dict[int, int] = {}
-        self._start: dict[int, int] = {}
-        self._end: dict[int, int] = {0: 0}
-        self._base: dict[int, int] = {}
-        self._upto: dict[int, int] = {}
+        unknown = keep(repeat(_UNKNOWN, self.units + 1))
+        self._context = unknown
+        self._start = unknown[:]
+        self._end = unknown[:]
+        self._end[0] = 0
+        self._base = unknown[:]
+        self._upto = unknown[:]
 
-    def _tokens_before(self) -> list[int]:
+    def _tokens_before(
+        self, keep: Callable[[Iterable[int]], MutableSequence[int]]
+    ) -> Sequence[int]:
         """How many tokens lie before each position; never less than before the one earlier.
 
         Exact at the starts of blocks. Inside a divided block the pieces are counted one
         by one and their sum, which differs where words join, is scaled to the block's.
         """
-        exact = self._exact
-        starts = [exact.get(pos) for pos in self.pos]
-        if None not in starts:
-            return starts  # type: ignore[return-value]
-        before = [0]
-        sums = [0]
-        for start, end in pairwise(self.pos):
-            known = exact.get(end)
-            if known is None:
+        starts = keep(self._exact.each(self.pos))
+        if NOT_EXACT not in starts:
+            return starts
+        before = keep((0,))
+        sums = keep((0,))
+        at = 0
+        for end, known in zip(self.pos[1:], starts[1:], strict=True):
+            start, at = at, end
+            if known == NOT_EXACT:
                 sums.append(sums[-1] + self.index.count(start, end))
                 continue
             if len(sums) > 1:
@@ -102,19 +113,19 @@ class Layout:
                 base = before[-1]
                 total = max(sums[-1], 1)
                 before.extend(base + (known - base) * part // total for part in sums[1:])
-                sums = [0]
+                sums = keep((0,))
             else:
                 before.append(known)
         return before
 
     def start(self, i: int) -> int:
         """Where a chunk that begins with unit ``i`` begins: behind its blank lines."""
-        known = self._start.get(i)
-        if known is None:
+        known = self._start[i]
+        if known == _UNKNOWN:
             pos = known = self.pos[i]
             if self.config.trim and (pos == 0 or self.text[pos] in WHITE_SPACE):
                 known = trim_start(self.text, pos, len(self.text))
-            # What else begins in these blank lines begins behind them too.
+            # What else begins in these blank lines begins after them too.
             first = self.unit_at(content_end(self.text, 1, pos)) if pos and known > pos else i
             for unit in range(first, max(self.unit_at(known), i + 1)):
                 self._start[unit] = known
@@ -122,12 +133,12 @@ class Layout:
 
     def end(self, j: int) -> int:
         """Where a chunk that ends before unit ``j`` ends: before the white space there."""
-        known = self._end.get(j)
-        if known is None:
+        known = self._end[j]
+        if known == _UNKNOWN:
             known = self.pos[j]
             unit = j
             while self.config.trim and known == self.pos[unit]:
-                if unit in self._end:
+                if self._end[unit] != _UNKNOWN:
                     known = self._end[unit]
                     break
                 unit -= 1
@@ -148,21 +159,21 @@ class Layout:
 
     def count(self, i: int, j: int) -> int:
         """Exactly how many tokens a chunk of the units ``(i, j)`` has."""
-        base = self._base.get(i)
-        if base is None:
-            known = self._exact.get(self.start(i)) if self.index.additive else None
-            base = self._base[i] = -1 if known is None else known
-        if base < 0:
+        base = self._base[i]
+        if base == _UNKNOWN:
+            additive = self.index.additive
+            base = self._base[i] = self._exact.get(self.start(i)) if additive else NOT_EXACT
+        if base == NOT_EXACT:
             return self.index.count(*self.span(i, j))
-        upto = self._upto.get(j)
-        if upto is None:
+        upto = self._upto[j]
+        if upto == _UNKNOWN:
             upto = self._upto[j] = self.index.before(self.end(j))
         return max(upto - base, 0)
 
     def context(self, i: int) -> int:
         """How many tokens the context of a chunk that begins with unit ``i`` takes."""
-        known = self._context.get(i)
-        if known is None:
+        known = self._context[i]
+        if known == _UNKNOWN:
             known = self._context[i] = self._context_tokens(self.pos[i])
         return known
 

@@ -7,6 +7,7 @@ search over the whole document.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, chain
 
@@ -15,7 +16,8 @@ from chunkast.pack.anchors import anchors
 from chunkast.pack.layout import Layout
 from chunkast.pack.overlap import Overlap
 from chunkast.pack.piece import Piece
-from chunkast.pack.sections import Section
+from chunkast.pack.sections import Sections
+from chunkast.text.source_map import positions_in
 
 __all__ = ("pack",)
 
@@ -26,7 +28,9 @@ _CRUMB_SHARE = 5
 _BALANCES = 64
 
 
-def pack(layout: Layout, root: Section, overlap: Overlap, has_text: Iterable[bool]) -> list[Piece]:
+def pack(
+    layout: Layout, sections: Sections, overlap: Overlap, has_text: Iterable[int]
+) -> list[Piece]:
     """All units of the document, in order, as pieces that fit the budget.
 
     ``has_text`` says of each unit whether it is more than a heading. A single unit larger
@@ -34,56 +38,46 @@ def pack(layout: Layout, root: Section, overlap: Overlap, has_text: Iterable[boo
     """
     if layout.units == 0:
         return []
+    packer = _Packer(layout, sections, overlap, has_text)
     if layout.config.packing == "fill":
-        starts = {layout.unit_at(section.start) for section in _descendants(root)}
-        return _Packer(layout, overlap, has_text, starts).cut(0, layout.units)
-    return _Packer(layout, overlap, has_text, set()).section(root, 0)
-
-
-def _descendants(section: Section) -> Iterable[Section]:
-    for child in section.children:
-        yield child
-        yield from _descendants(child)
+        return packer.cut(0, layout.units)
+    return packer.section(0, 0)
 
 
 class _Packer:
     def __init__(
-        self,
-        layout: Layout,
-        overlap: Overlap,
-        has_text: Iterable[bool],
-        starts: set[int],
+        self, layout: Layout, sections: Sections, overlap: Overlap, has_text: Iterable[int]
     ) -> None:
-        """``starts`` are the units that no overlap is put before."""
         self.layout = layout
+        self.sections = sections
         self.overlap = overlap
-        self.starts = starts
         self.config = layout.config
-        self.texts = [0, *accumulate(has_text)]
+        keep = positions_in(layout.text, layout.units)
+        self.texts = keep(accumulate(has_text, initial=0))
 
-    def section(self, section: Section, first: int) -> list[Piece]:
+    def section(self, number: int, first: int) -> list[Piece]:
         """The pieces of a section whose text begins at unit ``first``.
 
         That is before the section itself where a heading without text of its own
         precedes it: it goes with the text it heads.
         """
-        layout = self.layout
-        last = layout.unit_at(section.end)
-        children = section.children
-        alone = self.config.min_tokens == 0 and children
+        layout, sections = self.layout, self.sections
+        last = sections.end(number)
+        parted = sections.after[number] > number + 1
+        alone = self.config.min_tokens == 0 and parted
         if not alone and layout.fits(first, last):
             return [Piece(first, last, True)]
-        body_end = layout.unit_at(children[0].start) if children else last
+        body_end = sections.starts[number + 1] if parted else last
         pieces: list[Piece] = []
         waiting = first
-        if self.has_text(first, body_end) or not children:
+        if self.has_text(first, body_end) or not parted:
             if layout.fits(first, body_end):
                 pieces.append(Piece(first, body_end, True))
             else:
                 pieces.extend(self.cut(first, body_end))
             waiting = body_end
-        for child in children:
-            child_end = layout.unit_at(child.end)
+        for child in sections.children(number):
+            child_end = sections.end(child)
             if not self.has_text(waiting, child_end):
                 continue  # nothing but headings so far
             inner = self.section(child, waiting)
@@ -151,7 +145,15 @@ class _Packer:
 
     def reserve(self, previous: Piece) -> int:
         """The room that overlap takes in the piece behind ``previous``."""
-        return 0 if previous.last in self.starts else self.overlap.reserve(previous)
+        return 0 if self.begins_section(previous.last) else self.overlap.reserve(previous)
+
+    def begins_section(self, unit: int) -> bool:
+        """Whether no overlap is put before a unit, as a section that was not kept begins there."""
+        if self.config.packing != "fill":
+            return False
+        starts = self.sections.starts
+        slot = bisect_left(starts, unit, 1, len(starts) - 1)
+        return slot < len(starts) - 1 and starts[slot] == unit
 
     def best_end(self, first: int, last: int, room: int) -> int:
         """Where the piece that begins with unit ``first`` ends: at least one unit on.
@@ -199,7 +201,7 @@ class _Packer:
         layout = self.layout
         one, two = pieces[-2:]
         crumb = self.config.max_tokens // _CRUMB_SHARE
-        if two.first in self.starts or layout.count(two.first, two.last) >= crumb:
+        if self.begins_section(two.first) or layout.count(two.first, two.last) >= crumb:
             return pieces
         before = self.reserve(pieces[-3]) if len(pieces) > 2 else 0
         start = layout.before[one.first]

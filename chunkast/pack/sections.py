@@ -1,33 +1,59 @@
-"""The tree of sections that a document's top-level headings open."""
+"""The sections that a document's headings open, nested by level."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Final
 
 from chunkast.model import Heading
+from chunkast.pack.layout import Layout
+from chunkast.text.source_map import positions_in
 
-__all__ = ("Section", "section_tree")
+__all__ = ("Sections", "sections_of")
 
-
-@dataclass(slots=True)
-class Section:
-    """A heading with everything under it: characters ``[start, end)``; level 0 is the document."""
-
-    level: int
-    start: int
-    end: int
-    children: list[Section] = field(default_factory=list)
+# Deeper sections lie beside each other: six levels are all that Markdown has, but code and a
+# user's headings may have any number, and the packer calls itself for each.
+_DEEPEST: Final = 64
 
 
-def section_tree(headings: Sequence[Heading], end: int) -> Section:
-    """The sections of a document of ``end`` characters, nested by heading level."""
-    root = Section(0, 0, end)
-    stack = [root]
-    for heading in headings:
-        while stack[-1].level >= heading.level:
-            stack.pop().end = heading.start
-        section = Section(heading.level, heading.start, end)
-        stack[-1].children.append(section)
-        stack.append(section)
-    return root
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """The sections of a document, by number in its order; 0 is the document itself.
+
+    ``starts`` are the units that they begin with, and the number of all units at the end.
+    ``after`` says of each section the number of the next one that is not inside it.
+    """
+
+    starts: Sequence[int]
+    after: Sequence[int]
+
+    def end(self, number: int) -> int:
+        """The unit behind a section."""
+        return self.starts[self.after[number]]
+
+    def children(self, number: int) -> Iterator[int]:
+        """The sections directly inside a section."""
+        child = number + 1
+        while child < self.after[number]:
+            yield child
+            child = self.after[child]
+
+
+def sections_of(headings: Sequence[Heading], layout: Layout) -> Sections:
+    """The sections that ``headings`` open in a document."""
+    keep = positions_in(layout.text, len(headings))
+    starts = keep(layout.unit_at(heading.start) for heading in headings)
+    starts.insert(0, 0)
+    starts.append(layout.units)
+    count = len(headings) + 1
+    after = keep(repeat(count, count))
+    open_sections = [0]
+    for number, heading in enumerate(headings, 1):
+        while len(open_sections) > 1 and (
+            len(open_sections) > _DEEPEST or headings[open_sections[-1] - 1].level >= heading.level
+        ):
+            after[open_sections.pop()] = number
+        open_sections.append(number)
+    return Sections(starts, after)

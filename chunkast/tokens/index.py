@@ -46,13 +46,15 @@ import re
 import string
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import Final
 
-from chunkast.text.source_map import has_surrogates, without_surrogates
+from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
 from chunkast.tokens.counter import Counter
 
-__all__ = ("TokenIndex", "is_far_above")
+__all__ = ("NOT_EXACT", "Exact", "TokenIndex", "is_far_above")
 
 _ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
@@ -68,6 +70,10 @@ _ANCHOR_DISTANCE = 1_024
 _ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
 _NEAR = 64
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+# What was asked of so many positions, and of so many pieces, is remembered.
+_MANY: Final = 16_384
+# In place of a count where none is known without counting.
+NOT_EXACT: Final = -1
 # Texts shorter than this have offsets of four bytes.
 _LONG = 2**32
 
@@ -79,6 +85,32 @@ def is_far_above(estimated: int, room: int) -> bool:
     own counter.
     """
     return estimated > 4 * room + 64
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """How many ``tokens`` lie before each of some sorted ``positions``; elsewhere ``NOT_EXACT``.
+
+    A dictionary would take ten times the memory.
+    """
+
+    positions: Sequence[int]
+    tokens: Sequence[int]
+
+    def get(self, position: int) -> int:
+        """The tokens before ``position``."""
+        slot = bisect_left(self.positions, position)
+        found = slot < len(self.positions) and self.positions[slot] == position
+        return self.tokens[slot] if found else NOT_EXACT
+
+    def each(self, positions: Iterable[int]) -> Iterator[int]:
+        """The tokens before each of some sorted ``positions``, none beyond the last known one."""
+        known = zip(self.positions, self.tokens, strict=True)
+        at, tokens = next(known)
+        for position in positions:
+            while at < position:
+                at, tokens = next(known)
+            yield tokens if at == position else NOT_EXACT
 
 
 class TokenIndex:
@@ -103,7 +135,7 @@ class TokenIndex:
         "text",
     )
 
-    def __init__(self, text: str, counter: Counter, positions: Iterable[int]) -> None:
+    def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
         # Whether estimates are sums of exact counts, off by a few tokens at the most.
         self.additive = counter.token_ends is not None
         if self.additive and not text.isascii() and has_surrogates(text):
@@ -124,9 +156,10 @@ class TokenIndex:
         self._anchors = self._place_anchors(positions)
         spans = map(slice, self._anchors, self._anchors[1:])
         counts = map(counter.count, map(text.__getitem__, spans))
-        self._prefix = list(accumulate(counts, initial=0))
+        keep = positions_in(text, len(self._anchors))
+        self._prefix: Sequence[int] = keep(accumulate(counts, initial=0))
         # Where estimates are exact without counting, and what they say.
-        self.exact = dict(zip(self._anchors, self._prefix, strict=True))
+        self.exact = Exact(self._anchors, self._prefix)
         # What was asked of other positions: the tokens before safe ones.
         self._asked: dict[int, int | None] = {}
 
@@ -138,20 +171,18 @@ class TokenIndex:
         """
         return self.additive and self._begins_safely(position)
 
-    def _place_anchors(self, positions: Iterable[int]) -> list[int]:
+    def _place_anchors(self, positions: Sequence[int]) -> Sequence[int]:
         """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
         text = self.text
-        # Most begin with a letter or a mark, and nothing has to be asked.
-        safe = [
-            position
-            for position in positions
-            if position and (text[position] in _PLAIN or self._begins_safely(position))
-        ]
-        if not safe or safe[-1] != len(text):
-            safe.append(len(text))
-        anchors = [0]
+        keep = positions_in(text, len(positions))
+        anchors = keep((0,))
         last = 0
-        for position in safe:
+        for position in chain(positions, (len(text),)):
+            # Most begin with a letter or a mark, and nothing has to be asked.
+            if position < len(text) and not (
+                text[position] in _PLAIN or self._begins_safely(position)
+            ):
+                continue
             while position - last > _ANCHOR_GAP:
                 inner = self._inner_anchor(last + _ANCHOR_DISTANCE, position)
                 if inner >= position:
@@ -230,12 +261,16 @@ class TokenIndex:
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
-        tokens = self.exact.get(position)
-        if tokens is None and position in self._asked:
+        # As ``exact`` says it, without a call: this is asked most.
+        slot = bisect_left(self._anchors, position)
+        if slot < len(self._anchors) and self._anchors[slot] == position:
+            return self._prefix[slot]
+        if position in self._asked:
             return self._asked[position]
-        if tokens is None:
-            tokens = self._before_safe(position) if self._is_safe(position) else None
-            self._asked[position] = tokens
+        tokens = self._before_safe(position) if self._is_safe(position) else None
+        if len(self._asked) >= _MANY:
+            self._asked.clear()
+        self._asked[position] = tokens
         return tokens
 
     def _before_safe(self, position: int) -> int:
@@ -300,5 +335,7 @@ class TokenIndex:
             return self._counter.count(piece)
         known = self._lengths.get(piece)
         if known is None:
+            if len(self._lengths) >= _MANY:
+                self._lengths.clear()
             known = self._lengths[piece] = self._counter.count(piece)
         return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import accumulate, count, islice, repeat
 from operator import add, sub
@@ -19,6 +19,7 @@ from markdown_it.utils import EnvType
 
 from chunkast.markdown.fast import DRAIN, TREE
 from chunkast.markdown.tree import NO_DETAILS, TreeBuilder
+from chunkast.text.source_map import positions_in
 
 __all__ = (
     "TRIMMED",
@@ -136,19 +137,22 @@ class BlockState(StateBlock):
         # Behind the last line end there is no line, were it only white space.
         if not lines[-1].strip(" \t"):
             lines.pop()
-        self.lineMax = len(lines)
+        size = len(lines)
+        self.lineMax = size
+        # What StateBlock calls lists; their entries are read and set, and nothing else.
+        keep: Callable[[Iterable[int]], Any] = positions_in(src, size)
         tree = self.tree
         if tree is not None and tree.text is src:
             # Nothing was replaced in the text, so that its lines are those of the source.
-            self.bMarks = list(tree.starts[: len(lines)])
+            self.bMarks = keep(islice(tree.starts, size))
         else:
             # Line ends take a character each.
             ends_before = map(add, accumulate(map(len, lines), initial=0), count())
-            self.bMarks = list(islice(ends_before, len(lines)))
-        sizes = list(map(len, lines))
-        self.eMarks = list(map(add, self.bMarks, sizes))
-        self.tShift = list(map(sub, sizes, map(len, map(str.lstrip, lines, repeat(" \t")))))
-        self.sCount = self.tShift.copy()
+            self.bMarks = keep(islice(ends_before, size))
+        self.eMarks = keep(map(add, self.bMarks, map(len, lines)))
+        unindented = map(len, map(str.lstrip, lines, repeat(" \t")))
+        self.tShift = keep(map(sub, map(len, lines), unindented))
+        self.sCount = self.tShift[:]
         if self.has_tabs:
             for number, shift in enumerate(self.tShift):
                 if shift and "\t" in lines[number][:shift]:
@@ -158,7 +162,7 @@ class BlockState(StateBlock):
         self.eMarks.append(len(src))
         self.tShift.append(0)
         self.sCount.append(0)
-        self.bsCount = [0] * len(self.bMarks)
+        self.bsCount = keep(repeat(0, len(self.bMarks)))
 
     def _delimiter_rows(self) -> frozenset[int]:
         """The lines that may be the second of a table."""

@@ -1,0 +1,103 @@
+"""The leaves of a block tree that have text, without the tree."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final
+
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.model import Block
+from chunkast.text.source_map import positions_in
+from chunkast.text.white_space import is_blank
+
+__all__ = ("Leaves",)
+
+# The kinds of blocks that a chunk's kinds leave out.
+_UNNAMED: Final = frozenset({"document", "item", "marker"})
+# The kinds of blocks that head others.
+_HEADS: Final = frozenset(kind for kind, construct in CONSTRUCTS.items() if construct.heads)
+# In place of a leaf that is not needed any more.
+_RELEASED: Final = Block("blank", 0, 0)
+
+
+class Leaves:
+    """The leaves with text in order, and the kinds of each and of the containers around it.
+
+    The tree above them, which has a block for every item and quote, is not kept.
+    """
+
+    __slots__ = ("_blocks", "_ends", "_heads", "_kinds", "_named", "_released", "starts")
+
+    def __init__(self, text: str, tree: Block) -> None:
+        self._blocks: list[Block] = []
+        self._kinds: list[tuple[str, ...]] = []
+        # Equal kinds, which most chunks have, are the same object.
+        self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
+        # The leaves before this number were released.
+        self._released = 0
+        self._gather(tree, ())
+        keep = positions_in(text, len(self._blocks))
+        self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
+        self._ends = keep(leaf.end for leaf in self._blocks)
+        self._heads = bytearray(leaf.kind in _HEADS for leaf in self._blocks)
+
+    def _gather(self, block: Block, kinds: tuple[str, ...]) -> None:
+        """Note the leaves of ``block``, which ``kinds`` are around, as a chunk names them."""
+        inner: dict[str, tuple[str, ...]] = {}
+        for child in block.children:
+            kind = child.kind
+            named = inner.get(kind)
+            if named is None:
+                name = CONSTRUCTS[kind].named
+                unnamed = name in _UNNAMED or name in kinds
+                named = kinds if unnamed else (*kinds, name)
+                named = inner[kind] = self._named.setdefault(named, named)
+            if child.children:
+                self._gather(child, named)
+            elif kind != "blank":
+                self._blocks.append(child)
+                self._kinds.append(named)
+
+    def around(self, pos: int) -> Block | None:
+        """The leaf that holds the character at ``pos``."""
+        slot = bisect_right(self.starts, pos) - 1
+        found = slot >= 0 and pos < self._blocks[slot].end
+        return self._blocks[slot] if found else None
+
+    def at(self, pos: int) -> Block | None:
+        """The leaf that begins at ``pos``."""
+        slot = bisect_left(self.starts, pos)
+        found = slot < len(self._blocks) and self.starts[slot] == pos
+        return self._blocks[slot] if found else None
+
+    def kinds(self, start: int, end: int) -> tuple[str, ...]:
+        """The kinds of the blocks that ``[start, end)`` touches, in order of appearance."""
+        first = max(bisect_left(self.starts, start + 1) - 1, 0)
+        touched = dict.fromkeys(self._kinds[first : bisect_left(self.starts, end)])
+        kinds = tuple(dict.fromkeys(chain.from_iterable(touched)))
+        return self._named.setdefault(kinds, kinds)
+
+    def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
+        """Of each span between neighbours in ``pos`` whether it is more than what heads others."""
+        found = bytearray()
+        slot = 0
+        for number in range(len(pos) - 1):
+            start = at = pos[number]
+            while slot < len(self.starts) and self.starts[slot] < start:
+                slot += 1
+            if slot < len(self.starts) and self.starts[slot] == start:
+                if not self._heads[slot]:
+                    found.append(True)
+                    continue
+                at = self._ends[slot]
+            found.append(not is_blank(text[at : pos[number + 1]]))
+        return found
+
+    def release(self, pos: int) -> None:
+        """Release the blocks before the one that holds ``pos``: all but their places and kinds."""
+        first = self._released
+        last = max(bisect_right(self.starts, pos, first) - 1, first)
+        self._blocks[first:last] = [_RELEASED] * (last - first)
+        self._released = last

@@ -1,0 +1,89 @@
+"""Documents of as many small blocks as fit: what a chunker keeps for each block adds up.
+
+``python -m tests.small_blocks BYTES [NAME ...]`` prints, for each, the bytes of Python objects
+at the peak of chunking for each byte of text, as JSON. It is a program of its own because
+what a process has allocated before changes what it measures.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import tracemalloc
+from collections.abc import Sequence
+from typing import Final
+
+from chunkast import Chunker
+from tests.hostile import Build, filled, growing, numbered
+
+__all__ = ("SMALL_BLOCKS", "main")
+
+SMALL_BLOCKS: Final[dict[str, Build]] = {
+    "headings-empty": filled("#\n"),
+    "headings": filled("# a\n"),
+    "headings-of-level-six": filled("###### a\n"),
+    "headings-of-all-levels": growing(lambda number: "#" * (number % 6 + 1) + " a\n"),
+    "headings-of-two-levels": filled("# a\n## b\n"),
+    "headings-that-differ": numbered("## {}\n### {}\na\n"),
+    "headings-over-text": filled("# a\nb\n"),
+    "headings-apart": filled("# a\n\nb\n\n"),
+    "headings-of-code": filled("# `a`\n"),
+    "headings-underlined": filled("a\n=\n"),
+    "paragraphs": filled("a\n\n"),
+    "paragraphs-that-differ": numbered("{}\n\n"),
+    "paragraphs-crlf": filled("a\r\n\r\n"),
+    "paragraphs-cjk": filled("\u6f22\n\n"),
+    "paragraphs-emoji": filled("\U0001f600\n\n"),
+    "lead-ins": filled("a:\n\n"),
+    "lines": filled("a\n"),
+    "blank-lines": filled("\n"),
+    "blank-lines-crlf": filled("\r\n"),
+    "items-empty": filled("-\n"),
+    "items": filled("- a\n"),
+    "items-apart": filled("- a\n\n"),
+    "items-of-all-markers": filled("- a\n+ b\n* c\n1. d\n"),
+    "items-nested": growing(lambda number: "  " * (number % 15) + "- a\n"),
+    "items-in-a-line": filled("- - - - - - - - - - a\n"),
+    "items-with-tasks": filled("- [ ] a\n"),
+    "quotes-empty": filled(">\n\n"),
+    "quotes": filled("> a\n\n"),
+    "quotes-of-items": filled("> - a\n\n"),
+    "rules": filled("***\n"),
+    "tables": filled("|a|\n|-|\n|b|\n\n"),
+    "table-rows": filled("|a|b|\n", "|a|b|\n|-|-|\n"),
+    "fences": filled("```\n```\n"),
+    "fence-lines": filled("a\n", "```\n", "```\n"),
+    "indented-code": filled("    a\n\nb\n\n"),
+    "html": filled("<b>\n\n"),
+    "tags": filled("<x>\n</x>\n"),
+    "tags-around-items": filled("<x>\n\n- a\n\n</x>\n\n"),
+    "link-definitions": numbered("[{}]: b\n"),
+    "footnotes": numbered("[^{}]: a\n"),
+    "containers": filled("::: a\nb\n:::\n"),
+    "alerts": filled("> [!NOTE]\n> a\n\n"),
+    "math": filled("$$a$$\n"),
+    "front-matter": filled("a: b\n", "---\n", "---\n"),
+    "words": filled("a b "),
+    "all-kinds": filled("# a\n\nb\n\n- c\n- d\n\n> e\n\n```\nf\n```\n\n|g|\n|-|\n|h|\n\n---\n\n"),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    size, *names = arguments
+    chunker = Chunker()
+    chunker.chunk(SMALL_BLOCKS["all-kinds"](2_000))
+    peaks: dict[str, float] = {}
+    for name in names or SMALL_BLOCKS:
+        text = SMALL_BLOCKS[name](int(size))
+        gc.collect()
+        tracemalloc.start()
+        chunker.chunk(text)
+        peaks[name] = tracemalloc.get_traced_memory()[1] / len(text.encode())
+        tracemalloc.stop()
+    print(json.dumps(peaks))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
