@@ -50,7 +50,9 @@ class Chunker:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
         self.config = ChunkConfig.of(options) if config is None else config
-        self.counter = resolve_counter(self.config.encoding, self.config.model)
+        self.counter = resolve_counter(
+            self.config.encoding, self.config.model, allow_download=self.config.allow_download
+        )
 
     def analyze(
         self, text: str, source: str | None = None, language: str | None = None

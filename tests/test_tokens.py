@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from chunkast import Chunker, ConfigError, count_tokens
 from chunkast.text.source_map import line_starts
 from chunkast.tokens import Counter, TokenIndex, resolve_counter
-from chunkast.tokens.counter import BUNDLED, VOCABULARY
 from chunkast.tokens.pieces import CLASSES, KNOWN, Pieces
+from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.strategies import documents, nasty_text
 
 ENCODINGS = st.sampled_from(["cl100k_base", "o200k_base"])
@@ -241,14 +241,3 @@ def test_the_users_own_cache_is_used_and_left_alone(tmp_path: Path) -> None:
     )
     assert fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path)) == str(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_an_encoding_that_cannot_be_loaded_says_what_to_do(tmp_path: Path) -> None:
-    code = (
-        "import chunkast\n"
-        "try: chunkast.Chunker(encoding='p50k_base')\n"
-        "except chunkast.ConfigError as error: print(error)"
-    )
-    message = fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path))
-    assert message.startswith("encoding='p50k_base': its vocabulary could not be loaded")
-    assert "TIKTOKEN_CACHE_DIR" in message
