@@ -221,7 +221,6 @@ class _Table(NamedTuple):
 
     kind: str
     of: str
-    columns: frozenset[tuple[str, int]]
     made: str
 
 
@@ -230,47 +229,56 @@ def _check_tables(connection: sqlite3.Connection, path: str) -> None:
 
     There may be more tables, and more columns in these.
     """
+    tables, columns = _expected()
     there = _tables(connection)
-    for name, wanted in _expected().items():
-        found = there.get(name)
-        if found is None or found[:2] != wanted[:2] or not found.columns >= wanted.columns:
-            wrong = "missing" if found is None else "not as it was made"
-        elif found.made != wanted.made:
-            wrong = "not as it was made"
-        else:
-            continue
-        raise StoreError(
-            path,
-            f"damaged: its {wanted.kind} {name} is {wrong}; remove the file, and "
-            "'chunkast index DIR --db FILE' makes it anew",
-        )
+    # Before anything asks the full-text index, which reads tables of its own.
+    for name, wanted in tables.items():
+        if name not in there:
+            raise _damaged(path, f"its {wanted.kind} {name} is missing")
+        if there[name] != wanted:
+            raise _damaged(path, f"its {wanted.kind} {name} is not as it was made")
+    for name, wanted_columns in columns.items():
+        if not _columns(connection, name) >= wanted_columns:
+            raise _damaged(path, f"its table {name} has not the columns that it was made with")
+
+
+def _damaged(path: str, reason: str) -> StoreError:
+    return StoreError(
+        path,
+        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' makes it anew",
+    )
+
+
+_Column = tuple[str, int]
 
 
 @lru_cache(maxsize=1)
-def _expected() -> Mapping[str, _Table]:
+def _expected() -> tuple[Mapping[str, _Table], Mapping[str, frozenset[_Column]]]:
+    """What the steps make: the tables and indexes, and the columns of those that have rows."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for step in STEPS:
             for statement in step:
                 if isinstance(statement, str):
                     connection.execute(statement)
-        return _tables(connection)
+        tables = _tables(connection)
+        plain = [name for name, found in tables.items() if found.kind == "table" and not found.made]
+        return tables, {name: _columns(connection, name) for name in plain}
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, _Table]:
-    columns: dict[str, set[tuple[str, int]]] = {}
-    known: dict[str, tuple[str, str, str]] = {}
-    for kind, name, of, made, column, key in connection.execute(
-        """SELECT s.type, s.name, s.tbl_name, s.sql, x.name, x.pk
-        FROM sqlite_schema AS s LEFT JOIN pragma_table_xinfo(s.name) AS x
-        ON s.type IN ('table', 'view')"""
-    ):
-        virtual = (made or "").upper().startswith("CREATE VIRTUAL")
-        known[name] = (kind, of, "".join(made.split()) if virtual else "")
-        columns.setdefault(name, set()).add((column, key))
+    rows = connection.execute("SELECT name, type, tbl_name, sql FROM sqlite_schema").fetchall()
     return {
-        name: _Table(kind, of, frozenset(columns[name]), made)
-        for name, (kind, of, made) in known.items()
+        name: _Table(
+            kind, of, "".join(made.split()) if str(made).startswith("CREATE VIRTUAL") else ""
+        )
+        for name, kind, of, made in rows
     }
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
+    """Names, and the place in the primary key."""
+    rows = connection.execute("SELECT name, pk FROM pragma_table_xinfo(?)", (table,))
+    return frozenset(rows.fetchall())
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

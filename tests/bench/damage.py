@@ -92,6 +92,11 @@ ONCE: Final = (
     metadata, checksum FROM chunks LIMIT 3""",
     "UPDATE chunks SET document = (SELECT max(number) FROM documents)",
     "UPDATE documents SET source = 'b' || source",
+    "UPDATE settings SET value = 'x' WHERE name = 'root'",
+    "UPDATE settings SET value = 'x' WHERE name = 'digest'",
+    "UPDATE settings SET value = '1' WHERE name = 'words'",
+    "UPDATE settings SET value = '1 1' WHERE name = 'rows'",
+    "UPDATE settings SET value = '1' WHERE name = 'checksum'",
     "PRAGMA user_version = 0",
     "PRAGMA user_version = 1",
     "PRAGMA user_version = -3",
@@ -315,6 +320,8 @@ def run(
         tally.outcomes["index", "refused" if indexed.code else "the whole index"] += 1
         if verified.code == 0 and any(answer.refused for answer in before):
             tally.silent.append(f"{name}: verify")
+        if tally.silent or tally.tracebacks:
+            say(f"so far: {len(tally.silent)} silent, {len(tally.tracebacks)} tracebacks")
         tally.outcomes["verify", "faults" if verified.code else "no fault"] += 1
     return tally
 
@@ -330,9 +337,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.damage", description=__doc__)
     parser.add_argument("--random", type=int, default=400, metavar="N", help="default: 400")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "--targeted", type=int, metavar="N", help="of the others that many, drawn (default: all)"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="damages whose name has it")
     options = parser.parse_args(arguments)
-    chosen = [found for found in damages(options.random, options.seed) if options.only in found[0]]
+    found = list(damages(options.random, options.seed))
+    targeted, chosen = found[: len(found) - options.random], found[len(found) - options.random :]
+    if options.targeted is not None:
+        targeted = random.Random(options.seed).sample(targeted, options.targeted)
+    chosen = [each for each in targeted + chosen if options.only in each[0]]
     with TemporaryDirectory(prefix="chunkast-damage-") as folder:
         tally = run(Path(folder), chosen, partial(print, file=sys.stderr, flush=True))
     for kind in ("tracebacks", "silent"):
