@@ -16,6 +16,7 @@ __all__ = (
     "DIGEST",
     "Document",
     "Survey",
+    "check_all_pages",
     "check_rows",
     "check_settings",
     "check_structure",
@@ -33,7 +34,15 @@ _WORDS: Final = "words"
 _ROWS: Final = "rows"
 _DOCUMENTS: Final = "documents"
 _SEAL: Final = "checksum"
-_TABLES: Final = ("settings", "documents", "chunks")
+_TABLES: Final = (
+    "settings",
+    "documents",
+    "chunks",
+    "search_data",
+    "search_idx",
+    "search_docsize",
+    "search_config",
+)
 
 # The tables in which FTS5 keeps its index: a key and a value of each row. One of them has a
 # small row for each chunk, which is read as a whole.
@@ -238,14 +247,29 @@ def digest_of(connection: sqlite3.Connection) -> str:
 
 
 def check_structure(connection: sqlite3.Connection) -> None:
-    """Raise ``sqlite3.DatabaseError`` unless the tables may be written to.
+    """Raise ``sqlite3.DatabaseError`` unless every row can be found by its key.
 
-    An index that does not agree with its table is made anew.
+    A scan of a table does not show that. An index that does not agree with its table is
+    made anew, which needs a transaction that writes.
     """
-    if any(_structure(connection)):
+    if any(True for _ in _structure(connection)):
         connection.execute("REINDEX")
-    for fault in _structure(connection):
-        raise sqlite3.DatabaseError(f"database disk image is malformed: {fault}")
+        for fault in _structure(connection):
+            raise _malformed(fault)
+
+
+def check_all_pages(connection: sqlite3.Connection) -> None:
+    """Raise ``sqlite3.DatabaseError`` unless the file may be written to, its free pages included.
+
+    Without rows: :func:`check_structure` has looked at those.
+    """
+    (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if fault != "ok":
+        raise _malformed(fault)
+
+
+def _malformed(fault: str) -> sqlite3.DatabaseError:
+    return sqlite3.DatabaseError(f"database disk image is malformed ({' '.join(fault.split())})")
 
 
 def _structure(connection: sqlite3.Connection) -> Iterator[str]:
@@ -261,9 +285,9 @@ def faults(connection: sqlite3.Connection) -> list[str]:
     Beside what :func:`survey` finds: what SQLite finds, and chunks whose hashes are not those
     of their texts.
     """
-    found = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
+    lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
     seen = survey(connection)
-    found = [line for line in found if line != "ok"] + seen.faults
+    found = [" ".join(line.split()) for line in lines if line != "ok"] + seen.faults
     if not seen.settings and not seen.faults:
         return [*found, "it was never completed"]
     damaged = set(seen.damaged)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_writes
-from chunkast.index.checks import DIGEST, Document, check_structure, digest_of, seal, survey
+from chunkast.index.checks import (
+    DIGEST,
+    Document,
+    check_all_pages,
+    check_structure,
+    digest_of,
+    seal,
+    survey,
+)
 from chunkast.index.rows import COLUMNS, as_json, checksum, values_of
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
@@ -147,6 +155,7 @@ class Writing:
         self._config = config_values(chunker.config, encoding)
         self._fingerprint = fingerprint(chunker.config, encoding)
         self.report = IndexReport()
+        check_structure(connection)
         found = survey(connection)
         self.settings = found.settings
         self._stored = found.documents
@@ -226,7 +235,7 @@ class Writing:
         """Before anything is written: what is written to must be in order."""
         if not self._touched:
             self._touched = True
-            check_structure(self._connection)
+            check_all_pages(self._connection)
 
     def _put_row(self, document: Document) -> None:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
