@@ -35,6 +35,7 @@ _ROWS: Final = "rows"
 _DOCUMENTS: Final = "documents"
 _SEAL: Final = "checksum"
 _TABLES: Final = (
+    "sqlite_schema",
     "settings",
     "documents",
     "chunks",
