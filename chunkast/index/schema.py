@@ -200,9 +200,14 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) -> None:
     """Raise ``StoreError`` unless this is an index that this version can read."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = _version(connection)
-    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    # One state of the file: another first run may be filling it.
+    connection.execute("BEGIN")
+    try:
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = _version(connection)
+    finally:
+        connection.execute("COMMIT")
     if application == version == tables == 0:
         if not empty_allowed:
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
