@@ -19,6 +19,8 @@ def chunk(text: str, *, source: str | None = None, **options: Any) -> list[Chunk
     return Chunker(**options).chunk(text, source)
 
 
-def count_tokens(text: str, encoding: object = "cl100k_base") -> int:
-    """How many tokens ``text`` has; ``encoding`` as in ``ChunkConfig``."""
-    return resolve_counter(encoding).count(text)
+def count_tokens(
+    text: str, encoding: object = "cl100k_base", *, allow_download: bool = False
+) -> int:
+    """How many tokens ``text`` has; ``encoding`` and ``allow_download`` as in ``ChunkConfig``."""
+    return resolve_counter(encoding, allow_download=allow_download).count(text)

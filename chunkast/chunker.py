@@ -52,7 +52,9 @@ class Chunker:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
         self.config = ChunkConfig.of(options) if config is None else config
-        self.counter = resolve_counter(self.config.encoding, self.config.model)
+        self.counter = resolve_counter(
+            self.config.encoding, self.config.model, allow_download=self.config.allow_download
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy in another process is made from: all but the loaded vocabulary."""
@@ -229,6 +231,7 @@ class _Run:
             points.insert(0, BreakPoint(leaves.starts[0], 0.0, "paragraph"))
         if analysis.extended:
             points = merge_break_points(points, self.region_edges())
+            points = [point for point in points if self.is_outside_inline(point.pos)]
         if self.config.oversize == "split":
             points = self.refined(points)
         if not self.config.overlap_tokens:
@@ -271,6 +274,13 @@ class _Run:
                 yield BreakPoint(start, score, "line")
             if last is not None and not is_blank(self.text[end : last.end]):
                 yield BreakPoint(end, score, "line")
+
+    def is_outside_inline(self, pos: int) -> bool:
+        """Whether ``pos``, where a user's heuristic may have put a point, cuts no inline construct."""
+        leaf = self.leaves.around(pos)
+        if leaf is None or leaf.start == pos or CONSTRUCTS[leaf.kind].shape != "prose":
+            return True
+        return self.refiner.whole_spans(leaf).end(pos) == pos
 
     def refined(self, points: list[BreakPoint]) -> list[BreakPoint]:
         """``points`` and those inside blocks that are larger than the budget.

@@ -102,6 +102,8 @@ class ChunkConfig:
     front_matter: whether the chunks' metadata has the front matter as it stands in the
         document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
         What cannot be read stays a string, with a ``ChunkastWarning``.
+    allow_download: whether tiktoken may download the vocabulary of an encoding that is
+        neither bundled nor in its cache. Without it nothing uses the network.
     """
 
     max_tokens: int = 900
@@ -120,6 +122,7 @@ class ChunkConfig:
     tools: tuple[Any, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
     front_matter: Literal["raw", "parsed"] = "raw"
+    allow_download: bool = False
 
     def __post_init__(self) -> None:
         _check_int("max_tokens", self.max_tokens, least=1)
@@ -139,6 +142,7 @@ class ChunkConfig:
             ("oversize", ("split", "keep")),
             ("front_matter", ("raw", "parsed")),
             ("trim", (True, False)),
+            ("allow_download", (True, False)),
         ):
             _check_choice(name, getattr(self, name), allowed)
         if self.front_matter == "parsed" and (missing := missing_library()):

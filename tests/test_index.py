@@ -178,8 +178,8 @@ def test_a_missing_file_and_foreign_files_are_refused(tmp_path: Path) -> None:
 
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "new.db")
-    with Store(path, create=True):
-        pass
+    with Store(path, create=True) as store:
+        store.update([], Chunker())
     newer = [*STEPS, ["CREATE TABLE more (x)"], ["CREATE TABLE still_more (x)"]]
     with closing(connect(path)) as connection:
         migrate(connection, newer)

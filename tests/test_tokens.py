@@ -21,9 +21,9 @@ from tiktoken_ext.openai_public import r50k_pat_str  # type: ignore[import-untyp
 from chunkast import Chunker, ConfigError, count_tokens
 from chunkast.text.source_map import line_starts
 from chunkast.tokens import Counter, TokenIndex, resolve_counter
-from chunkast.tokens.counter import BUNDLED, VOCABULARY
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pieces import CLASSES, KNOWN, Pieces
+from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.strategies import documents, nasty_text
 from tests.test_linear import TIME_LIMIT, time_growth
 
@@ -338,14 +338,3 @@ def test_the_users_own_cache_is_used_and_left_alone(tmp_path: Path) -> None:
     )
     assert fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path)) == str(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_an_encoding_that_cannot_be_loaded_says_what_to_do(tmp_path: Path) -> None:
-    code = (
-        "import chunkast\n"
-        "try: chunkast.Chunker(encoding='p50k_base')\n"
-        "except chunkast.ConfigError as error: print(error)"
-    )
-    message = fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path))
-    assert message.startswith("encoding='p50k_base': its vocabulary could not be loaded")
-    assert "TIKTOKEN_CACHE_DIR" in message

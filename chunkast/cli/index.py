@@ -29,7 +29,7 @@ from chunkast.errors import SourceError, StoreError
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.index import IndexedDocument, IndexReport, Store
-    from chunkast.index.store import Writing
+    from chunkast.index.writing import Writing
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -37,8 +37,8 @@ HELP: Final = "keep a database of a folder's chunks up to date"
 DESCRIPTION: Final = (
     "Chunk the Markdown documents in a folder into an SQLite database. Documents that have not "
     "changed are skipped, those that are gone removed. All of it happens at once at the end; "
-    "a run that is stopped leaves the database as it was. Prints what changed, how many chunks "
-    "have to be embedded again, and the state's digest."
+    "a run that is stopped leaves the database as it was. What is damaged in it is made again. "
+    "Prints what changed, how many chunks have to be embedded again, and the state's digest."
 )
 OPERANDS: Final = "paths"
 # The setting that says which folder an index was made from.
@@ -57,12 +57,20 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="let DIR take the place of another folder that the database was made from",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="check everything in the database, print a line for each fault, and change nothing; "
+        "without DIR",
+    )
     add_report_format(parser, "; json lists the ids")
     add_config(parser)
 
 
 def run(options: Namespace) -> int:
     """Bring the database up to date; 1 if some of the input failed."""
+    if options.verify:
+        return _verify(options)
     from chunkast.chunker import Chunker
     from chunkast.index import Store
 
@@ -76,6 +84,11 @@ def run(options: Namespace) -> int:
         report = _update(store, options, root, chunker, tally)
     with open_output(None) as output:
         output.stream.write(_page(report, options.format).encode())
+    if report.faults and not options.quiet:
+        say_note(
+            f"{options.db}: {counted(len(report.faults), 'fault')} mended: {report.faults[0]}"
+            f"{', ...' if len(report.faults) > 1 else ''}"
+        )
     if not options.quiet:
         seconds = perf_counter() - started
         failed = f", {tally.failures:,} failed" if tally.failures else ""
@@ -84,6 +97,24 @@ def run(options: Namespace) -> int:
             f"{seconds:.2f} s{failed}{' (nothing was kept)' if options.dry_run else ''}"
         )
     return 1 if tally.failures else 0
+
+
+def _verify(options: Namespace) -> int:
+    """Print what is damaged; 1 if anything is."""
+    from chunkast.index import Store
+
+    if options.paths:
+        raise UsageError("index --verify takes no folder: it reads the database alone")
+    with Store(options.db, read_only=True) as store:
+        faults = store.faults()
+    with open_output(None) as output:
+        page = json.dumps(faults, ensure_ascii=False, indent=1) + "\n"
+        lines = "".join(f"{options.db}: {fault}\n" for fault in faults)
+        form = lines if options.format == "text" else page
+        output.stream.write(form.encode("utf-8", "backslashreplace"))
+    if not options.quiet:
+        say(f"{options.db}: {counted(len(faults), 'fault')}")
+    return 1 if faults else 0
 
 
 def _folder(paths: Sequence[str]) -> Path:

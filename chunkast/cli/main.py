@@ -104,7 +104,8 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
     unknown = next((word for word in more if word.startswith("-") and word != "-"), None)
     operands = [*getattr(options, command.OPERANDS), *more, *argv[end + 1 :]]
     setattr(options, command.OPERANDS, operands)
-    if unknown is not None or not operands:
+    needed = not getattr(options, "verify", False)
+    if unknown is not None or (needed and not operands):
         what = (
             f"{command.OPERANDS.upper()} missing"
             if unknown is None

@@ -66,7 +66,9 @@ def add_selection(
 
 def add_database(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the database."""
-    parser.add_argument("--db", metavar="FILE", required=True, help="the SQLite database")
+    parser.add_argument(
+        "--db", type=_file, metavar="FILE", required=True, help="the SQLite database"
+    )
 
 
 def add_report_format(parser: argparse.ArgumentParser, more: str = "") -> None:
@@ -100,6 +102,11 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     )
     add("--encoding", "tiktoken encoding that counts", metavar="E")
     add("--model", "model whose encoding counts", metavar="M")
+    group.add_argument(
+        "--allow-download",
+        action="store_true",
+        help="let tiktoken download the vocabulary of an encoding that is not bundled",
+    )
     add(
         "--packing",
         "keep sections whole, or fill chunks up",
@@ -207,6 +214,13 @@ def _overlap(text: str) -> float | int:
         except ValueError:
             continue
     raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+
+
+def _file(name: str) -> str:
+    """A name that SQLite takes for a file; the others are databases that nothing is left of."""
+    if name in ("", ":memory:"):
+        raise argparse.ArgumentTypeError(f"{name!r} is not the name of a file")
+    return name
 
 
 def whole_number(text: str) -> int:

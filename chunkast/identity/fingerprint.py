@@ -32,10 +32,10 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     """The configuration's fields as JSON values.
 
     ``encoding`` is the name of the counter in use, in place of the fields ``encoding``
-    and ``model``.
+    and ``model``. Whether its vocabulary may be downloaded changes no chunk and is left out.
     """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
-    del values["model"]
+    del values["model"], values["allow_download"]
     values["encoding"] = encoding
     values["overlap"] = config.overlap_tokens
     values["window"] = config.window_tokens

@@ -1,10 +1,10 @@
 """Chunks in one SQLite file: written where they changed, searched, cited."""
 
 from chunkast.index.search import Hit
-from chunkast.index.store import (
+from chunkast.index.store import Store
+from chunkast.index.writing import (
     IndexedDocument,
     IndexReport,
-    Store,
     index_document,
     own_token_counts,
     text_hash,

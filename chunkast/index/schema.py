@@ -4,23 +4,61 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from chunkast.errors import StoreError
+from chunkast.index.checks import DIGEST, Document, digest_of, seal
+from chunkast.index.connection import Connection, store_errors
+from chunkast.index.rows import COLUMNS, checksum, faults_of
 
-__all__ = ("STEPS", "connect", "lock", "migrate")
+__all__ = ("STEPS", "connect", "discard", "lock", "migrate")
 
 # Says whose file it is: "chnk".
 _APPLICATION: Final = 0x63686E6B
 # How long to sleep between two attempts for a lock that another process holds.
 _PATIENCE_S: Final = 0.05
 
-# Step n leads from version n to version n + 1, by one statement after the other. A step
-# that was released is never changed: what comes later is a step of its own.
-STEPS: Final[Sequence[Sequence[str]]] = (
+# Names of a database's files: itself, and what SQLite writes beside it.
+_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """Give every row the checksum that it would have been written with; damaged ones get none."""
+    documents = connection.execute(
+        "SELECT number, source, text_hash, fingerprint, "
+        "(SELECT count(*) FROM chunks WHERE document = documents.number) FROM documents"
+    ).fetchall()
+    connection.executemany(
+        "UPDATE documents SET chunks = ?, checksum = ? WHERE number = ?",
+        ((row[-1], Document(*row).checksum(), row[0]) for row in documents),
+    )
+    sources = {row[0]: row[1] for row in documents}
+    count = total = 0
+    rows = f"SELECT number, document, {', '.join(COLUMNS)} FROM chunks WHERE number > ? LIMIT 1000"  # noqa: S608
+    last = -1
+    while found := connection.execute(rows, (last,)).fetchall():
+        for number, document, *values in found:
+            last = number
+            source = sources.get(document)
+            if source is None or faults_of(source, values):
+                continue
+            sum_ = checksum(number, source, *values)
+            count, total = count + 1, total + sum_
+            connection.execute("UPDATE chunks SET checksum = ? WHERE number = ?", (sum_, number))
+    settings = dict(connection.execute("SELECT name, value FROM settings"))
+    if settings:
+        settings[DIGEST] = digest_of(connection)
+        seal(connection, settings, rows=(count, total))
+        connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", settings.items())
+
+
+# Step n leads from version n to version n + 1, by one statement or function after the other. A
+# step that was released is never changed: what comes later is a step of its own.
+STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
     (
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         """CREATE TABLE documents (
@@ -64,62 +102,91 @@ STEPS: Final[Sequence[Sequence[str]]] = (
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )""",
     ),
+    (
+        # How many chunks a document has, and checksums of the rows: see ``rows`` and ``checks``.
+        "ALTER TABLE documents ADD COLUMN chunks INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE documents ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE chunks ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
+        _add_checksums,
+    ),
 )
 
 
-def connect(path: str, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
+def connect(path: str, *, create: bool = False, read_only: bool = False) -> Connection:
     """Open the index at ``path`` and bring its schema up to date.
 
     With ``create`` a missing file is made; ":memory:" is always new. Raises
-    ``StoreError`` when there is none, when the file is something else, when it was
-    written by a newer chunkast, and when it cannot be read or written.
+    ``StoreError`` when there is none, when the file is something else or damaged, when it
+    was written by a newer chunkast, and when it cannot be read or written.
     """
     if path != ":memory:" and not create and not Path(path).exists():
         raise StoreError(path, "no such file; 'chunkast index DIR --db FILE' makes one")
     if Path(path).is_dir():
         raise StoreError(path, "a folder; give the name of a file")
-    try:
+    with store_errors(path):
         connection = _open(path, read_only=read_only)
-    except sqlite3.Error as error:
-        raise StoreError(path, str(error)) from None
     try:
-        _check(connection, path, empty_allowed=create)
-        if not read_only:
-            _prepare(connection)
-        elif _version(connection) != len(STEPS):
-            # An old version: only a writer may change it, and this is one for a moment.
-            with closing(connect(path)):
-                pass
-    except sqlite3.Error as error:
-        connection.close()
-        raise StoreError(path, str(error)) from None
+        with store_errors(path, connection):
+            _check(connection, path, empty_allowed=create)
+            if not read_only:
+                _prepare(connection)
+            elif _version(connection) != len(STEPS):
+                # An old version: only a writer may change it, and this is one for a moment.
+                with closing(connect(path)):
+                    pass
+            _check_tables(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _open(path: str, *, read_only: bool) -> sqlite3.Connection:
+def discard(path: str) -> None:
+    """Remove the files of an index that no run has completed, unless another run is at it."""
+    if not Path(path).exists():
+        return
+    try:
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            tables = connection.execute("SELECT name FROM sqlite_schema").fetchall()
+            settings = "SELECT count(*) FROM settings"
+            if ("settings",) in tables and connection.execute(settings).fetchone() != (0,):
+                return
+            connection.execute("ROLLBACK")
+    except sqlite3.DatabaseError as error:
+        # On a full disk it may be that nothing can be read.
+        if not any(part in str(error) for part in ("full", "disk I/O", "unable to open")):
+            return
+    for suffix in _SUFFIXES:
+        with suppress(OSError):
+            Path(f"{path}{suffix}").unlink()
+
+
+def _open(path: str, *, read_only: bool) -> Connection:
     if path == ":memory:" or not read_only:
-        return _set_up(sqlite3.connect(path, isolation_level=None), patience_ms=500)
+        return _set_up(path, patience_ms=500)
     uri = Path(path).absolute().as_uri()
     try:
-        reading = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None)
-        return _set_up(reading, patience_ms=10_000)
+        return _set_up(f"{uri}?mode=ro", patience_ms=10_000)
     except sqlite3.OperationalError:
         # A folder that cannot be written to: without anybody's log beside it, the file
         # is as it stays.
         if Path(f"{path}-wal").exists():
             raise
-    fixed = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)
-    return _set_up(fixed, patience_ms=10_000)
+    return _set_up(f"{uri}?immutable=1", patience_ms=10_000)
 
 
-def _set_up(connection: sqlite3.Connection, *, patience_ms: int) -> sqlite3.Connection:
-    """The connection, once something could be read; closed where that fails."""
+def _set_up(name: str, *, patience_ms: int) -> Connection:
+    """A connection, once something could be read; closed where that fails."""
+    connection = sqlite3.connect(
+        name, uri=name.startswith("file:"), isolation_level=None, factory=Connection
+    )
     try:
         connection.execute(f"PRAGMA busy_timeout = {patience_ms}")
         connection.execute("PRAGMA foreign_keys = ON")
+        # What a file that somebody else made says is not run, and its pages are looked at.
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
         _version(connection)
     except BaseException:
         connection.close()
@@ -133,9 +200,14 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) -> None:
     """Raise ``StoreError`` unless this is an index that this version can read."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = _version(connection)
-    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    # One state of the file: another first run may be filling it.
+    connection.execute("BEGIN")
+    try:
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = _version(connection)
+    finally:
+        connection.execute("COMMIT")
     if application == version == tables == 0:
         if not empty_allowed:
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
@@ -149,6 +221,71 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
         )
 
 
+class _Table(NamedTuple):
+    """What the schema says of a table or an index; ``made`` is how a virtual one was made."""
+
+    kind: str
+    of: str
+    made: str
+
+
+def _check_tables(connection: sqlite3.Connection, path: str) -> None:
+    """Raise ``StoreError`` where a table is missing or something else has its name.
+
+    There may be more tables, and more columns in these.
+    """
+    tables, columns = _expected()
+    there = _tables(connection)
+    # Before anything asks the full-text index, which reads tables of its own.
+    for name, wanted in tables.items():
+        if name not in there:
+            raise _damaged(path, f"its {wanted.kind} {name} is missing")
+        if there[name] != wanted:
+            raise _damaged(path, f"its {wanted.kind} {name} is not as it was made")
+    for name, wanted_columns in columns.items():
+        if not _columns(connection, name) >= wanted_columns:
+            raise _damaged(path, f"its table {name} has not the columns that it was made with")
+
+
+def _damaged(path: str, reason: str) -> StoreError:
+    return StoreError(
+        path,
+        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' makes it anew",
+    )
+
+
+_Column = tuple[str, int]
+
+
+@lru_cache(maxsize=1)
+def _expected() -> tuple[Mapping[str, _Table], Mapping[str, frozenset[_Column]]]:
+    """What the steps make: the tables and indexes, and the columns of those that have rows."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for step in STEPS:
+            for statement in step:
+                if isinstance(statement, str):
+                    connection.execute(statement)
+        tables = _tables(connection)
+        plain = [name for name, found in tables.items() if found.kind == "table" and not found.made]
+        return tables, {name: _columns(connection, name) for name in plain}
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, _Table]:
+    rows = connection.execute("SELECT name, type, tbl_name, sql FROM sqlite_schema").fetchall()
+    return {
+        name: _Table(
+            kind, of, "".join(made.split()) if str(made).startswith("CREATE VIRTUAL") else ""
+        )
+        for name, kind, of, made in rows
+    }
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
+    """Names, and the place in the primary key."""
+    rows = connection.execute("SELECT name, pk FROM pragma_table_xinfo(?)", (table,))
+    return frozenset(rows.fetchall())
+
+
 def _prepare(connection: sqlite3.Connection) -> None:
     if _version(connection) != len(STEPS):
         # A change of the journal's kind does not wait for others by itself.
@@ -156,20 +293,28 @@ def _prepare(connection: sqlite3.Connection) -> None:
         migrate(connection, STEPS)
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[Sequence[str]]) -> None:
+def migrate(
+    connection: sqlite3.Connection,
+    steps: Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]],
+) -> None:
     """Take the steps that the database has not taken yet, all or none of them."""
     lock(connection)
     try:
         # Another process may have taken them meanwhile.
         for step in steps[_version(connection) :]:
             for statement in step:
-                connection.execute(statement)
+                if isinstance(statement, str):
+                    connection.execute(statement)
+                else:
+                    statement(connection)
         connection.execute(f"PRAGMA user_version = {len(steps)}")
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # Some errors, as that of a full disk, have rolled it back already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from chunkast.index.rows import DamageError
 from chunkast.index.terms import match_expression
 from chunkast.model import Chunk
 from chunkast.text.source_map import SourceMap
@@ -23,8 +24,8 @@ _RANKED: Final = """
     SELECT best.number, -best.rank
     FROM (SELECT rowid AS number, rank FROM search WHERE search MATCH ? ORDER BY rank LIMIT ?)
         AS best
-    JOIN chunks ON chunks.number = best.number
-    JOIN documents ON documents.number = chunks.document
+    LEFT JOIN chunks ON chunks.number = best.number
+    LEFT JOIN documents ON documents.number = chunks.document
     ORDER BY best.rank, documents.source, chunks.position
 """
 
@@ -96,6 +97,8 @@ def _candidates(
     while step := list(islice(rows, _STEP)):
         loaded = {number: (own, chunk) for number, own, chunk in load([row[0] for row in step])}
         for number, score in step:
+            if number not in loaded:
+                raise DamageError(f"row {number} of its chunks is not there")
             own, chunk = loaded[number]
             yield _Candidate(chunk, own, score)
 

@@ -2,174 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from hashlib import sha256
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from chunkast.errors import ConfigError, StoreError
-from chunkast.identity import (
-    Citation,
-    WritePlan,
-    config_values,
-    fingerprint,
-    locate_quote,
-    plan_writes,
+from chunkast.errors import StoreError
+from chunkast.identity import Citation, locate_quote
+from chunkast.index.checks import (
+    check_rows,
+    check_settings,
+    check_words,
+    digest_of,
+    document_named,
+    faults,
 )
-from chunkast.index.schema import connect, lock
+from chunkast.index.connection import store_errors
+from chunkast.index.rows import SELECT, DamageError, read_row
+from chunkast.index.schema import connect, discard, lock
 from chunkast.index.search import Hit, ranked, within_budget
-from chunkast.index.terms import terms
+from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
-from chunkast.notebook import Notebook, cell_source, chunk_documents
-from chunkast.text.source_map import encode, without_surrogates
+from chunkast.notebook import Notebook
+from chunkast.text.source_map import without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = (
-    "IndexReport",
-    "IndexedDocument",
-    "Store",
-    "index_document",
-    "own_token_counts",
-    "text_hash",
-)
+__all__ = ("Store",)
 
-# Chunk fields that are columns under their own name, as they are.
-_PLAIN: Final = (
-    "id",
-    "start_index",
-    "end_index",
-    "start_byte",
-    "end_byte",
-    "start_line",
-    "end_line",
-    "token_count",
-    "overlap",
-    "content_hash",
-    "embed_token_count",
-    "embed_hash",
-)
-_COLUMNS: Final = (
-    *_PLAIN,
-    "position",
-    "own_token_count",
-    "text",
-    "headings",
-    "kinds",
-    "embed_before",
-    "embed_after",
-    "oversize",
-    "metadata",
-)
-_INSERT: Final = (
-    f"INSERT INTO chunks (document, {', '.join(_COLUMNS)}) "  # noqa: S608  (constants)
-    f"VALUES (?, {', '.join('?' * len(_COLUMNS))})"
-)
-_UPDATE: Final = (
-    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in _COLUMNS)} "  # noqa: S608
-    "WHERE number = ?"
-)
-_SELECT: Final = (
-    f"SELECT documents.source, {', '.join(f'chunks.{name}' for name in _COLUMNS)} "  # noqa: S608
-    "FROM chunks JOIN documents ON documents.number = chunks.document"
-)
-_ENTER_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-_REMOVE_WORDS: Final = (
-    "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """What goes into an index of one document.
-
-    ``own_token_counts`` are the chunks' tokens without their overlap.
-    """
-
-    source: str
-    text_hash: str
-    chunks: tuple[Chunk, ...]
-    own_token_counts: tuple[int, ...]
-
-
-def text_hash(data: bytes) -> str:
-    """How a document's bytes are known: their SHA-256."""
-    return sha256(data).hexdigest()
-
-
-def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
-    """Chunk a document for an index: a text, or a notebook."""
-    chunks = tuple(next(chunk_documents(chunker, [(source, document)])))
-    own = own_token_counts(chunks, chunker.counter.count)
-    return IndexedDocument(source, _text_hash_of(document), chunks, own)
-
-
-def _text_hash_of(document: str | Notebook) -> str:
-    return text_hash(encode(document if isinstance(document, str) else document.text))
-
-
-def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tuple[int, ...]:
-    """The tokens of each chunk's text without its overlap."""
-    return tuple(
-        count(chunk.text[chunk.overlap :]) if chunk.overlap else chunk.token_count
-        for chunk in chunks
-    )
-
-
-@dataclass(slots=True)
-class IndexReport:
-    """What a run did to the index, in ids; ``digest`` is that of the state it left.
-
-    See :class:`chunkast.WritePlan`; unchanged chunks are only counted. Of the
-    ``documents`` given, ``written`` were new or had changed.
-    """
-
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    embed: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    documents: int = 0
-    written: int = 0
-    digest: str = ""
-
-    def add(self, plan: WritePlan) -> None:
-        """Take in the plan of one document."""
-        self.added += plan.added
-        self.changed += plan.changed
-        self.removed += plan.removed
-        self.embed += plan.embed
-
-    def __str__(self) -> str:
-        """The plan in one line."""
-        return (
-            f"added {len(self.added):,}, changed {len(self.changed):,}, "
-            f"unchanged {self.unchanged:,}, removed {len(self.removed):,}"
-        )
-
-
-class _Document(NamedTuple):
-    """A stored document."""
-
-    number: int
-    text_hash: str
-    fingerprint: str
-
-
-class _Known(NamedTuple):
-    """A stored chunk, as plans need it."""
-
-    id: str
-    content_hash: str
-    embed_hash: str
-    number: int
-    text: str
-    headings: str
+_JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
+# Where a row of ``SELECT`` has its checksum.
+_CHECKSUM: Final = 1
 
 
 class Store:
@@ -181,10 +46,34 @@ class Store:
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
         """Open the index at ``path``; with ``create`` a missing one is made.
 
-        Raises ``StoreError`` when that cannot be done; see :func:`connect`.
+        One that was made here and into which nothing was written is removed by
+        :meth:`close`. Raises ``StoreError`` when it cannot be opened; see :func:`connect`.
         """
         self.path = path
-        self._connection = connect(path, create=create, read_only=read_only)
+        self._made = create and path != ":memory:" and not Path(path).exists()
+        self._writing = False
+        # The state in which the full-text index was last found whole.
+        self._words_whole: int | None = None
+        try:
+            self._connect(create=create, read_only=read_only)
+        except BaseException:
+            if self._made:
+                discard(path)
+            raise
+
+    def _connect(self, *, create: bool, read_only: bool = False) -> None:
+        self._connection = connect(self.path, create=create, read_only=read_only)
+        self._file = self._file_there()
+
+    def _file_there(self) -> tuple[int, int] | None:
+        """Which file has the name now; nothing for ":memory:"."""
+        if self.path == ":memory:":
+            return None
+        try:
+            found = Path(self.path).stat()
+        except FileNotFoundError:
+            return 0, 0
+        return found.st_dev, found.st_ino
 
     def __enter__(self) -> Store:  # noqa: PYI034  (typing.Self is newer than Python 3.10)
         return self
@@ -198,8 +87,11 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
+        if self._made:
+            self._made = False
+            discard(self.path)
 
     # Writing
 
@@ -221,7 +113,7 @@ class Store:
         """
         with self.writing(chunker, dry_run=dry_run) as run:
             for source, document in documents:
-                if run.knows(source, _text_hash_of(document)):
+                if run.knows(source, document_hash(document)):
                     run.keep(source)
                 else:
                     run.put(index_document(chunker, source, document))
@@ -242,36 +134,67 @@ class Store:
         ``chunker`` is the one in use. Waits for another writer; ``on_wait`` is called if
         there is one.
         """
+        with store_errors(self.path, self._connection):
+            self._lock(on_wait)
         connection = self._connection
+        self._writing = True
+        self._words_whole = None
         try:
-            lock(connection, on_wait)
-            try:
+            with store_errors(self.path, connection):
                 run = Writing(connection, chunker)
                 yield run
                 run.finish()
                 connection.execute("ROLLBACK" if dry_run else "COMMIT")
-            finally:
-                if connection.in_transaction:
+        finally:
+            self._writing = False
+            if connection.in_transaction:
+                with store_errors(self.path, connection):
                     connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise StoreError(self.path, str(error)) from error
+        if self._file != self._file_there():
+            raise StoreError(self.path, "was removed while it was written; run this again")
+
+    def _lock(self, on_wait: Callable[[], None]) -> None:
+        """Begin a transaction in the file that has the name now.
+
+        A first run that fails removes the file that it made, also where this one has opened
+        it and waits.
+        """
+        lock(self._connection, on_wait)
+        while self._file != self._file_there():
+            self._connection.execute("ROLLBACK")
+            self._connection.close()
+            self._connect(create=True)
+            lock(self._connection, on_wait)
+
+    def faults(self) -> list[str]:
+        """Everything that is damaged, a sentence each, after all of it was read and compared.
+
+        None: the index is what the last run left. :meth:`update` mends what can be mended.
+        """
+        with self._snapshot():
+            return faults(self._connection)
 
     # Reading
 
+    # What a damaged file gives in place of what was stored is a ``StoreError`` that says so.
+
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
         """All chunks, or those of one document, in order."""
-        where = "" if source is None else "WHERE documents.source = ?"
-        order = "ORDER BY documents.source, chunks.position"
-        rows = self._rows(f"{_SELECT} {where} {order}", () if source is None else (source,))
-        return map(_chunk, rows)
+        with store_errors(self.path, self._connection):
+            yield from self._all() if source is None else self._of(source)
 
     def settings(self) -> dict[str, str]:
-        """What the last writer noted of itself."""
-        return dict(self._rows("SELECT name, value FROM settings"))
+        """What the last writer noted of itself; empty if no run was completed."""
+        with store_errors(self.path, self._connection):
+            found = dict(self._connection.execute("SELECT name, value FROM settings"))
+            if found:
+                check_settings(found)
+            return found
 
     def digest(self) -> str:
         """The hash of the state: see :func:`chunkast.digest`."""
-        return _digest(self._connection)
+        with store_errors(self.path, self._connection):
+            return digest_of(self._connection)
 
     def search(self, query: str, budget: int = 2_000) -> list[Hit]:
         """The best chunks for ``query`` by BM25, best first, as long as ``budget`` lasts.
@@ -280,217 +203,77 @@ class Store:
         made with. A hit whose neighbour before it is a hit too does not repeat its end.
         """
         with self._snapshot():
+            self._check_words()
             return within_budget(ranked(self._connection, query), budget, self._at)
 
     def quote(self, quote: str) -> list[Citation]:
         """Every place of ``quote``, white space aside: see :func:`chunkast.locate_quote`."""
-        return list(locate_quote(quote, self.chunks()))
+        with self._snapshot():
+            self._completed()
+            return list(locate_quote(quote, self._all()))
+
+    def _completed(self) -> dict[str, str]:
+        """The settings of an index that a run has completed."""
+        settings = self.settings()
+        if not settings:
+            raise StoreError(
+                self.path, "no run has completed it; 'chunkast index DIR --db FILE' does"
+            )
+        return settings
+
+    def _check_words(self) -> None:
+        """The full-text index as a whole: what is damaged in it may hide any chunk.
+
+        Once for a state of the file, so that further searches cost nothing more.
+        """
+        settings = self._completed()
+        (state,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if state != self._words_whole:
+            check_words(self._connection, settings)
+            self._words_whole = state
+
+    def _all(self) -> Iterator[Chunk]:
+        rows = self._connection.execute(f"{_JOINED} ORDER BY documents.source, chunks.position")
+        # As long as a statement is under way, others read the same state.
+        settings = {} if self._writing else self.settings()
+        count = total = 0
+        for row in rows:
+            _, _, chunk = read_row(row)
+            count += 1
+            total += row[_CHECKSUM]
+            yield chunk
+        check_rows(settings, count, total)
+
+    def _of(self, source: str) -> Iterator[Chunk]:
+        stored = without_surrogates(source)
+        rows = self._connection.execute(
+            f"{_JOINED} WHERE documents.source = ? ORDER BY chunks.position", (stored,)
+        )
+        expected = document_named(
+            self._connection, stored, {} if self._writing else self.settings()
+        )
+        count = 0
+        for row in rows:
+            count += 1
+            yield read_row(row)[2]
+        if count != expected:
+            raise DamageError(f"{source}: {count} of {expected} chunks are there")
 
     def _at(self, numbers: Collection[int]) -> Iterator[tuple[int, int, Chunk]]:
         """The chunks of these rows: row, tokens without the overlap, chunk."""
         marks = ", ".join("?" * len(numbers))
-        rows = self._rows(
-            f"{_SELECT.replace('SELECT', 'SELECT chunks.number, ', 1)} "
-            f"WHERE chunks.number IN ({marks})",
-            tuple(numbers),
+        rows = self._connection.execute(
+            f"{_JOINED} WHERE chunks.number IN ({marks})", tuple(numbers)
         )
-        own = 2 + _COLUMNS.index("own_token_count")
-        return ((row[0], row[own], _chunk(row[1:])) for row in rows)
-
-    def _rows(self, statement: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        try:
-            yield from self._connection.execute(statement, values)
-        except sqlite3.Error as error:
-            raise StoreError(self.path, str(error)) from error
+        return map(read_row, rows)
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         """One state of the index for several statements."""
-        try:
+        with store_errors(self.path, self._connection):
             self._connection.execute("BEGIN")
             try:
                 yield
             finally:
-                self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise StoreError(self.path, str(error)) from error
-
-
-class Writing:
-    """A transaction under way: see :meth:`Store.writing`."""
-
-    def __init__(self, connection: sqlite3.Connection, chunker: Chunker) -> None:
-        self._connection = connection
-        encoding = chunker.counter.name
-        self._config = config_values(chunker.config, encoding)
-        self._fingerprint = fingerprint(chunker.config, encoding)
-        self.report = IndexReport()
-        self.settings = dict(connection.execute("SELECT name, value FROM settings"))
-        self._stored = {
-            row[0]: _Document(*row[1:])
-            for row in connection.execute(
-                "SELECT source, number, text_hash, fingerprint FROM documents"
-            )
-        }
-        self._given: set[str] = set()
-        self._chunks_before: int = connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
-
-    def knows(self, source: str, text_hash: str) -> bool:
-        """Whether the document is there, from this text and this configuration."""
-        known = self._stored.get(without_surrogates(source))
-        return known is not None and known[1:] == (text_hash, self._fingerprint)
-
-    def absent(self) -> list[str]:
-        """The stored sources that were neither kept nor put, sorted."""
-        return sorted(self._stored.keys() - self._given)
-
-    def keep(self, source: str) -> None:
-        """Leave a document as it is."""
-        self._give(source)
-
-    def put(self, document: IndexedDocument) -> None:
-        """Store a document in place of what was stored of its source."""
-        source = self._give(document.source)
-        values = (document.text_hash, self._fingerprint, source)
-        if source in self._stored:
-            number = self._stored[source].number
-            self._connection.execute(
-                "UPDATE documents SET text_hash = ?, fingerprint = ? WHERE source = ?", values
-            )
-        else:
-            number = _inserted(
-                self._connection.execute(
-                    "INSERT INTO documents (text_hash, fingerprint, source) VALUES (?, ?, ?)",
-                    values,
-                )
-            )
-        self.report.written += 1
-        self._apply(number, document)
-
-    def _give(self, source: str) -> str:
-        """Count a document, each source once; the source as it is stored."""
-        stored = without_surrogates(source)
-        if stored in self._given:
-            raise ConfigError("source", source, "is given twice; an index has each source once")
-        self._given.add(stored)
-        self.report.documents += 1
-        return stored
-
-    def remove(self, source: str) -> None:
-        """Remove a stored document and its chunks."""
-        number = self._stored[source].number
-        self._apply(number, None)
-        self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
-
-    def finish(self) -> None:
-        """Note what the index was made with, and complete the report."""
-        self.settings["config"] = json.dumps(self._config, ensure_ascii=False, sort_keys=True)
-        self._connection.executemany(
-            "INSERT INTO settings VALUES (?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            self.settings.items(),
-        )
-        report = self.report
-        report.unchanged = self._chunks_before - len(report.changed) - len(report.removed)
-        report.digest = _digest(self._connection)
-
-    def _prior(self, document: int) -> list[_Known]:
-        rows = self._connection.execute(
-            "SELECT id, content_hash, embed_hash, number, text, headings FROM chunks "
-            "WHERE document = ? ORDER BY position",
-            (document,),
-        )
-        return [_Known(*row) for row in rows]
-
-    def _apply(self, number: int, document: IndexedDocument | None) -> None:
-        """Write the chunks that differ; the words of one only if its text or headings do."""
-        current = document.chunks if document else ()
-        own = document.own_token_counts if document else ()
-        prior = self._prior(number)
-        self.report.add(plan_writes(current, prior))
-        known = {row.id: row for row in prior}
-        execute = self._connection.execute
-        for chunk, own_tokens in zip(current, own, strict=True):
-            values = _values(chunk, own_tokens)
-            words = (_json(chunk.headings), without_surrogates(chunk.text))
-            row = known.pop(chunk.id, None)
-            if row is None:
-                self._enter(_inserted(execute(_INSERT, (number, *values))), words)
-                continue
-            execute(_UPDATE, (*values, row.number))
-            if words != (row.headings, row.text):
-                self._leave(row)
-                self._enter(row.number, words)
-        for row in known.values():
-            self._leave(row)
-            execute("DELETE FROM chunks WHERE number = ?", (row.number,))
-
-    def _enter(self, number: int, words: tuple[str, str]) -> None:
-        """Put headings (JSON) and text of a chunk into the full-text index."""
-        self._connection.execute(_ENTER_WORDS, (number, *_words(*words)))
-
-    def _leave(self, row: _Known) -> None:
-        self._connection.execute(_REMOVE_WORDS, (row.number, *_words(row.headings, row.text)))
-
-
-def _inserted(cursor: sqlite3.Cursor) -> int:
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
-def _words(headings: str, text: str) -> tuple[str, str]:
-    return terms(" ".join(json.loads(headings))), terms(text)
-
-
-def _digest(connection: sqlite3.Connection) -> str:
-    state = sha256()
-    before = ""
-    # Ids are all of one length, so this is the order of the lines as well.
-    for id_, content in connection.execute(
-        "SELECT id, content_hash FROM chunks ORDER BY id, content_hash"
-    ):
-        state.update(f"{before}{id_}:{content}".encode())
-        before = "\n"
-    return state.hexdigest()
-
-
-def _values(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
-    """The row of a chunk: the values of ``_COLUMNS``."""
-    embed = without_surrogates(chunk.embed_text)
-    text = without_surrogates(chunk.text)
-    at = embed.index(text)
-    return (
-        *(getattr(chunk, name) for name in _PLAIN),
-        chunk.index,
-        own_tokens,
-        text,
-        _json(chunk.headings),
-        _json(chunk.kinds),
-        embed[:at],
-        embed[at + len(text) :],
-        chunk.oversize,
-        _json(chunk.metadata),
-    )
-
-
-def _json(value: Any) -> str:
-    return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-def _chunk(row: tuple[Any, ...]) -> Chunk:
-    source, *values = row
-    stored = dict(zip(_COLUMNS, values, strict=True))
-    metadata = json.loads(stored["metadata"])
-    if isinstance(metadata.get("cell_id"), str):
-        source = cell_source(source, metadata["cell"], metadata["cell_id"])
-    return Chunk(
-        **{name: stored[name] for name in _PLAIN},
-        source=source,
-        index=stored["position"],
-        text=stored["text"],
-        headings=tuple(json.loads(stored["headings"])),
-        kinds=tuple(json.loads(stored["kinds"])),
-        embed_text=stored["embed_before"] + stored["text"] + stored["embed_after"],
-        oversize=bool(stored["oversize"]),
-        metadata=metadata,
-    )
+                if self._connection.in_transaction:
+                    self._connection.execute("COMMIT")

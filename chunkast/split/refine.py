@@ -266,6 +266,8 @@ class Refiner:
         self.extensions = extensions
         self.points: list[BreakPoint] = []
         self.frames: list[Frame] = []
+        # Of the leaf that was asked for last.
+        self._whole: tuple[Block, SpanSet] | None = None
         # What has fewer characters than the budget has tokens is not divided.
         self.outliner = Outliner(least=budget)
 
@@ -327,6 +329,12 @@ class Refiner:
             step,
             syntax,
         )
+
+    def whole_spans(self, leaf: Block) -> SpanSet:
+        """What is not cut inside a leaf: grapheme clusters, regions and inline spans that fit."""
+        if self._whole is None or self._whole[0] is not leaf:
+            self._whole = leaf, self._piece(leaf, leaf.end).blocked
+        return self._whole[1]
 
     def _prose(self, leaf: Block) -> Iterator[Prose]:
         """What has sentences in a leaf: its text, or those cells of a table that do not fit."""

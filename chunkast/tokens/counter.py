@@ -8,38 +8,25 @@ serves as well.
 from __future__ import annotations
 
 import inspect
-import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pieces import Ways, by_pieces
+from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("BUNDLED", "Counter", "resolve_counter")
+__all__ = ("Counter", "resolve_counter")
 
-VOCABULARY: Final = Path(__file__).with_name("vocab")
-# Encodings whose vocabulary file ships in the package, under the name tiktoken's cache
-# gives it (the SHA-1 of its address); tiktoken checks the content's SHA-256 itself.
-BUNDLED: Final = {
-    "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
-    "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
-    "o200k_harmony": "fb374d419588a4632f3f557e76b4b70aebbca790",
-}
 # The splitting patterns whose boundaries ``tokens/index.py`` proves. Any other pattern is
 # counted without shortcuts.
 _PROVEN_PATTERNS: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
-
-_environment = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +43,24 @@ class Counter:
     token_ends: Callable[[str, int], Iterable[int]] | None = None
 
 
-def resolve_counter(encoding: object, model: str | None = None) -> Counter:
+def resolve_counter(
+    encoding: object, model: str | None = None, *, allow_download: bool = False
+) -> Counter:
     """The counter for a tiktoken encoding's name, a model's name, or a user's own object.
 
+    ``allow_download``: whether tiktoken may fetch a vocabulary that is not on this machine.
     Raises ``ConfigError`` when the encoding is not known or cannot be loaded.
     """
     if model is not None:
-        encoding = _encoding_of_model(model)
+        its = _encoding_of_model(model)
+        try:
+            return _named(its, allow_download)
+        except ConfigError as error:
+            raise ConfigError(
+                "model", model, f"its encoding is {its}: {error.allowed}"
+            ) from error.__cause__
     if isinstance(encoding, str):
-        return _named(encoding)
+        return _named(encoding, allow_download)
     import tiktoken
 
     if isinstance(encoding, tiktoken.Encoding):
@@ -99,50 +95,17 @@ def _encoding_of_model(model: str) -> str:
     try:
         return encoding_name_for_model(model)
     except KeyError:
-        known = ", ".join(sorted(MODEL_TO_ENCODING)[:8])
+        known = ", ".join(
+            sorted(name for name, its in MODEL_TO_ENCODING.items() if its in BUNDLED)[:8]
+        )
         raise ConfigError(
             "model", model, f"tiktoken knows no such model; it knows {known} and others"
         ) from None
 
 
 @lru_cache(maxsize=16)
-def _named(name: str) -> Counter:
-    import tiktoken
-
-    known = tiktoken.list_encoding_names()
-    if name not in known:
-        raise ConfigError("encoding", name, f"allowed are {', '.join(known)}")
-    try:
-        with _bundled_vocabulary(name):
-            encoding = tiktoken.get_encoding(name)
-    except Exception as error:
-        raise ConfigError(
-            "encoding",
-            name,
-            f"its vocabulary could not be loaded ({type(error).__name__}: {error}); it is not "
-            "bundled with chunkast, so put tiktoken's file for it in the directory that "
-            f"TIKTOKEN_CACHE_DIR names, or use one of {', '.join(BUNDLED)}",
-        ) from error
-    return _of_tiktoken(encoding)
-
-
-@contextmanager
-def _bundled_vocabulary(name: str) -> Iterator[None]:
-    """Let tiktoken's loader find the bundled file, unless the user's own cache has it."""
-    file = BUNDLED.get(name)
-    cache = os.environ.get("TIKTOKEN_CACHE_DIR")
-    if file is None or (cache and Path(cache, file).is_file()):
-        yield
-        return
-    with _environment:
-        os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
-        try:
-            yield
-        finally:
-            if cache is None:
-                del os.environ["TIKTOKEN_CACHE_DIR"]
-            else:
-                os.environ["TIKTOKEN_CACHE_DIR"] = cache
+def _named(name: str, allow_download: bool) -> Counter:
+    return _of_tiktoken(load_encoding(name, allow_download=allow_download))
 
 
 # The bytes of UTF-8 that go on with a character.

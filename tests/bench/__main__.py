@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from chunkast.tokens.counter import BUNDLED, VOCABULARY
+from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
     calls,
     compare,

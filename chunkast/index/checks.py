@@ -1,0 +1,304 @@
+"""What is damaged in a database: its rows, the words of its full-text index, its settings."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from chunkast.index.rows import COLUMNS, DamageError, checksum, faults_of
+
+__all__ = (
+    "DIGEST",
+    "Document",
+    "Survey",
+    "check_all_pages",
+    "check_rows",
+    "check_settings",
+    "check_structure",
+    "check_words",
+    "digest_of",
+    "document_named",
+    "faults",
+    "seal",
+    "survey",
+)
+
+# The settings that say what the last completed run left.
+DIGEST: Final = "digest"
+_WORDS: Final = "words"
+_ROWS: Final = "rows"
+_DOCUMENTS: Final = "documents"
+_SEAL: Final = "checksum"
+_TABLES: Final = (
+    "sqlite_schema",
+    "settings",
+    "documents",
+    "chunks",
+    "search_data",
+    "search_idx",
+    "search_docsize",
+    "search_config",
+)
+
+# The tables in which FTS5 keeps its index: a key and a value of each row. One of them has a
+# small row for each chunk, which is read as a whole.
+_WORD_TABLES: Final = (
+    "SELECT id, CAST(block AS BLOB) FROM search_data ORDER BY id",
+    "SELECT segid || ' ' || pgno, CAST(term AS BLOB) FROM search_idx ORDER BY segid, term",
+    "SELECT k, CAST(v AS BLOB) FROM search_config ORDER BY k",
+    """SELECT count(*), CAST(group_concat(id || ' ' || hex(sz)) AS BLOB)
+    FROM (SELECT id, sz FROM search_docsize ORDER BY id)""",
+)
+
+
+class Document(NamedTuple):
+    """A stored document; ``chunks`` is their number."""
+
+    number: int
+    source: str
+    text_hash: str
+    fingerprint: str
+    chunks: int
+
+    def checksum(self) -> int:
+        """What its row's checksum must be."""
+        return checksum(*self)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What every row of a database says, and which rows are not what was stored.
+
+    ``documents`` are those whose own row is whole; ``incomplete`` says of some how many of
+    their chunks are whole, which are not all. ``damaged`` are numbers of rows of chunks, those
+    of a damaged or missing document included. ``chunks`` counts the whole rows, ``total`` is
+    the sum of their checksums. ``settings`` are empty where they are damaged.
+    """
+
+    settings: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
+    incomplete: dict[str, int] = field(default_factory=dict)
+    damaged: list[int] = field(default_factory=list)
+    damaged_documents: list[int] = field(default_factory=list)
+    chunks: int = 0
+    total: int = 0
+    last_chunk: int = 0
+    last_document: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def survey(connection: sqlite3.Connection) -> Survey:
+    """Read every row once, and compare its checksum."""
+    try:
+        return _survey(connection)
+    except sqlite3.OperationalError as error:
+        if "decode" not in str(error):
+            raise
+    # Some text is no UTF-8: read what it is like, to find out where.
+    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    try:
+        return _survey(connection)
+    finally:
+        connection.text_factory = str
+
+
+def _survey(connection: sqlite3.Connection) -> Survey:
+    found = Survey()
+    sources: dict[int, str] = {}
+    for stored, *values in connection.execute(
+        "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents"
+    ):
+        document = Document(*values)
+        found.last_document = max(found.last_document, document.number)
+        if stored == document.checksum():
+            found.documents[document.source] = document
+            sources[document.number] = document.source
+        else:
+            found.damaged_documents.append(document.number)
+            found.faults.append(f"row {document.number} of its documents is damaged")
+    counts = Counter[int]()
+    # The same as ``checksum``, in a loop that every run passes through for every chunk.
+    for number, document_, stored, *values in connection.execute(
+        f"SELECT number, document, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
+    ):
+        found.last_chunk = max(found.last_chunk, number)
+        source = sources.get(document_)
+        text = "\0".join(map(str, (number, source, *values)))
+        if source is not None and crc32(text.encode("utf-8", "surrogatepass")) == stored:
+            counts[document_] += 1
+            found.total += stored
+        else:
+            found.damaged.append(number)
+            found.faults.append(f"row {number} of its chunks is damaged")
+    found.chunks = counts.total()
+    for source, document in found.documents.items():
+        whole = counts[document.number]
+        if whole != document.chunks:
+            found.incomplete[source] = whole
+            found.faults.append(f"{source}: {whole} of {document.chunks} chunks are whole")
+    _survey_settings(connection, found)
+    return found
+
+
+def _survey_settings(connection: sqlite3.Connection, found: Survey) -> None:
+    settings = dict(connection.execute("SELECT name, value FROM settings"))
+    if settings:
+        try:
+            check_settings(settings)
+        except DamageError as error:
+            found.faults.append(str(error))
+            settings = {}
+        else:
+            there = len(found.documents) + len(found.damaged_documents)
+            if there != int(settings[_DOCUMENTS]):
+                found.faults.append(f"{there} of {settings[_DOCUMENTS]} documents are there")
+            if _words_checksum(connection) != settings[_WORDS]:
+                found.faults.append("its full-text index is damaged")
+            if not found.faults and _rows(found.chunks, found.total) != settings[_ROWS]:
+                found.faults.append("its chunks are not those that the last run left")
+    elif found.documents or found.damaged_documents or found.chunks or found.damaged:
+        found.faults.append("its settings are gone")
+    found.settings = settings
+
+
+def _words_checksum(connection: sqlite3.Connection) -> str:
+    """A checksum of the full-text index, as the file has it."""
+    state = 0
+    for statement in _WORD_TABLES:
+        for key, value in connection.execute(statement):
+            state = crc32(value or b"", crc32(str(key).encode("utf-8", "surrogatepass"), state))
+    return str(state)
+
+
+def seal(
+    connection: sqlite3.Connection, settings: dict[str, str], *, rows: tuple[int, int]
+) -> None:
+    """Note in the settings what the tables hold; ``rows``: how many chunks, and their total."""
+    # What FTS5 still has in memory is written now.
+    connection.execute("SAVEPOINT written")
+    connection.execute("RELEASE written")
+    (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+    settings[_WORDS] = _words_checksum(connection)
+    settings[_ROWS] = _rows(*rows)
+    settings[_DOCUMENTS] = str(documents)
+    settings[_SEAL] = _settings_checksum(settings)
+
+
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Raise ``DamageError`` unless the settings are those that a run left."""
+    if settings.get(_SEAL) != _settings_checksum(settings):
+        raise DamageError("its settings are damaged")
+
+
+def check_rows(settings: Mapping[str, str], count: int, total: int) -> None:
+    """Raise ``DamageError`` unless these are as many chunks as there were, and the same."""
+    if settings and _rows(count, total) != settings[_ROWS]:
+        raise DamageError("some of its chunks are not there")
+
+
+def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> None:
+    """Raise ``DamageError`` if the full-text index is not as it was written."""
+    if _words_checksum(connection) != settings[_WORDS]:
+        raise DamageError("its full-text index is damaged")
+
+
+def document_named(connection: sqlite3.Connection, source: str, settings: Mapping[str, str]) -> int:
+    """How many chunks a document has, 0 if there is none; ``DamageError`` if that is not sure."""
+    row = connection.execute(
+        "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents "
+        "WHERE source = ?",
+        (source,),
+    ).fetchone()
+    if row is None:
+        (count,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+        if settings and str(count) != settings[_DOCUMENTS]:
+            raise DamageError(f"{count} of {settings[_DOCUMENTS]} documents are there")
+        return 0
+    document = Document(*row[1:])
+    if row[0] != document.checksum():
+        raise DamageError(f"row {document.number} of its documents is damaged")
+    return document.chunks
+
+
+def _rows(count: int, total: int) -> str:
+    return f"{count} {total}"
+
+
+def _settings_checksum(settings: Mapping[str, object]) -> str:
+    items = sorted((str(name), value) for name, value in settings.items() if name != _SEAL)
+    return str(checksum(*(part for item in items for part in item)))
+
+
+def digest_of(connection: sqlite3.Connection) -> str:
+    """The hash of the state: see :func:`chunkast.digest`."""
+    state = sha256()
+    before = ""
+    # Ids are all of one length, so this is the order of the lines as well.
+    for id_, content in connection.execute(
+        "SELECT id, content_hash FROM chunks ORDER BY id, content_hash"
+    ):
+        state.update(f"{before}{id_}:{content}".encode())
+        before = "\n"
+    return state.hexdigest()
+
+
+def check_structure(connection: sqlite3.Connection) -> None:
+    """Raise ``sqlite3.DatabaseError`` unless every row can be found by its key.
+
+    A scan of a table does not show that. An index that does not agree with its table is
+    made anew, which needs a transaction that writes.
+    """
+    if any(True for _ in _structure(connection)):
+        connection.execute("REINDEX")
+        for fault in _structure(connection):
+            raise _malformed(fault)
+
+
+def check_all_pages(connection: sqlite3.Connection) -> None:
+    """Raise ``sqlite3.DatabaseError`` unless the file may be written to, its free pages included.
+
+    Without rows: :func:`check_structure` has looked at those.
+    """
+    (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if fault != "ok":
+        raise _malformed(fault)
+
+
+def _malformed(fault: str) -> sqlite3.DatabaseError:
+    return sqlite3.DatabaseError(f"database disk image is malformed ({' '.join(fault.split())})")
+
+
+def _structure(connection: sqlite3.Connection) -> Iterator[str]:
+    for table in _TABLES:
+        for (line,) in connection.execute(f"PRAGMA integrity_check({table})"):
+            if line != "ok":
+                yield str(line)
+
+
+def faults(connection: sqlite3.Connection) -> list[str]:
+    """Every fault of a database, a line each; none if all of it is whole.
+
+    Beside what :func:`survey` finds: what SQLite finds, and chunks whose hashes are not those
+    of their texts.
+    """
+    lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
+    seen = survey(connection)
+    found = [" ".join(line.split()) for line in lines if line != "ok"] + seen.faults
+    if not seen.settings and not seen.faults:
+        return [*found, "it was never completed"]
+    damaged = set(seen.damaged)
+    sources = {document.number: source for source, document in seen.documents.items()}
+    for number, document, *values in connection.execute(
+        f"SELECT number, document, {', '.join(COLUMNS)} FROM chunks WHERE number NOT IN "  # noqa: S608
+        f"({', '.join(map(str, damaged))})"
+    ):
+        if fault := faults_of(sources[document], values):
+            found.append(f"row {number} of its chunks: {fault}")
+    if not seen.faults and digest_of(connection) != seen.settings[DIGEST]:
+        found.append("its digest is not that of its chunks")
+    return found

@@ -1,0 +1,141 @@
+"""A chunk as a row of the database, and back.
+
+Every row has a checksum of its values, its number and its document's source, so that no
+value that a damaged file gives is taken for what was stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+from zlib import crc32
+
+from chunkast.model import Chunk
+from chunkast.notebook import cell_source
+from chunkast.text.hashes import content_hash
+from chunkast.text.source_map import without_surrogates
+
+__all__ = (
+    "COLUMNS",
+    "SELECT",
+    "DamageError",
+    "as_json",
+    "checksum",
+    "faults_of",
+    "read_row",
+    "values_of",
+)
+
+# Chunk fields that are columns under their own name, as they are.
+_PLAIN: Final = (
+    "id",
+    "start_index",
+    "end_index",
+    "start_byte",
+    "end_byte",
+    "start_line",
+    "end_line",
+    "token_count",
+    "overlap",
+    "content_hash",
+    "embed_token_count",
+    "embed_hash",
+)
+COLUMNS: Final = (
+    *_PLAIN,
+    "position",
+    "own_token_count",
+    "text",
+    "headings",
+    "kinds",
+    "embed_before",
+    "embed_after",
+    "oversize",
+    "metadata",
+)
+_OWN_TOKENS: Final = COLUMNS.index("own_token_count")
+# What ``read_row`` reads; the document may be missing if it is joined from the left.
+SELECT: Final = (
+    f"SELECT chunks.number, chunks.checksum, documents.source, "  # noqa: S608  (constants)
+    f"{', '.join(f'chunks.{name}' for name in COLUMNS)} FROM chunks"
+)
+
+
+class DamageError(Exception):
+    """Something stored is not what was written; the text says what."""
+
+
+def checksum(*values: object) -> int:
+    """The CRC-32 of values as SQLite stores them: whole numbers and strings."""
+    return crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
+    """The values of ``COLUMNS``; ``own_tokens`` are the chunk's tokens without its overlap."""
+    embed = without_surrogates(chunk.embed_text)
+    text = without_surrogates(chunk.text)
+    at = embed.index(text)
+    return (
+        *(getattr(chunk, name) for name in _PLAIN),
+        chunk.index,
+        own_tokens,
+        text,
+        as_json(chunk.headings),
+        as_json(chunk.kinds),
+        embed[:at],
+        embed[at + len(text) :],
+        int(chunk.oversize),
+        as_json(chunk.metadata),
+    )
+
+
+def as_json(value: Any) -> str:
+    """``value`` as it is stored."""
+    return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
+    """Number, tokens without the overlap, and chunk of a row of ``SELECT``.
+
+    Raises ``DamageError`` for a row that is not what was stored.
+    """
+    number, stored, source, *values = row
+    if checksum(number, source, *values) != stored:
+        raise DamageError(f"row {number} of its chunks is damaged")
+    try:
+        return number, values[_OWN_TOKENS], _chunk(source, values)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DamageError(f"row {number} of its chunks cannot be read") from None
+
+
+def _chunk(source: str, values: Sequence[Any]) -> Chunk:
+    stored = dict(zip(COLUMNS, values, strict=True))
+    metadata = json.loads(stored["metadata"])
+    if isinstance(metadata.get("cell_id"), str):
+        source = cell_source(source, metadata["cell"], metadata["cell_id"])
+    return Chunk(
+        **{name: stored[name] for name in _PLAIN},
+        source=source,
+        index=stored["position"],
+        text=stored["text"],
+        headings=tuple(json.loads(stored["headings"])),
+        kinds=tuple(json.loads(stored["kinds"])),
+        embed_text=stored["embed_before"] + stored["text"] + stored["embed_after"],
+        oversize=bool(stored["oversize"]),
+        metadata=metadata,
+    )
+
+
+def faults_of(source: str, values: Sequence[Any]) -> str:
+    """What contradicts itself in the values of ``COLUMNS``; "" if nothing does."""
+    try:
+        chunk = _chunk(source, values)
+        wrong = [
+            name
+            for name, text in (("content_hash", chunk.text), ("embed_hash", chunk.embed_text))
+            if content_hash(text) != getattr(chunk, name)
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return f"cannot be read ({type(error).__name__}: {error})"
+    return f"its {' and its '.join(wrong)} is not that of its text" if wrong else ""

@@ -1,0 +1,312 @@
+"""A transaction that makes an index hold other documents, and mends what is damaged in it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from chunkast.errors import ConfigError
+from chunkast.identity import WritePlan, config_values, fingerprint, plan_writes
+from chunkast.index.checks import (
+    DIGEST,
+    Document,
+    check_all_pages,
+    check_structure,
+    digest_of,
+    seal,
+    survey,
+)
+from chunkast.index.rows import COLUMNS, as_json, checksum, values_of
+from chunkast.index.terms import terms
+from chunkast.model import Chunk
+from chunkast.notebook import Notebook, chunk_documents
+from chunkast.text.source_map import encode, without_surrogates
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.index.checks import Survey
+
+__all__ = (
+    "IndexReport",
+    "IndexedDocument",
+    "Writing",
+    "document_hash",
+    "index_document",
+    "own_token_counts",
+    "text_hash",
+)
+
+_VALUES: Final = ("document", "checksum", *COLUMNS)
+_INSERT: Final = (
+    f"INSERT INTO chunks (number, {', '.join(_VALUES)}) "  # noqa: S608  (constants)
+    f"VALUES (?, {', '.join('?' * len(_VALUES))})"
+)
+_UPDATE: Final = (
+    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in _VALUES)} "  # noqa: S608
+    "WHERE number = ?"
+)
+_PUT_DOCUMENT: Final = (
+    "INSERT INTO documents (number, source, text_hash, fingerprint, chunks, checksum) "
+    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET text_hash = excluded.text_hash, "
+    "fingerprint = excluded.fingerprint, chunks = excluded.chunks, checksum = excluded.checksum"
+)
+_ENTER_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
+_REMOVE_WORDS: Final = (
+    "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
+)
+# A text that no document has: it is chunked again.
+_UNKNOWN: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """What goes into an index of one document.
+
+    ``own_token_counts`` are the chunks' tokens without their overlap.
+    """
+
+    source: str
+    text_hash: str
+    chunks: tuple[Chunk, ...]
+    own_token_counts: tuple[int, ...]
+
+
+def text_hash(data: bytes) -> str:
+    """How a document's bytes are known: their SHA-256."""
+    return sha256(data).hexdigest()
+
+
+def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
+    """Chunk a document for an index: a text, or a notebook."""
+    chunks = tuple(next(chunk_documents(chunker, [(source, document)])))
+    own = own_token_counts(chunks, chunker.counter.count)
+    return IndexedDocument(source, document_hash(document), chunks, own)
+
+
+def document_hash(document: str | Notebook) -> str:
+    """The hash of the text that a document was read from."""
+    return text_hash(encode(document if isinstance(document, str) else document.text))
+
+
+def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tuple[int, ...]:
+    """The tokens of each chunk's text without its overlap."""
+    return tuple(
+        count(chunk.text[chunk.overlap :]) if chunk.overlap else chunk.token_count
+        for chunk in chunks
+    )
+
+
+@dataclass(slots=True)
+class IndexReport:
+    """What a run did to the index, in ids; ``digest`` is that of the state it left.
+
+    See :class:`chunkast.WritePlan`; unchanged chunks are only counted. Of the
+    ``documents`` given, ``written`` were new or had changed. ``faults`` are what was damaged
+    before: whole chunks of the documents concerned are unchanged, the others are added.
+    """
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    embed: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    documents: int = 0
+    written: int = 0
+    digest: str = ""
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, plan: WritePlan) -> None:
+        """Take in the plan of one document."""
+        self.added += plan.added
+        self.changed += plan.changed
+        self.removed += plan.removed
+        self.embed += plan.embed
+
+    def __str__(self) -> str:
+        """The plan in one line."""
+        return (
+            f"added {len(self.added):,}, changed {len(self.changed):,}, "
+            f"unchanged {self.unchanged:,}, removed {len(self.removed):,}"
+        )
+
+
+class _Known(NamedTuple):
+    """A stored chunk, as plans need it."""
+
+    id: str
+    content_hash: str
+    embed_hash: str
+    number: int
+    checksum: int
+    text: str
+    headings: str
+
+
+class Writing:
+    """A transaction under way: see :meth:`Store.writing`."""
+
+    def __init__(self, connection: sqlite3.Connection, chunker: Chunker) -> None:
+        self._connection = connection
+        encoding = chunker.counter.name
+        self._config = config_values(chunker.config, encoding)
+        self._fingerprint = fingerprint(chunker.config, encoding)
+        self.report = IndexReport()
+        check_structure(connection)
+        found = survey(connection)
+        self.settings = found.settings
+        self._stored = found.documents
+        self._given: set[str] = set()
+        self._chunks_before = self._chunks = found.chunks
+        self._total = found.total
+        self._last_chunk = found.last_chunk
+        self._last_document = found.last_document
+        self._touched = False
+        if found.faults:
+            self._mend(found)
+
+    def knows(self, source: str, text_hash: str) -> bool:
+        """Whether the document is there, from this text and this configuration."""
+        known = self._stored.get(without_surrogates(source))
+        return known is not None and (known.text_hash, known.fingerprint) == (
+            text_hash,
+            self._fingerprint,
+        )
+
+    def absent(self) -> list[str]:
+        """The stored sources that were neither kept nor put, sorted."""
+        return sorted(self._stored.keys() - self._given)
+
+    def keep(self, source: str) -> None:
+        """Leave a document as it is."""
+        self._give(source)
+
+    def put(self, document: IndexedDocument) -> None:
+        """Store a document in place of what was stored of its source."""
+        source = self._give(document.source)
+        self._touch()
+        if source in self._stored:
+            number = self._stored[source].number
+        else:
+            number = self._last_document = self._last_document + 1
+        self._put_row(
+            Document(number, source, document.text_hash, self._fingerprint, len(document.chunks))
+        )
+        self.report.written += 1
+        self._apply(number, source, document)
+
+    def _give(self, source: str) -> str:
+        """Count a document, each source once; the source as it is stored."""
+        stored = without_surrogates(source)
+        if stored in self._given:
+            raise ConfigError("source", source, "is given twice; an index has each source once")
+        self._given.add(stored)
+        self.report.documents += 1
+        return stored
+
+    def remove(self, source: str) -> None:
+        """Remove a stored document and its chunks."""
+        self._touch()
+        number = self._stored[source].number
+        self._apply(number, source, None)
+        self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
+
+    def finish(self) -> None:
+        """Note what the index was made with, and complete the report."""
+        before = dict(self.settings)
+        if self._touched or DIGEST not in self.settings:
+            self.settings[DIGEST] = digest_of(self._connection)
+        self.settings["config"] = json.dumps(self._config, ensure_ascii=False, sort_keys=True)
+        seal(self._connection, self.settings, rows=(self._chunks, self._total))
+        if self.settings != before:
+            self._connection.executemany(
+                "INSERT INTO settings VALUES (?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                self.settings.items(),
+            )
+        report = self.report
+        report.unchanged = self._chunks_before - len(report.changed) - len(report.removed)
+        report.digest = self.settings[DIGEST]
+
+    def _touch(self) -> None:
+        """Before anything is written: what is written to must be in order."""
+        if not self._touched:
+            self._touched = True
+            check_all_pages(self._connection)
+
+    def _put_row(self, document: Document) -> None:
+        self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
+
+    def _mend(self, found: Survey) -> None:
+        """Remove what is damaged, so that it is made again as what is missing is."""
+        self._touch()
+        self.report.faults = found.faults
+        execute, executemany = self._connection.execute, self._connection.executemany
+        executemany("DELETE FROM chunks WHERE number = ?", ((n,) for n in found.damaged))
+        executemany(
+            "DELETE FROM documents WHERE number = ?", ((n,) for n in found.damaged_documents)
+        )
+        for source, chunks in found.incomplete.items():
+            document = self._stored[source]._replace(text_hash=_UNKNOWN, chunks=chunks)
+            self._stored[source] = document
+            self._put_row(document)
+        if not found.settings:
+            execute("DELETE FROM settings")
+        # The words of a damaged row are not known, and so cannot be taken out one by one.
+        execute("INSERT INTO search (search) VALUES ('delete-all')")
+        for number, headings, text in execute("SELECT number, headings, text FROM chunks"):
+            self._enter(number, (headings, text))
+
+    def _prior(self, document: int) -> list[_Known]:
+        rows = self._connection.execute(
+            "SELECT id, content_hash, embed_hash, number, checksum, text, headings FROM chunks "
+            "WHERE document = ? ORDER BY position",
+            (document,),
+        )
+        return [_Known(*row) for row in rows]
+
+    def _apply(self, document: int, source: str, given: IndexedDocument | None) -> None:
+        """Write the chunks that differ; the words of one only if its text or headings do."""
+        current = given.chunks if given else ()
+        own = given.own_token_counts if given else ()
+        prior = self._prior(document)
+        self.report.add(plan_writes(current, prior))
+        known = {row.id: row for row in prior}
+        execute = self._connection.execute
+        self._chunks += len(current) - len(prior)
+        self._total -= sum(row.checksum for row in prior)
+        for chunk, own_tokens in zip(current, own, strict=True):
+            values = values_of(chunk, own_tokens)
+            words = (as_json(chunk.headings), without_surrogates(chunk.text))
+            row = known.pop(chunk.id, None)
+            if row is None:
+                number = self._last_chunk = self._last_chunk + 1
+            else:
+                number = row.number
+            sum_ = checksum(number, source, *values)
+            self._total += sum_
+            if row is None:
+                execute(_INSERT, (number, document, sum_, *values))
+                self._enter(number, words)
+                continue
+            execute(_UPDATE, (document, sum_, *values, number))
+            if words != (row.headings, row.text):
+                self._leave(row)
+                self._enter(number, words)
+        for row in known.values():
+            self._leave(row)
+            execute("DELETE FROM chunks WHERE number = ?", (row.number,))
+
+    def _enter(self, number: int, words: tuple[str, str]) -> None:
+        """Put headings (JSON) and text of a chunk into the full-text index."""
+        self._connection.execute(_ENTER_WORDS, (number, *_words(*words)))
+
+    def _leave(self, row: _Known) -> None:
+        self._connection.execute(_REMOVE_WORDS, (row.number, *_words(row.headings, row.text)))
+
+
+def _words(headings: str, text: str) -> tuple[str, str]:
+    return terms(" ".join(json.loads(headings))), terms(text)

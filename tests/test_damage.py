@@ -1,0 +1,426 @@
+"""Damaged, half-made and hostile databases: an error that says so, or an index made whole."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chunkast import Chunker, StoreError
+from chunkast.index import Store
+from chunkast.index.connection import store_errors
+from chunkast.index.schema import STEPS, connect
+from tests.bench.damage import damages
+from tests.bench.damage import run as run_damaged
+from tests.test_cli import environment, errors, run
+from tests.test_index import CORPUS, ISLANDS, posix, state
+
+CHUNKER = Chunker(max_tokens=120)
+# Every row of it has to be made before the first is known not to be wanted.
+ENDLESS = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT other.* FROM n, other WHERE i < 0"
+)
+
+
+# Enough for rows that run over several pages, and for an index of words of several pages.
+TEXTS = dict(sorted(CORPUS.items())[:8])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "whole.db"
+    with Store(str(path), create=True) as store:
+        store.update(TEXTS.items(), CHUNKER)
+    return path
+
+
+@pytest.fixture
+def whole(made: Path, tmp_path: Path) -> Path:
+    """A copy of an index, to be damaged."""
+    return Path(shutil.copy(made, tmp_path))
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def refused(path: Path) -> Iterator[str]:
+    """What reading says: a search that finds every chunk, a quote, all chunks."""
+    for read in (
+        lambda store: store.search("the a of to and in is", 10**9),
+        lambda store: store.quote("the"),
+        lambda store: list(store.chunks()),
+    ):
+        with pytest.raises(StoreError) as caught, Store(str(path), read_only=True) as store:
+            read(store)
+        yield str(caught.value)
+
+
+def test_damage_gives_no_traceback_and_no_other_answer(tmp_path: Path) -> None:
+    """A part of what ``python -m tests.bench.damage`` does."""
+    chosen = random.Random(14).sample(list(damages(80)), 30)
+    tally = run_damaged(tmp_path, chosen)
+    assert tally.databases > 20
+    assert tally.tracebacks == []
+    assert tally.silent == []
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("id", "position", "text", "start_index", "end_index", "start_byte", "end_byte"),
+        *("start_line", "end_line", "token_count", "own_token_count", "overlap", "headings"),
+        *("kinds", "content_hash", "embed_before", "embed_after", "embed_token_count"),
+        *("embed_hash", "oversize", "metadata", "checksum"),
+    ],
+)
+@pytest.mark.parametrize("value", ["'{'", "7", "x'ff'", "CAST(x'41ff' AS TEXT)"])
+def test_a_damaged_row_is_refused_and_mended(whole: Path, column: str, value: str) -> None:
+    with Store(str(whole), read_only=True) as store:
+        before = state(store)
+        damaged = list(store.chunks())[3]
+    change(whole, f"UPDATE chunks SET {column} = {value} WHERE number = 4")  # noqa: S608
+    with Store(str(whole), read_only=True) as store:
+        faults = store.faults()
+    if not faults:  # the value is the one that was there
+        return
+    assert "row 4 of its chunks is damaged" in faults
+    for message in refused(whole):
+        assert "damaged" in message
+        assert "mends it" in message
+        assert "\n" not in message
+    with Store(str(whole)) as store:
+        report = store.update(TEXTS.items(), CHUNKER)
+        assert report.faults
+        assert (report.added, report.embed) == ([damaged.id], [damaged.id])
+        assert (report.changed, report.removed, report.written) == ([], [], 1)
+        assert state(store) == before
+        assert store.faults() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        ("DELETE FROM chunks WHERE number = 4", "chunks are whole"),
+        ("DELETE FROM chunks", "chunks are whole"),
+        ("DELETE FROM documents WHERE number = 1", "documents are there"),
+        ("UPDATE documents SET source = 'x' || source WHERE number = 2", "documents is damaged"),
+        ("INSERT INTO search (search) VALUES ('delete-all')", "full-text index is damaged"),
+        ("DELETE FROM search_docsize WHERE id = 4", "full-text index is damaged"),
+        ("UPDATE search_data SET block = block || x'00' WHERE id > 10", "full-text index"),
+        ("UPDATE settings SET value = '1' WHERE name = 'digest'", "settings are damaged"),
+    ],
+)
+def test_what_is_missing_is_refused_and_mended(whole: Path, statement: str, fault: str) -> None:
+    with Store(str(whole), read_only=True) as store:
+        before = state(store)
+    change(whole, statement)
+    with Store(str(whole), read_only=True) as store:
+        assert any(fault in line for line in store.faults())
+        with pytest.raises(StoreError, match="mends it"):
+            store.search("the a of to and in is", 10**9)
+    with Store(str(whole)) as store:
+        store.update(TEXTS.items(), CHUNKER)
+        ids = [chunk.id for chunk in store.chunks()]
+        assert ids == [chunk.id for chunk in before[0]]
+        assert state(store) == before
+        assert store.faults() == []
+
+
+def test_a_dry_run_mends_nothing(whole: Path) -> None:
+    change(whole, "UPDATE chunks SET text = 'x' WHERE number = 4")
+    with Store(str(whole)) as store:
+        assert store.update(TEXTS.items(), CHUNKER, dry_run=True).faults
+        assert store.faults()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("DROP TABLE chunks",),
+        ("DROP INDEX chunks_by_place",),
+        ("DROP TABLE search", "CREATE VIRTUAL TABLE search USING fts5 (headings, text)"),
+        ("ALTER TABLE chunks DROP COLUMN kinds",),
+        *(
+            (
+                f"ALTER TABLE {table} RENAME TO other",
+                f"CREATE VIEW {table} AS {ENDLESS}",
+            )
+            for table in ("settings", "documents", "chunks", "search_data", "search_config")
+        ),
+    ],
+)
+def test_tables_are_looked_at_when_a_database_is_opened(
+    whole: Path, statements: tuple[str, ...]
+) -> None:
+    change(whole, "PRAGMA legacy_alter_table = ON", *statements)
+    for options in ({"read_only": True}, {}, {"create": True}):
+        with pytest.raises(StoreError, match="damaged: its "):
+            Store(str(whole), **options)
+
+
+def test_tables_and_columns_of_others_may_stand_beside(whole: Path) -> None:
+    change(
+        whole,
+        "CREATE TABLE vectors (chunk TEXT, vector BLOB)",
+        "ALTER TABLE chunks ADD COLUMN vector BLOB",
+        "CREATE VIEW texts AS SELECT id, text FROM chunks",
+    )
+    with Store(str(whole)) as store:
+        assert store.faults() == []
+        assert store.update(TEXTS.items(), CHUNKER).written == 0
+        assert store.search("the")
+
+
+def test_verify_prints_every_fault(tmp_path: Path, whole: Path) -> None:
+    done = run("index", "--verify", "--db", whole, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.decode() == f"{whole}: 0 faults\n"
+    change(whole, "UPDATE chunks SET text = 'x' WHERE number IN (4, 5)")
+    before = whole.read_bytes()
+    done = run("index", "--verify", "--db", whole, "-q", cwd=tmp_path)
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert all(line.startswith(f"{whole}: ") for line in lines)
+    assert [line for line in lines if "row 4 " in line or "row 5 " in line]
+    assert len(lines) >= 3
+    assert whole.read_bytes() == before
+    done = run("index", ".", "--verify", "--db", whole, cwd=tmp_path)
+    assert done.returncode == 2
+
+
+def test_verify_finds_a_row_whose_hash_is_not_that_of_its_text(whole: Path) -> None:
+    """Even where its checksum is right, as after another program wrote it."""
+    from chunkast.index.rows import COLUMNS, checksum
+
+    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
+        connection.execute("UPDATE chunks SET text = 'x' WHERE number = 4")
+        (source, *values) = connection.execute(
+            f"SELECT source, {', '.join(f'chunks.{name}' for name in COLUMNS)} FROM chunks "  # noqa: S608
+            "JOIN documents ON documents.number = document WHERE chunks.number = 4"
+        ).fetchone()
+        connection.execute(
+            "UPDATE chunks SET checksum = ? WHERE number = 4", (checksum(4, source, *values),)
+        )
+    with Store(str(whole), read_only=True) as store:
+        assert any("its content_hash and its embed_hash is not" in f for f in store.faults())
+
+
+def test_a_search_reads_the_full_text_index_whole_once_for_a_state(whole: Path) -> None:
+    with Store(str(whole), read_only=True) as store:
+        store.search("the")
+        said: list[str] = []
+        store._connection.set_trace_callback(said.append)
+        store.search("the")
+        assert said
+        assert not [line for line in said if "FROM search_docsize ORDER BY id" in line]
+        change(whole, "INSERT INTO search (search) VALUES ('delete-all')")
+        with pytest.raises(StoreError, match="full-text index is damaged"):
+            store.search("the")
+
+
+# The first version had no checksums
+
+
+def as_first_version(path: Path) -> None:
+    change(
+        path,
+        "ALTER TABLE chunks DROP COLUMN checksum",
+        "ALTER TABLE documents DROP COLUMN checksum",
+        "ALTER TABLE documents DROP COLUMN chunks",
+        "DELETE FROM settings WHERE name NOT IN ('config', 'root')",
+        "PRAGMA user_version = 1",
+    )
+
+
+def test_an_index_of_the_first_version_gets_checksums(whole: Path) -> None:
+    assert len(STEPS) == 2
+    with Store(str(whole), read_only=True) as store:
+        before = state(store)
+    as_first_version(whole)
+    with Store(str(whole), read_only=True) as store:
+        assert store.faults() == []
+        assert state(store) == before
+    with Store(str(whole)) as store:
+        assert store.update(TEXTS.items(), CHUNKER).written == 0
+        assert store.search("the")
+
+
+def test_a_damaged_row_of_the_first_version_is_not_taken_for_whole(whole: Path) -> None:
+    as_first_version(whole)
+    change(whole, "UPDATE chunks SET text = 'x' WHERE number = 4")
+    assert all("damaged" in message for message in refused(whole))
+
+
+# Runs that do not come to an end
+
+
+def test_an_index_that_no_run_completed_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    with closing(connect(str(path), create=True)):
+        pass
+    for arguments in (("search", "soup"), ("quote", "soup")):
+        done = run(*arguments, "--db", "a.db", cwd=tmp_path)
+        assert done.returncode == 1
+        assert "no run has completed it" in errors(done.stderr)[0]
+    done = run("index", "--verify", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"a.db: it was never completed\n")
+    with Store(str(path)) as store:
+        store.update(ISLANDS.items(), CHUNKER)
+        assert store.search("soup")
+        assert store.faults() == []
+
+
+def test_a_store_that_was_made_and_not_written_leaves_no_file(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "a.db"), create=True):
+        assert os.listdir(tmp_path)  # noqa: PTH208
+    assert os.listdir(tmp_path) == []  # noqa: PTH208
+
+
+def test_a_waiting_run_makes_the_file_anew_that_a_failed_one_removed(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    first = Store(path, create=True)
+    with Store(path) as second:
+        first.close()
+        assert not Path(path).exists()
+        second.update(ISLANDS.items(), CHUNKER)
+        with Store(path, read_only=True) as reader:
+            assert reader.search("soup")
+
+
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+from chunkast.cli.main import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@posix
+@pytest.mark.parametrize("size", [0, 100, 5_000, 40_000, 200_000])
+def test_a_first_run_on_a_full_disk_leaves_no_files(tmp_path: Path, size: int) -> None:
+    docs, out = tmp_path / "docs", tmp_path / "out"
+    docs.mkdir()
+    out.mkdir()
+    for name, text in CORPUS.items():
+        (docs / name).write_text(text, "utf-8", newline="")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(size), "index", str(docs), "--db", str(out / "a.db")],
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 1
+    assert len(errors(done.stderr)) == 1
+    assert os.listdir(out) == []  # noqa: PTH208
+
+
+@posix
+def test_a_full_disk_leaves_an_index_as_it_was(tmp_path: Path) -> None:
+    docs, path = tmp_path / "docs", tmp_path / "a.db"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Ferry\n\nIt leaves at nine.\n")
+    assert run("index", docs, "--db", path, cwd=tmp_path).returncode == 0
+    with Store(str(path), read_only=True) as store:
+        before = state(store)
+    for name, text in CORPUS.items():
+        (docs / name).write_text(text, "utf-8", newline="")
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "60000", "index", str(docs), "--db", str(path)],
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 1
+    with Store(str(path), read_only=True) as store:
+        assert state(store) == before
+        assert store.faults() == []
+
+
+class Stop(BaseException):
+    """What the handler of a signal raises."""
+
+
+@posix
+@pytest.mark.parametrize("delay", [0.001, 0.05, 0.2])
+def test_a_signal_ends_a_long_query(delay: float) -> None:
+    """Without a handler of SQLite's own this never ends."""
+
+    def stop(*_: Any) -> None:
+        raise Stop
+
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with closing(connect(":memory:", create=True)) as connection:
+            for _ in range(3):
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                with pytest.raises(Stop), store_errors("a.db", connection):
+                    connection.execute(endless)
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", [":memory:", ""])
+@pytest.mark.parametrize("what", [("index", "."), ("search", "x"), ("quote", "x")])
+def test_a_database_must_be_a_file(tmp_path: Path, name: str, what: tuple[str, ...]) -> None:
+    done = run(*what, "--db", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{name!r} is not the name of a file" in errors(done.stderr)[0]
+
+
+def test_the_command_mends_and_says_so(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name, text in ISLANDS.items():
+        (docs / name).write_text(text, "utf-8")
+    assert run("index", "docs", "--db", "a.db", cwd=tmp_path).returncode == 0
+    shutil.copyfile(tmp_path / "a.db", tmp_path / "whole.db")
+    change(tmp_path / "a.db", "UPDATE chunks SET metadata = '{'")
+    done = run("search", "soup", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    (line,) = errors(done.stderr)
+    assert line.endswith("is damaged; 'chunkast index DIR --db FILE' mends it")
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 0
+    assert b"note: a.db: 8 faults mended: row 1 of its chunks is damaged, ..." in done.stderr
+    asked = [run("search", "soup", "--db", name, cwd=tmp_path) for name in ("a.db", "whole.db")]
+    assert asked[0].stdout == asked[1].stdout != b""
+
+
+def test_commands_read_what_another_writes_meanwhile(tmp_path: Path) -> None:
+    """Checks belong to one state, whatever a writer finishes in between."""
+    path = tmp_path / "a.db"
+    with Store(str(path), create=True) as store:
+        store.update(ISLANDS.items(), CHUNKER)
+    code = (
+        "import sys; from chunkast import Chunker; from chunkast.index import Store\n"
+        "chunker = Chunker(max_tokens=120)\n"
+        "with Store(sys.argv[1]) as store:\n"
+        "    for n in range(15):\n"
+        "        store.update([(f'{i}.md', f'# Soup\\n\\nPart {n}.') for i in range(n)], chunker)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], env=environment()) as writer:
+        while writer.poll() is None:
+            with Store(str(path), read_only=True) as store:
+                store.search("soup")
+                store.quote("part")
+                list(store.chunks())
+                assert store.faults() == []
+    assert writer.returncode == 0

@@ -1,0 +1,229 @@
+"""Nothing uses the network unless it is told to: attempts are counted in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+from tiktoken.model import MODEL_TO_ENCODING
+
+import chunkast
+from chunkast import ChunkConfig, Chunker, ConfigError
+from chunkast.identity import fingerprint
+from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
+
+ENCODINGS = sorted(tiktoken.list_encoding_names())
+OTHERS = sorted(set(ENCODINGS) - BUNDLED.keys())
+MODELS = ("gpt-4o", "gpt-4", "gpt-3.5-turbo", "gpt-2", "davinci", "text-davinci-003", "code-x")
+ROOT = Path(chunkast.__file__).parents[1]
+# Every process of Python imports this at its start. An attempt is noted and refused.
+TRACE = """
+import os, sys
+EVENTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
+def hook(event, arguments):
+    if event not in EVENTS:
+        return
+    if event == "socket.connect" and isinstance(arguments[1], (str, bytes)):
+        return  # a socket in the file system
+    with open(os.environ["ATTEMPTS"], "a") as log:
+        log.write(event + "\\n")
+    raise OSError("no network here")
+sys.addaudithook(hook)
+"""
+COMMANDS = """
+import contextlib, io, json, sys
+from chunkast.cli.main import main
+for arguments in json.load(sys.stdin):
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        code = main(arguments)
+    print(json.dumps([arguments, code, said.getvalue()]), file=sys.__stderr__)
+"""
+COUNTS = """
+import json, sys, chunkast
+for name in json.load(sys.stdin):
+    try:
+        print(chunkast.count_tokens("hello world", name))
+    except chunkast.ConfigError as error:
+        print(error)
+"""
+
+
+class Traced:
+    """Runs Python where every attempt to reach the network is counted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "attempts"
+        (folder / "trace").mkdir()
+        (folder / "trace" / "sitecustomize.py").write_text(TRACE)
+        (folder / "tmp").mkdir()
+
+    def run(self, code: str, given: Any, **environment: str) -> subprocess.CompletedProcess[str]:
+        """The process, with an empty folder for temporary files and without any cache."""
+        kept = {k: v for k, v in os.environ.items() if not k.endswith("_CACHE_DIR")}
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            input=json.dumps(given),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=self.folder,
+            env={
+                **kept,
+                "PYTHONPATH": f"{self.folder / 'trace'}{os.pathsep}{ROOT}",
+                "TMPDIR": str(self.folder / "tmp"),
+                "ATTEMPTS": str(self.log),
+                **environment,
+            },
+        )
+
+    def attempts(self) -> int:
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Traced:
+    return Traced(tmp_path)
+
+
+def test_the_trace_sees_a_download_that_is_allowed(traced: Traced) -> None:
+    code = (
+        "import chunkast\n"
+        "try: chunkast.count_tokens('x', 'p50k_base', allow_download=True)\n"
+        "except chunkast.ConfigError as error: print(error)"
+    )
+    done = traced.run(code, None)
+    assert done.stdout.startswith("encoding='p50k_base': its vocabulary could not be downloaded")
+    assert traced.attempts() > 0
+
+
+def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
+    docs = traced.folder / "docs"
+    docs.mkdir()
+    for number in range(40):  # so many that --jobs spreads them
+        (docs / f"{number}.md").write_text(f"# Part {number}\n\nSome words of it.\n")
+    (traced.folder / "calls.txt").write_text("<look><at>it</at></look>")
+    (traced.folder / "tools.json").write_text(
+        json.dumps([{"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}])
+    )
+    choices = [["--encoding", name] for name in ENCODINGS]
+    choices += [["--model", name] for name in MODELS]
+    commands = [["--version"], ["--help"]]
+    for choice in choices:
+        commands += [
+            ["chunk", "docs", "-o", "out.jsonl", *choice],
+            ["stats", "docs", *choice],
+            ["view", "docs/0.md", "-o", "report.html", *choice],
+            ["index", "docs", "--db", "a.db", *choice],
+        ]
+    commands += [
+        ["chunk", "docs", "--jobs", "2", "-o", "out.jsonl"],
+        ["chunk", "docs", "--jobs", "2", "-o", "out.jsonl", "--encoding", "gpt2"],
+        ["search", "words", "--db", "a.db"],
+        ["quote", "Some words", "--db", "a.db"],
+        ["toolcalls", "calls.txt", "--tools", "tools.json"],
+    ]
+    done = traced.run(COMMANDS, commands)
+    assert traced.attempts() == 0
+    results = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("[[")]
+    assert len(results) == len(commands)
+    for arguments, code, said in results:
+        chosen = arguments[-1]
+        bundled = MODEL_TO_ENCODING.get(chosen, chosen) in BUNDLED
+        refused = chosen in (*OTHERS, *MODELS) and not bundled
+        assert code == (2 if refused else 0), (arguments, said)
+        if chosen in OTHERS or (refused and chosen in MODEL_TO_ENCODING):
+            assert "its vocabulary is not bundled with chunkast" in said
+            assert "--allow-download" in said
+
+
+@pytest.mark.parametrize("content", [b"", b"damaged"])
+def test_a_damaged_file_in_the_users_cache_is_left_alone(traced: Traced, content: bytes) -> None:
+    cache = traced.folder / "cache"
+    cache.mkdir()
+    names = {*BUNDLED.values(), *(f"{n:040}" for n in range(3))}
+    for name in names:
+        (cache / name).write_bytes(content)
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        done = traced.run(COUNTS, ENCODINGS, **{variable: str(cache)})
+        counts = dict(zip(ENCODINGS, done.stdout.splitlines(), strict=True))
+        assert [counts[name] for name in sorted(BUNDLED)] == ["2"] * len(BUNDLED)
+        assert all("is not bundled" in counts[name] for name in OTHERS)
+    assert {path.name: path.read_bytes() for path in cache.iterdir()} == dict.fromkeys(
+        names, content
+    )
+    assert traced.attempts() == 0
+
+
+# An encoding as a plugin of tiktoken's may bring it, with a file that is not bundled: real
+# files of the other encodings are too large to be kept for a test.
+PLUGIN = """
+import hashlib
+from tiktoken.load import load_tiktoken_bpe
+DATA = {data!r}
+def tiny():
+    ranks = load_tiktoken_bpe({address!r}, expected_hash=hashlib.sha256(DATA).hexdigest())
+    return dict(name="tiny", pat_str=r"[\\s\\S]", mergeable_ranks=ranks, special_tokens={{}})
+ENCODING_CONSTRUCTORS = {{"tiny": tiny}}
+"""
+
+
+def test_a_file_in_the_users_cache_is_used_if_it_is_whole(traced: Traced) -> None:
+    import base64
+    import hashlib
+
+    address = "https://example.org/tiny.tiktoken"
+    data = b"".join(base64.b64encode(bytes([n])) + b" %d\n" % n for n in range(256))
+    extension = traced.folder / "trace" / "tiktoken_ext"
+    extension.mkdir()
+    (extension / "tiny.py").write_text(PLUGIN.format(data=data, address=address))
+    cache = traced.folder / "cache"
+    cache.mkdir()
+    file = cache / hashlib.sha1(address.encode()).hexdigest()  # noqa: S324  (tiktoken's names)
+    where = {"TIKTOKEN_CACHE_DIR": str(cache)}
+
+    message = traced.run(COUNTS, ["tiny"], **where).stdout
+    assert f"put tiktoken's file {file.name} into the folder" in message
+    assert "damaged" not in message
+    file.write_bytes(data[:-1])
+    assert f"{file} is damaged" in traced.run(COUNTS, ["tiny"], **where).stdout
+    assert file.read_bytes() == data[:-1]
+    file.write_bytes(data)
+    assert traced.run(COUNTS, ["tiny"], **where).stdout == "11\n"
+    assert "not bundled" in traced.run(COUNTS, ["tiny"], TIKTOKEN_CACHE_DIR="").stdout
+    assert traced.attempts() == 0
+
+
+def test_a_damaged_file_of_the_package_is_not_said_to_be_missing_from_it(traced: Traced) -> None:
+    """Without the package's own file the user's copy serves; without both the message is true."""
+    code = (
+        "import pathlib, chunkast.tokens.vocabulary as vocabulary\n"
+        f"vocabulary.VOCABULARY = pathlib.Path({str(traced.folder / 'none')!r})\n" + COUNTS
+    )
+    found = traced.run(code, ["cl100k_base"], TIKTOKEN_CACHE_DIR=str(VOCABULARY)).stdout
+    assert found == "2\n"
+    message = traced.run(code, ["cl100k_base"]).stdout
+    assert "install chunkast again" in message
+    assert "not bundled" not in message
+    assert traced.attempts() == 0
+
+
+def test_messages_tell_what_is_bundled() -> None:
+    with pytest.raises(ConfigError, match=f"allowed are {', '.join(BUNDLED)}, which are bundled"):
+        Chunker(encoding="nonsense")
+    with pytest.raises(ConfigError, match=r"model='davinci': its encoding is r50k_base: its"):
+        Chunker(model="davinci")
+    with pytest.raises(ConfigError, match="allow_download=1: allowed are True, False"):
+        Chunker(allow_download=1)
+
+
+def test_allowing_a_download_changes_no_fingerprint() -> None:
+    one, other = ChunkConfig(), ChunkConfig(allow_download=True)
+    assert fingerprint(one, "cl100k_base") == fingerprint(other, "cl100k_base")
