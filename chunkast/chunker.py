@@ -230,8 +230,9 @@ class _Run:
             kind = child.kind
             named = inner.get(kind)
             if named is None:
-                unnamed = kind in _UNNAMED or kind in kinds
-                named = inner[kind] = kinds if unnamed else (*kinds, kind)
+                name = CONSTRUCTS[kind].named
+                unnamed = name in _UNNAMED or name in kinds
+                named = inner[kind] = kinds if unnamed else (*kinds, name)
             if child.children:
                 self.gather(child, named)
             elif kind != "blank":

@@ -31,6 +31,10 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # "!!! word" opens an admonition although it may have been meant as emphasis. So do
     # "??? word" and, for a tab, === and a title in quotes.
     "admonitions": True,
+    # "/// name" up to its own line of as many slashes, and HTML elements around Markdown
+    # (<details>, <div> ...) enclose a block. A comment, an anchor or a tag on lines of its own
+    # belongs to what follows it; a heading after one begins its section there.
+    "blocks": True,
     # A quote whose first line is [!NOTE] or the like.
     "alerts": True,
     # "[ ]" at the head of an item is a box, never a link.

@@ -104,7 +104,8 @@ class ProtectedRegion:
 class Heading:
     """A heading at the top level of a document, which opens a section.
 
-    ``start`` is where the heading begins, ``end`` where the line after it begins.
+    ``start`` is where the heading begins, or what labels it (a comment, an anchor, an opening
+    tag); ``end`` where the line after it begins.
     ``title`` is its text without markup, ``path`` the titles from the outermost
     enclosing section down to this one.
     """

@@ -47,6 +47,7 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         # Inside a block that is larger than the budget, finest last.
         "sentence": 10.0,
         "row": 5.0,
+        "cell": 3.0,
         "blank-line": 5.0,
         "line": 1.0,
         "word": 0.1,

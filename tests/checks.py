@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
@@ -11,8 +12,10 @@ import regex
 import tiktoken
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
+from chunkast.model import Block
+from chunkast.split.cells import cell_content, cell_spans
 from chunkast.split.prose import Prose
-from chunkast.text.source_map import encode
+from chunkast.text.source_map import encode, line_starts
 
 __all__ = ("check_promises", "counter_of", "sentence_spans")
 
@@ -32,21 +35,52 @@ def counter_of(config: ChunkConfig) -> Callable[[str], int]:
 def sentence_spans(
     analysis: Analysis, config: ChunkConfig, boundaries: set[int]
 ) -> Iterator[tuple[int, int]]:
-    """The sentences of every paragraph and heading, white space at their end left out.
+    """The sentences of every paragraph, heading and cell, white space at their end left out.
 
     A sentence that the splitter begins inside a grapheme cluster does not count as one:
     ``boundaries`` are the positions between clusters.
     """
     text = analysis.text
-    for leaf in analysis.blocks.leaves():
-        if leaf.kind not in ("paragraph", "heading"):
-            continue
-        prose = Prose(analysis.masked or text, leaf)
+    for block, prose in _prose(analysis):
         spans = prose.spans(analysis.references, config.extensions)
         inner = [start for start in prose.sentences(spans) if start in boundaries]
-        edges = [leaf.start, *inner, leaf.end]
+        edges = [block.start, *inner, block.end]
         for start, end in pairwise(edges):
             yield start, start + len(text[start:end].rstrip())
+
+
+def inline_regions(
+    analysis: Analysis, config: ChunkConfig, clusters: list[tuple[int, int]]
+) -> Iterator[ProtectedRegion]:
+    """Every inline construct, those inside others too, grown to whole grapheme clusters."""
+    starts = [start for start, _ in clusters]
+    for _, prose in _prose(analysis):
+        waiting = prose.spans(analysis.references, config.extensions)
+        while waiting:
+            span = waiting.pop()
+            waiting.extend(span.inside)
+            first, last = prose.source(span.start), prose.source(span.end - 1)
+            start = clusters[bisect_right(starts, first) - 1][0]
+            yield ProtectedRegion(start, clusters[bisect_right(starts, last) - 1][1], span.kind)
+
+
+def _prose(analysis: Analysis) -> Iterator[tuple[Block, Prose]]:
+    """The blocks that have sentences: paragraphs, headings, and each cell of a table."""
+    read = analysis.masked or analysis.text
+    for leaf in analysis.blocks.leaves():
+        if leaf.kind in ("paragraph", "heading"):
+            yield leaf, Prose(read, leaf)
+        elif leaf.kind == "table":
+            for row in _rows(analysis.text, leaf):
+                for start, end in cell_spans(read, *row):
+                    cell = Block("paragraph", *cell_content(read, start, end))
+                    yield cell, Prose(read, cell)
+
+
+def _rows(text: str, table: Block) -> Iterator[tuple[int, int]]:
+    starts = line_starts(text[table.start : table.end])
+    for first, last in pairwise(starts):
+        yield table.start + first, table.start + last
 
 
 def check_promises(
@@ -114,7 +148,19 @@ def check_promises(
     cuts = {chunk.start_index for chunk in chunks} | {chunk.end_index for chunk in chunks}
     cuts |= {chunk.start_index + chunk.overlap for chunk in chunks}
     cuts -= {0, len(text)}
-    for region in analysis.regions:
+    clusters = [match.span() for match in _CLUSTER.finditer(text)]
+    boundaries = {0, *(end for _, end in clusters)}
+    assert cuts <= boundaries, "cut inside a grapheme cluster"
+    rows = [
+        ProtectedRegion(*row, "row")
+        for leaf in analysis.blocks.leaves()
+        if leaf.kind == "table"
+        for row in _rows(text, leaf)
+    ]
+    kept = [*analysis.regions, *rows]
+    if not language:
+        kept += inline_regions(analysis, config, clusters)
+    for region in kept:
         if any(_cross(region, other) for other in analysis.regions):
             continue  # only a user's regions do, and both cannot be sure to stay whole
         whole = text[region.start : region.end]
@@ -124,8 +170,6 @@ def check_promises(
             inside = [cut for cut in inside if text[cut : region.end].strip()]
             inside = [cut for cut in inside if text[region.start : cut].strip().strip("\ufeff")]
             assert not inside, f"cut inside {region}"
-    boundaries = {0, *(match.end() for match in _CLUSTER.finditer(text))}
-    assert cuts <= boundaries, "cut inside a grapheme cluster"
     for point in own_points:
         # White space around it may be trimmed.
         before, behind = len(text[:point].rstrip()), len(text) - len(text[point:].lstrip())

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from markdown_it.parser_block import ParserBlock
+from markdown_it.rules_block import StateBlock
 
 from chunkast import (
     Analysis,
@@ -24,7 +26,10 @@ from chunkast import (
     count_tokens,
 )
 from chunkast.analysis import DocumentContext, DocumentDraft, DocumentHeuristic
+from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.heuristics import Heuristic, Patch
+from chunkast.markdown import parser
+from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
@@ -193,30 +198,90 @@ def test_when_the_parser_fails_the_text_is_read_as_paragraphs(
     def fail(*_args: object) -> None:
         raise RuntimeError("no parser today")
 
-    monkeypatch.setattr(MarkdownIt, "parse", fail)
-    text = "---\ntitle: x\n---\n# Title\n\nSome text.\n\n| no | table |\n"
+    for blocks in (ParserBlock, FastBlocks):
+        monkeypatch.setattr(blocks, "parse", fail)
+    text = "---\ntitle: x\n---\n# Title\n\n" + "Some text.\n\n" * 9 + "| no | table |\n"
     with pytest.warns(ChunkastWarning, match="'plain-commonmark': RuntimeError"):
         analysis = Chunker().analyze(text)
     kinds = [leaf.kind for leaf in analysis.blocks.leaves() if leaf.kind != "blank"]
-    assert kinds == ["front-matter", "paragraph", "paragraph", "paragraph"]
+    assert kinds == ["front-matter", *["paragraph"] * 11]
     assert analysis.notes[-1] == "the document was read as plain paragraphs"
     assert "RuntimeError: no parser today" in analysis.notes[-2]
 
 
-def test_when_an_extension_fails_the_text_is_read_as_commonmark(
+def test_when_an_extension_fails_everywhere_the_text_is_read_as_commonmark(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    parse = MarkdownIt.parse
+    for blocks in (ParserBlock, FastBlocks):
+        parse = blocks.parse
 
-    def fail(self: MarkdownIt, text: str, env: Any) -> Any:
-        if "table" in self.get_active_rules()["block"]:
-            raise RuntimeError("no table today")
-        return parse(self, text, env)
+        def fail(self: ParserBlock, *given: Any, parse: Any = parse) -> Any:
+            if "table" in self.ruler.get_active_rules():
+                raise RuntimeError("no table today")
+            return parse(self, *given)
 
-    monkeypatch.setattr(MarkdownIt, "parse", fail)
-    analysis = Chunker().analyze("# Title\n\nSome text.\n")
-    assert [heading.title for heading in analysis.headings] == ["Title"]
+        monkeypatch.setattr(blocks, "parse", fail)
+    analysis = Chunker().analyze("# Title\n\nSome text.\n" * 9)
+    assert [heading.title for heading in analysis.headings] == ["Title"] * 9
     assert analysis.notes == ("the Markdown parser failed (RuntimeError: no table today)",)
+
+
+def _failing_plugin(md: MarkdownIt) -> None:
+    """A rule that begins a block and then fails on lines with ``boom``, as a faulty plugin may."""
+
+    def rule(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+        begin, end = state.bMarks[start] + state.tShift[start], state.eMarks[start]
+        if silent or state.src[begin:end] != "boom":
+            return False
+        state.push("container_block_open", "div", 1).map = [start, start + 5]
+        state.push("hr", "hr", 0).map = [start, start + 1]
+        raise IndexError("string index out of range")
+
+    md.block.ruler.before("fence", "failing", rule, {"alt": []})
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+@pytest.mark.parametrize(
+    "failing", ["boom", "> - boom\n>   more\n> text", "- a\n- boom", "> ```\n> x\n> ```\n> boom"]
+)
+def test_a_block_that_the_parser_fails_on_is_a_paragraph_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, failing: str, is_fast: bool
+) -> None:
+    if not is_fast:
+        monkeypatch.setattr("chunkast.markdown.fast.VERIFIED", frozenset())
+    monkeypatch.setitem(parser._SWITCHES, "deflists", _failing_plugin)
+    extensions = (*DEFAULT_EXTENSIONS, "deflists")
+    head = "---\ntitle: x\n---\n# Title\n\n| a |\n| - |\n| b |\n\n"
+    tail = "\n\n```py\ncode\n```\n\n[label]: there\n\n## More\n\n- item\n\n***\n\n"
+    parser._parser.cache_clear()
+    try:
+        analysis = Chunker(extensions=extensions).analyze(head + failing + tail + failing + tail)
+    finally:
+        parser._parser.cache_clear()
+    blocks = [block for block in analysis.blocks.children if block.kind != "blank"]
+    after = ["paragraph", "fence", "link-definition", "heading", "list", "hr"]
+    assert [block.kind for block in blocks] == ["front-matter", "heading", "table", *after, *after]
+    assert [analysis.text[b.start : b.end] for b in blocks if b.kind == "paragraph"] == [
+        failing + "\n"
+    ] * 2
+    assert [heading.title for heading in analysis.headings] == ["Title", "More", "More"]
+    assert analysis.references == {"label"}
+    first = head.count("\n") + 1
+    second = first + (failing + tail).count("\n")
+    assert [note[: note.index(" (")] for note in analysis.notes] == [
+        f"the Markdown parser failed at line {line}" for line in (first, second)
+    ]
+    check_promises(head + failing + tail, ChunkConfig(max_tokens=20))
+
+
+@pytest.mark.parametrize(
+    "last", ["[a]: \ud83d\ude00", "[\ud83d\ude00]: b", "> ::: note\n> hi\n>", "- ::: note\n  hi\n-"]
+)
+def test_no_end_of_a_text_makes_the_parser_fail(last: str) -> None:
+    text = "---\ntitle: x\n---\n| a |\n| - |\n| b |\n\n" + last
+    analysis = Chunker().analyze(text)
+    assert analysis.notes == ()
+    assert [block.kind for block in analysis.blocks.children][:2] == ["front-matter", "table"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 import regex
@@ -72,7 +73,49 @@ def test_a_line_without_a_terminator_inside_is_one_sentence(line: str, end: str)
 
 def test_a_closing_mark_stays_with_its_sentence() -> None:
     text = "It is **done.** Then `a. B` (e.g. this one) follows. See No. 5."
-    assert [text[start:][:7] for start in sentence_starts(text, inline_spans(text))] == ["See No."]
+    assert sentences(text) == [
+        "It is **done.** ",
+        "Then `a. B` (e.g. this one) follows. ",
+        "See No. 5.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("**Only use the listed models.** Never guess one.", "Never guess one."),
+        ("*Wait here.* _Then go._", "_Then go._"),
+        ("~~Gone.~~\nStill here.", "Still here."),
+        ('He said: **"Go!"** Nobody went.', "Nobody went."),
+        ("Proven twice.[^1][^two] Then forgotten.", "Then forgotten."),
+        ("**写完了。**然后休息。", "然后休息。"),
+    ],
+)
+def test_a_sentence_begins_after_the_marks_that_close_the_one_before(
+    text: str, second: str
+) -> None:
+    assert sentences(text) == [text.removesuffix(second), second]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Wait.**ing is hard",
+        "**1.** First of all",
+        "**b.** The second",
+        "`a.` b",
+        "*So.*",
+        "(x.)\n",
+    ],
+)
+def test_closing_marks_that_end_no_sentence(text: str) -> None:
+    assert sentences(text) == [text]
+
+
+def sentences(text: str) -> list[str]:
+    spans = inline_spans(text, extensions=("footnotes",))
+    edges = [0, *sentence_starts(text, spans), len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
 
 
 def markdown_it_spans(text: str) -> list[tuple[int, int, str]]:

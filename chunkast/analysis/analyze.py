@@ -52,7 +52,9 @@ def analyze(text: str, config: ChunkConfig, extensions: tuple[str, ...]) -> Anal
         report=_warn,
     )
     assert draft.value is not None, "paragraphs are always found"
-    value = replace(draft.value, notes=draft.notes) if draft.notes else draft.value
+    value = draft.value
+    if draft.notes:
+        value = replace(value, notes=(*value.notes, *draft.notes))
     return checked(value, _warn) if extended else value
 
 
@@ -70,6 +72,7 @@ def _begun(text: str, source: str, document: Document, extensions: tuple[str, ..
         headings=(),
         references=document.references,
         front_matter=text[: document.front_matter_end],
+        notes=document.notes,
         masked="" if source == text else source,
         tags=tuple(document.tags),
         extensions=extensions,
@@ -138,7 +141,13 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
     path: tuple[str, ...] = ()
     tags = SpanSet(analysis.tags) if analysis.tags else None
     attributes = "attributes" in analysis.extensions
+    begin = -1  # of the labels right before a heading
     for block in analysis.blocks.children:
+        if block.kind == "label" and begin < 0:
+            begin = block.start
+        if block.kind in ("label", "blank"):
+            continue
+        start, begin = begin if begin >= 0 else block.start, -1
         if block.kind != "heading" or (tags is not None and tags.covers(block.start)):
             continue
         while levels and levels[-1] >= block.level:
@@ -147,7 +156,7 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
         content = _content(analysis, block) if analysis.masked else block.content
         title = plain_title(without_attributes(content) if attributes else content)
         path = (*path[: len(levels) - 1], title)
-        yield Heading(block.start, block.end, block.level, title, path)
+        yield Heading(start, block.end, block.level, title, path)
 
 
 def _content(analysis: Analysis, heading: Block) -> str:

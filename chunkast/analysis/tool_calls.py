@@ -10,6 +10,7 @@ from typing import Final
 from chunkast.analysis.context import DocumentDraft, DocumentHeuristic
 from chunkast.config import ChunkConfig
 from chunkast.heuristics import Heuristic, Patch
+from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Analysis, Annotation, Block, ProtectedRegion
 from chunkast.text.source_map import line_starts
 from chunkast.toolcalls import Text, ToolCall, parse_tool_calls
@@ -99,7 +100,7 @@ def _renamed(block: Block, text: str, starts: list[int]) -> Block:
         children = tuple(_renamed(child, text, starts) for child in block.children)
         return replace(block, children=children)
     slot = bisect_left(starts, block.start)
-    if block.kind != "html" or slot == len(starts) or starts[slot] >= block.end:
+    if CONSTRUCTS[block.kind].named != "html" or slot == len(starts) or starts[slot] >= block.end:
         return block
     begins = not text[block.start : starts[slot]].strip(_MARKERS)
     return replace(block, kind="tool-call") if begins else block

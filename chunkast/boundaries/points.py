@@ -13,6 +13,11 @@ from chunkast.scores import item_kind
 __all__ = ("merge_break_points", "new_point", "scan_break_points")
 
 _COLONS = (":", "：")
+# Marks of emphasis around a lead-in.
+_EMPHASIS = "*_"
+# How a paragraph begins that shows an image, and one that defines the term before it.
+_IMAGES = ("![", "[!")
+_DEFINITIONS = (": ", ":\t")
 _HEADINGS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -60,6 +65,8 @@ class _Scanner:
         self.after, self.after_kind = -math.inf, ""
         self.introducible = False
         self.open_tags = 0
+        # The number of the point before the labels that come right before the next leaf.
+        self.label = -1
 
     def children(self, block: Block, cap: float, lists: int) -> None:
         """``cap``: no point in here scores above it. ``lists``: how many lists are open."""
@@ -99,7 +106,12 @@ class _Scanner:
         if construct.shape != "container":
             if score > self.before:
                 self.before, self.before_kind = score, kind
-            self.leaf(block)
+            clings = construct.clings
+            if block.kind == "paragraph":
+                head = block.content[:2] or self.text[block.start : block.start + 2]
+                clings = head in _DEFINITIONS
+                self.introducible = self.introducible or head in _IMAGES
+            self.leaf(block, first=not clings)
         elif block.kind == "list":
             self.children(block, cap, lists)
             if lists == 0:
@@ -114,6 +126,7 @@ class _Scanner:
         """The line of an opening tag scores before it, that of a closing one behind it."""
         opens = block.info == "open"
         kind = "tag-open" if opens else "paragraph"
+        self.introducible = self.introducible or opens
         self.begins(min(self.scores[kind], cap), kind)
         beside_tag = self.previous is not None and self.previous.kind == "tag"
         self.opens_container = self.opens_container and not beside_tag
@@ -129,23 +142,34 @@ class _Scanner:
             score, kind = self.before, self.before_kind
             if self.after > score:
                 score, kind = self.after, self.after_kind
+            heads = CONSTRUCTS[previous.kind].heads
+            if previous.kind == "label":
+                self.raise_label(score, kind)
             if previous.kind == "heading":
                 kind = "orphan-heading"
                 score = min(score, self.scores[kind])
-            elif self.opens_container or not first or self.is_led_in(previous):
+            elif heads or self.opens_container or not first or self.is_led_in(previous):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
+            if block.kind == "label" and previous.kind != "label":
+                self.label = len(self.points)
             self.points.append(new_point(block.start, score, kind))
         self.before = self.after = -math.inf
         self.introducible = False
         self.previous = block
         self.opens_container = False
 
+    def raise_label(self, score: float, kind: str) -> None:
+        """Let the point before a label count as much as the one that it stands for."""
+        if self.label >= 0 and 0 <= self.points[self.label].score < score:
+            self.points[self.label] = new_point(self.points[self.label].pos, score, kind)
+
     def is_led_in(self, previous: Block) -> bool:
-        """Whether a line ending with a colon comes right before a list, fence or table."""
+        """Whether a line ending with a colon comes right before what it introduces."""
         if not self.introducible or previous.kind not in ("paragraph", "term"):
             return False
-        return self.text[previous.start : previous.end].rstrip().endswith(_COLONS)
+        line = self.text[previous.start : previous.end].rstrip()
+        return line.rstrip(_EMPHASIS).endswith(_COLONS)
 
     def finish(self) -> None:
         if self.after > -math.inf and self.previous is not None:

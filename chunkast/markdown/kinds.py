@@ -25,7 +25,8 @@ class Construct:
     those of ``leveled`` blocks, headings and items, depend on their level). ``after`` says whether the same
     score counts behind the block. ``protected`` blocks are not cut while they fit.
     ``introducible`` blocks belong to a lead-in line, ending with a colon, before them; what
-    ``heads`` others never stands without them.
+    ``heads`` others never stands without them, what ``clings`` not without the block before it.
+    A chunk's kinds name it as ``named``.
     """
 
     kind: str
@@ -36,11 +37,17 @@ class Construct:
     introducible: bool = False
     leveled: bool = False
     heads: bool = False
+    clings: bool = False
+    named: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.named:
+            object.__setattr__(self, "named", self.kind)
 
 
-def _own(kind: str, shape: Shape, *, introducible: bool = True) -> Construct:
+def _own(kind: str, shape: Shape) -> Construct:
     """A protected construct that has a row of its own in the score table."""
-    return Construct(kind, shape, kind, after=True, protected=True, introducible=introducible)
+    return Construct(kind, shape, kind, after=True, protected=True, introducible=True)
 
 
 CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
@@ -56,27 +63,33 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             Construct("signature", "code", heads=True),
             _own("table", "table"),
             _own("math", "lines"),
-            _own("html", "lines", introducible=False),
+            _own("html", "lines"),
+            # HTML without text: what opens an element around the blocks after it, an anchor, a
+            # comment; and what closes an element.
+            Construct("label", "lines", protected=True, heads=True, named="html"),
+            Construct(
+                "closer", "lines", "html", after=True, protected=True, clings=True, named="html"
+            ),
             # An HTML block to the parser, scored and divided like one. Its calls, which may
             # go on beyond it, are protected themselves.
-            Construct("tool-call", "lines", "html", after=True),
+            Construct("tool-call", "lines", "html", after=True, introducible=True),
             # What MDX adds to Markdown: imports and exports; expressions, comments, and tags
             # on lines of their own, unless they are a pair around a block.
             Construct("esm", "code", "code", after=True, protected=True),
-            Construct("jsx", "lines", "html", after=True, protected=True),
+            Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
             # Obsidian's, of several lines.
             Construct("comment", "lines", "html", after=True, protected=True),
-            _own("front-matter", "lines", introducible=False),
-            _own("container", "container", introducible=False),
+            Construct("front-matter", "lines", "front-matter", after=True, protected=True),
+            _own("container", "container"),
             Construct("hr", "lines", "hr", after=True),
             Construct("list", "container", introducible=True),
             Construct("item", "container", leveled=True),
-            Construct("quote", "container"),
-            Construct("alert", "container"),
+            Construct("quote", "container", introducible=True),
+            Construct("alert", "container", introducible=True),
             Construct("footnote", "container"),
-            Construct("definition-list", "container"),
+            Construct("definition-list", "container", introducible=True),
             Construct("definition", "container"),
-            Construct("term", "prose"),
+            Construct("term", "prose", heads=True),
             # The line of an XML tag that opens or closes a block; scored by which it does.
             Construct("tag", "lines"),
             # Lines that the parser gives no token: link reference definitions, blank

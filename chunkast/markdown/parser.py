@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
@@ -22,16 +23,20 @@ from chunkast.markdown.admonitions import admonition_plugin
 from chunkast.markdown.divs import fenced_div_plugin
 from chunkast.markdown.fast import DRAIN, TREE, accelerate
 from chunkast.markdown.front_matter import front_matter_lines
+from chunkast.markdown.html_blocks import arrange_html
 from chunkast.markdown.math import math_plugin
 from chunkast.markdown.reading import read_dialects
+from chunkast.markdown.slash_blocks import slash_block_plugin
 from chunkast.markdown.tags import split_tags
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.inline import normalize_label
-from chunkast.text.source_map import line_starts
+from chunkast.text.source_map import line_starts, parseable
 
 __all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
 
+# A document in which more blocks make the parser fail is read without the parser.
+_MAX_FAILURES = 8
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph.
 # Time grows with the product of depth and lines where lines continue lazily.
 _MAX_NESTING = 40
@@ -43,13 +48,14 @@ class Document:
 
     ``references`` are the normalized labels of the link definitions, ``tags`` the spans
     of the blocks that pairs of XML tags enclose, sorted. ``front_matter_end`` is where the
-    front matter ends; 0 if there is none.
+    front matter ends; 0 if there is none. ``notes`` say which blocks the parser failed on.
     """
 
     tree: Block
     references: frozenset[str]
     tags: Sequence[tuple[int, int]]
     front_matter_end: int
+    notes: tuple[str, ...] = ()
 
 
 def _containers(md: MarkdownIt) -> None:
@@ -64,6 +70,7 @@ _SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
     "quarto": fenced_div_plugin,
     "containers": _containers,
     "admonitions": admonition_plugin,
+    "blocks": slash_block_plugin,
     "obsidian": lambda md: md.options.__setitem__("alerts", True),
     "alerts": lambda md: md.options.__setitem__("alerts", True),
     "tasklists": lambda md: md.options.__setitem__("tasklists", True),
@@ -96,7 +103,8 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
     r"""The text that the parser reads: line by line the source, but easier to read.
 
     A byte order mark and the front matter are taken out, keeping the lines; line ends
-    become ``\n`` and NUL becomes U+FFFD, as CommonMark asks for.
+    become ``\n``, and the last line has one, since some plugins look at the character after
+    a line without asking whether there is any.
     """
     if front_lines:
         text = "\n" * front_lines + text[starts[front_lines] :]
@@ -104,13 +112,16 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
         text = text[1:]
     if "\r" in text:
         text = _LINE_END.sub("\n", text)
-    return text.replace("\0", "\ufffd")
+    if text and not text.endswith("\n"):
+        text += "\n"
+    return parseable(text)
 
 
 def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
-    Raises what the parser or a plugin of it raises, which none is known to do.
+    A block on which the parser or a plugin of it fails, which none is known to do, is read as
+    a paragraph. Raises what the parser raises where too many do.
     """
     starts = line_starts(text)
     wanted = frozenset(extensions)
@@ -118,13 +129,52 @@ def parse_document(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) ->
     reading = read_dialects(_normalized(text, starts, front), wanted)
     builder = TreeBuilder(text, starts, front, reading.leaves)
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
-    builder.feed(_parser(wanted).parse(reading.text, env))
+    notes = tuple(_parse(builder, _parser(wanted), reading.text, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
     tree = builder.document()
     tags: list[tuple[int, int]] = []
     if wanted & {"xml_tags", "mdx"}:
         tree, tags = split_tags(text, tree, components="mdx" in wanted)
-    return Document(tree, references, tags, starts[front] if front else 0)
+    if "blocks" in wanted:
+        tree = arrange_html(text, tree)
+    return Document(tree, references, tags, starts[front] if front else 0, notes)
+
+
+def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, Any]) -> list[str]:
+    """Parse ``text`` into the tree; a block that fails becomes a paragraph, and a note."""
+    notes: list[str] = []
+    while True:
+        tokens: list[Token] = []
+        try:
+            parser.block.parse(text, parser, env, tokens)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if len(notes) == _MAX_FAILURES:
+                raise
+            builder.feed(_whole_blocks(tokens))
+            first, last = builder.skip_block()
+            notes.append(
+                f"the Markdown parser failed at line {first + 1} ({type(error).__name__}: {error}); "
+                "up to the next blank line the text was read as a paragraph"
+            )
+            # Blank lines in place of what is done keep the numbers of the lines.
+            text = "\n" * last + text.split("\n", last)[-1]
+        else:
+            builder.feed(tokens)
+            return notes
+
+
+def _whole_blocks(tokens: list[Token]) -> list[Token]:
+    """The tokens of whole top-level blocks, without those of one that was only begun."""
+    end = len(tokens)
+    while end and not _ends_block(tokens[end - 1]):
+        end -= 1
+    return tokens[:end]
+
+
+def _ends_block(token: object) -> bool:
+    return isinstance(token, Token) and token.level == 0 and token.nesting <= 0
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:

@@ -8,6 +8,7 @@ become leaves of their own, so nothing is ever lost.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
@@ -22,9 +23,9 @@ __all__ = ("NO_DETAILS", "TreeBuilder", "paragraph_tree")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
-_CONTAINER_LINE = re.compile(r":{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
+_CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
-_CLOSING_COLONS = re.compile(r"[ \t>]*:{3,}[ \t]*$")
+_CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
 def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -256,7 +257,7 @@ class TreeBuilder:
         """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
         if behind and last < self.lines:
-            last += bool(_CLOSING_COLONS.match(self.line(last)))
+            last += bool(_CLOSING_LINE.match(self.line(last)))
         # A container without any block keeps its own first line, whatever is in it.
         least = self.cursor
         if not opened.children and self.cursor <= opened.first:
@@ -265,10 +266,32 @@ class TreeBuilder:
             last -= 1
         self._gap(min(max(last, least), self.lines))
 
-    def document(self) -> Block:
-        """The tree, once all tokens were there."""
+    def skip_block(self) -> tuple[int, int]:
+        """Read the next block as a paragraph, up to a blank line, whatever was begun of it.
+
+        Returns its first line and the line after its last (numbered from 0).
+        """
+        self._leave_containers()
+        end = self.children[-1].end if self.children else 0
+        self.cursor = bisect_left(self.starts, end)
+        first = self.cursor
+        while first < self.lines and not self.line(first).strip():
+            first += 1
+        last = first
+        while last < self.lines and self.line(last).strip():
+            last += 1
+        self.leaf("paragraph", first, last)
+        return first, last
+
+    def _leave_containers(self) -> None:
         del self.stack[1:]
         self.children = self.stack[0].children
+        self.list_depth = -1
+        self.quotes = 0
+
+    def document(self) -> Block:
+        """The tree, once all tokens were there."""
+        self._leave_containers()
         self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
 

@@ -12,7 +12,7 @@ __all__ = ("Overlap",)
 
 # Points inside a block that are no place to begin reading.
 _INNER = frozenset(
-    {"line", "blank-line", "statement", "word", "grapheme", "lead-in", "orphan-heading"}
+    {"cell", "line", "blank-line", "statement", "word", "grapheme", "lead-in", "orphan-heading"}
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from chunkast.model import Block
 from chunkast.text.inline import InlineSpan, inline_spans
 from chunkast.text.sentences import sentence_starts
-from chunkast.text.source_map import line_starts
+from chunkast.text.source_map import line_starts, parseable
 from chunkast.text.spans import content_end
 
 __all__ = ("Prose",)
@@ -33,24 +33,24 @@ class Prose:
         self._line: list[int] = []
         self.text = text[block.start : block.end]
         if block.content:
-            self._map_lines(text, block)
+            self._map_lines(block)
 
-    def _map_lines(self, text: str, block: Block) -> None:
+    def _map_lines(self, block: Block) -> None:
         content = block.content
-        source_lines = line_starts(self.text)
+        text = parseable(self.text)
+        source_lines = line_starts(text)
         at = 0
         for number, line in enumerate(content.split("\n")):
             if number + 1 >= len(source_lines):
                 return
-            start = block.start + source_lines[number]
-            end = block.start + source_lines[number + 1]
+            start, end = source_lines[number], source_lines[number + 1]
             # Behind a heading's text its closing marks may follow, behind any other none.
             found = text.rfind(line, start, end)
             if found < 0:
                 found = max(start, content_end(text, start, end) - len(line.rstrip()))
             self._content.append(at)
-            self._source.append(found)
-            self._line.append(start)
+            self._source.append(block.start + found)
+            self._line.append(block.start + start)
             at += len(line) + 1
         self.text = content
 

@@ -19,9 +19,11 @@ from chunkast.boundaries import new_point, opening_line
 from chunkast.code import Outliner
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block, BreakPoint
+from chunkast.split.cells import cell_content, cell_spans
 from chunkast.split.prose import Prose
 from chunkast.split.syntax import SyntaxPoint, fence_points
 from chunkast.text.graphemes import joined_spans
+from chunkast.text.inline import InlineSpan
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
@@ -34,6 +36,8 @@ _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 _INDENTATION = re.compile(r"[ \t]*")
 # Word and cluster points are set no closer than this share of the budget at first.
 _STEP_SHARE: Final = 32
+# A cell's sentence counts less than the cell: this share of a sentence's score.
+_CELL_SHARE: Final = 0.2
 # Code is divided at its syntax to this depth, then at lines.
 _SYNTAX_DEPTH: Final = 12
 
@@ -58,8 +62,8 @@ class _Piece:
 
     text: str
     leaf: Block
-    prose: Prose
-    sentences: tuple[int, ...]
+    sentences: Sequence[int]
+    sentence_share: float
     blocked: SpanSet
     scores: Mapping[str, float]
     index: TokenIndex
@@ -81,7 +85,7 @@ _Level = Callable[[_Piece, int, int], Iterator[BreakPoint]]
 def _sentences(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for pos in piece.sentences:
         if start < pos < end and piece.blocked.end(pos) == pos:
-            yield piece.point(pos, "sentence")
+            yield piece.point(pos, "sentence", piece.sentence_share)
 
 
 def _syntax(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -148,6 +152,26 @@ def _rows(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
             yield piece.point(pos, "lead-in" if header and number == 2 else "row")
 
 
+def _delimiters(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """The row of delimiters below a header that it does not fit with."""
+    if start == piece.leaf.start:
+        for offset in line_starts(piece.text[start:end])[1:-1]:
+            yield piece.point(start + offset, "lead-in")
+
+
+def _cells(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    for pos, _ in cell_spans(piece.text, start, end):
+        if pos > start and piece.blocked.end(pos) == pos:
+            yield piece.point(pos, "cell")
+
+
+def _cell_edges(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """Between a sentence that fits and the pipes around its cell, which do not."""
+    for pos in cell_content(piece.text, start, end):
+        if start < pos < end and piece.blocked.end(pos) == pos:
+            yield piece.point(pos, "word")
+
+
 def _words(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for match in _WORD.finditer(piece.text, start, end):
         pos = match.start()
@@ -189,7 +213,7 @@ _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
     "prose": (_sentences, _lines, *_FINEST),
     "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
     "lines": (_lines, *_FINEST),
-    "table": (_rows, *_FINEST),
+    "table": (_rows, _delimiters, _cells, _sentences, _cell_edges, *_FINEST),
     "container": _FINEST,
 }
 
@@ -265,40 +289,63 @@ class Refiner:
 
     def _piece(self, leaf: Block, end: int) -> _Piece:
         """``leaf``, and the white space behind it up to ``end``."""
-        shape = CONSTRUCTS[leaf.kind].shape
         last = max(leaf.end, end)
         clusters = joined_spans(self.text, leaf.start, last)
-        prose = Prose(self.parsed, leaf)
-        sentences: tuple[int, ...] = ()
+        is_table = CONSTRUCTS[leaf.kind].shape == "table"
         blocked = [*clusters, *self.closed.within(leaf.start, last)]
-        if shape in ("prose", "table"):
+        sentences: set[int] = set()
+        whole = SpanSet(clusters)
+        for prose in self._prose(leaf):
             spans = prose.spans(self.references, self.extensions)
-            if shape == "prose":
-                starts = prose.sentences(spans)
+            for pos in prose.sentences(spans):
                 # One that begins inside a region leaves the region's edges to cut at.
-                edges = ((self.closed.start(pos), self.closed.end(pos)) for pos in starts)
-                sentences = tuple(sorted({pos for edge in edges for pos in edge}))
-            whole = SpanSet(clusters)
-            for span in spans:
-                first, last = prose.source(span.start), prose.source(span.end - 1) + 1
-                # A construct ends where no grapheme cluster is cut.
-                first, last = whole.start(first), whole.end(last)
-                crosses = self.closed.crosses(first, last)
-                if not crosses and self._is_within_budget(first, last):
-                    blocked.append((first, last))
+                sentences |= {self.closed.start(pos), self.closed.end(pos)}
+            blocked.extend(self._whole_spans(prose, spans, whole))
         step = max(1, self.budget // _STEP_SHARE)
         syntax = fence_points(self.parsed, leaf, self.outliner, self.scores)
         return _Piece(
             self.parsed,
             leaf,
-            prose,
-            sentences,
+            sorted(sentences),
+            _CELL_SHARE if is_table else 1.0,
             SpanSet(blocked),
             self.scores,
             self.index,
             step,
             syntax,
         )
+
+    def _prose(self, leaf: Block) -> Iterator[Prose]:
+        """What has sentences in a leaf: its text, or those cells of a table that do not fit."""
+        shape = CONSTRUCTS[leaf.kind].shape
+        if shape == "prose":
+            yield Prose(self.parsed, leaf)
+        elif shape == "table":
+            for row in pairwise(self._lines_of(leaf)):
+                if self._is_within_budget(*row):
+                    continue
+                for first, last in cell_spans(self.parsed, *row):
+                    if not self._is_within_budget(first, last):
+                        content = cell_content(self.parsed, first, last)
+                        yield Prose(self.parsed, Block("paragraph", *content))
+
+    def _lines_of(self, leaf: Block) -> list[int]:
+        return [leaf.start + start for start in line_starts(self.text[leaf.start : leaf.end])]
+
+    def _whole_spans(
+        self, prose: Prose, spans: Sequence[InlineSpan], clusters: SpanSet
+    ) -> Iterator[tuple[int, int]]:
+        """The inline spans that fit, of one that does not those inside it, in the source."""
+        waiting = list(spans)
+        while waiting:
+            span = waiting.pop()
+            # A construct ends where no grapheme cluster is cut.
+            first = clusters.start(prose.source(span.start))
+            last = clusters.end(prose.source(span.end - 1) + 1)
+            if not self.closed.crosses(first, last) and self._is_within_budget(first, last):
+                yield first, last
+            else:
+                waiting.extend(span.inside)
 
     def _is_within_budget(self, start: int, end: int) -> bool:
         index = self.index

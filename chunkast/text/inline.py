@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import regex
@@ -27,11 +27,15 @@ __all__ = ("InlineSpan", "inline_spans", "normalize_label")
 
 @dataclass(frozen=True, slots=True)
 class InlineSpan:
-    """An indivisible inline construct: ``[start, end)`` of the text that was scanned."""
+    """An indivisible inline construct: ``[start, end)`` of the text that was scanned.
+
+    ``inside`` are the outermost of those that it holds, in order.
+    """
 
     start: int
     end: int
     kind: str
+    inside: tuple[InlineSpan, ...] = field(default=(), compare=False, repr=False)
 
 
 _ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -396,10 +400,14 @@ class _Dollars:
 
 
 def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
-    """Drop what lies inside another span; a link is appended after what it holds."""
+    """Put what lies inside another span into it; a link is appended after what it holds."""
     kept: list[InlineSpan] = []
     for span in found:
-        while kept and kept[-1].start >= span.start:
-            kept.pop()
-        kept.append(span)
+        first = len(kept)
+        while first and kept[first - 1].start >= span.start:
+            first -= 1
+        if first < len(kept):
+            kept[first:] = [replace(span, inside=tuple(kept[first:]))]
+        else:
+            kept.append(span)
     return kept

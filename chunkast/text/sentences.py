@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from chunkast.text.inline import InlineSpan
@@ -24,37 +24,81 @@ _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
 # that they are one sentence. (On further lines sentencex finds lists.)
 _ONE_SENTENCE = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*[.!?]?[\t\n\r ]*")
 # What may follow a terminator directly and still belong to the sentence it ends.
-_CLOSERS = frozenset("*_~`)]}\"'”’»）】》」』")
+_CLOSERS = "*_~`)]}\"'”’»）】》」』"
+_CLOSED = re.compile(rf"[{re.escape(_CLOSERS)}]*")
+# Terminators that no space follows.
+_UNSPACED = frozenset("。！？｡．")
+# What looks like a sentence's end in front of closing marks, and numbers what follows.
+_NUMBERING = re.compile(r"(?:\A|[\s(\[*_~])(?:\d{1,9}|[^\W\d_])[.:)]*\Z")
+_NEAR = 16
 
 
 def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     """Where the sentences of ``text`` begin, in order; the first (0) is left out.
 
-    Beginnings inside one of the ``spans`` (sorted, not overlapping) are dropped, and so
-    are those that would part a closing mark from its sentence.
+    Closing marks (of emphasis, quotes, brackets) and footnote references directly after a
+    sentence belong to it. Beginnings inside one of the ``spans`` (sorted, not overlapping) are
+    dropped, and so are those that would part a closing mark from the text after it.
     """
     if _ONE_SENTENCE.fullmatch(text):
         return []
     starts: list[int] = []
     edges = [span.start for span in spans]
-    for first, last in _windows(text):
-        window = without_surrogates(text[first:last])  # sentencex takes valid Unicode only
-        for start in _boundaries(window):
-            at = first + start
-            if starts and at <= starts[-1]:
-                continue  # inside the white space before that start
-            if text[at].isspace():  # a window's edge
-                match = _NOT_SPACE.search(text, at)
-                if match is None:
-                    return starts
-                at = match.start()
-            if at == 0 or (text[at] in _CLOSERS and not text[at - 1].isspace()):
-                continue
-            slot = bisect_right(edges, at) - 1
-            if slot >= 0 and spans[slot].start < at < spans[slot].end:
-                continue
+    last = 0
+    for found in _found(text):
+        at = found
+        if not text[at - 1].isspace():
+            at = _after_closing_marks(text, at, spans, edges)
+        slot = bisect_right(edges, at) - 1
+        inside = slot >= 0 and spans[slot].start < at < spans[slot].end
+        if last < at < len(text) and not inside:
             starts.append(at)
+            last = at
     return starts
+
+
+def _found(text: str) -> Iterator[int]:
+    """What sentencex finds, window by window: each at text that is not white space."""
+    last = 0
+    for first, end in _windows(text):
+        window = without_surrogates(text[first:end])  # sentencex takes valid Unicode only
+        for start in _boundaries(window):
+            if first + start <= last:
+                continue  # inside the white space before that start
+            match = _NOT_SPACE.search(text, first + start)  # at a window's edge there is some
+            if match is None:
+                return
+            last = match.start()
+            yield last
+
+
+def _after_closing_marks(
+    text: str, at: int, spans: Sequence[InlineSpan], edges: Sequence[int]
+) -> int:
+    """Where the sentence after the one that ends before ``at`` begins; the text's length if nowhere.
+
+    ``edges`` are where the ``spans`` begin. Where nothing closes at ``at`` it is ``at`` itself.
+    """
+    end = at
+    while True:
+        closed = _CLOSED.match(text, end)
+        after = closed.end() if closed else end
+        slot = bisect_right(edges, after) - 1
+        span = spans[slot] if slot >= 0 and after < spans[slot].end else None
+        if span is not None and span.start == after and span.kind == "footnote-reference":
+            after = span.end
+        if after == end:
+            break
+        end = after
+    if end == at:
+        return at
+    if text[at - 1] in _UNSPACED:
+        return end
+    following = _NOT_SPACE.search(text, end)
+    numbering = _NUMBERING.search(text[max(at - _NEAR, 0) : at])
+    if following is None or following.start() == end or numbering:
+        return len(text)
+    return following.start()
 
 
 @lru_cache(maxsize=2)

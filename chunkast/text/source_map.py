@@ -10,7 +10,14 @@ import re
 from itertools import accumulate, count
 from operator import add
 
-__all__ = ("SourceMap", "encode", "has_surrogates", "line_starts", "without_surrogates")
+__all__ = (
+    "SourceMap",
+    "encode",
+    "has_surrogates",
+    "line_starts",
+    "parseable",
+    "without_surrogates",
+)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -26,6 +33,8 @@ def encode(text: str) -> bytes:
 
 def has_surrogates(text: str) -> bool:
     """Whether there is a lone surrogate in the text."""
+    if text.isascii():
+        return False
     try:
         text.encode()  # several times as fast as a search
     except UnicodeEncodeError:
@@ -35,7 +44,16 @@ def has_surrogates(text: str) -> bool:
 
 def without_surrogates(text: str) -> str:
     """``text`` with each surrogate replaced by U+FFFD, character for character."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return _SURROGATE.sub("\ufffd", text) if has_surrogates(text) else text
+
+
+def parseable(text: str) -> str:
+    """``text`` as a Markdown parser takes it, character for character.
+
+    NUL and lone surrogates become U+FFFD: CommonMark asks for the one, and markdown-it-py
+    raises on a pair of the others in a link's destination.
+    """
+    return without_surrogates(text.replace("\0", "\ufffd"))
 
 
 def line_starts(text: str) -> list[int]:

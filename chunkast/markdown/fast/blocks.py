@@ -40,6 +40,7 @@ _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
     "list": "*+-0123456789",
     "math_block": "$\\",
     "reference": "[",
+    "slash_block": "/",
 }
 # The same for rules that begin anywhere, but interrupt a paragraph only there.
 _INTERRUPTS_AT: Final[Mapping[str, str]] = {"deflist": ":~"}

@@ -1,0 +1,211 @@
+"""HTML around Markdown: ``<details>`` and the like as containers, and lines that only label.
+
+markdown-it ends an HTML block at a blank line, so that an element with Markdown inside comes
+as an HTML block that opens it and another that closes it. Such a pair becomes a container.
+What only opens or labels (a tag, an anchor, a comment) belongs to what follows it, what only
+closes to what stands before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import is_
+from typing import Final
+
+import regex
+
+from chunkast.model import Block
+
+__all__ = ("arrange_html",)
+
+# The elements that may hold blocks.
+_ELEMENTS: Final = frozenset(
+    """article aside blockquote center details dialog div dl figure footer header main nav ol p
+    section table ul""".split()  # noqa: SIM905
+)
+_TAG = regex.compile(
+    r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
+    r"(?:[\s/](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?>"
+)
+_COMMENT = regex.compile(r"<!--(?:[^-]++|-(?!->))*+-->")
+# A longer comment is a text of its own.
+_MAX_COMMENT: Final = 200
+_CLOSING_COMMENT = re.compile(
+    r"<!--\s*(?:/|end\b)|(?:\b(?:end|stop)|[\w]stop)\s*-->", re.IGNORECASE
+)
+_ANCHORS = re.compile(
+    r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
+)
+# Containers of one list of blocks that are nested deeper stay as they are.
+_MAX_DEPTH: Final = 4
+# White space, and the marks of quotes around a block.
+_MARGIN: Final = " \t\r\n>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """What an HTML block does.
+
+    ``closes`` and ``opens`` are the elements that it closes and leaves open, in order. ``kind``
+    is what it is where it holds no text: "label" or "closer".
+    """
+
+    closes: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+    kind: str = ""
+
+
+def arrange_html(text: str, tree: Block) -> Block:
+    """``tree`` with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
+    return _arranged(text, tree) if "<" in text else tree
+
+
+def _arranged(text: str, block: Block) -> Block:
+    children = [_arranged(text, child) if child.children else child for child in block.children]
+    roles = {
+        number: role
+        for number, child in enumerate(children)
+        if (role := _role(text, child)) is not None
+    }
+    if not roles and all(map(is_, children, block.children)):
+        return block
+    pairs = _nested(_pairs(children, roles), len(children))
+    for number, role in roles.items():
+        if role.kind == "closer" or (role.kind and _labels(children, number)):
+            children[number] = replace(children[number], kind=role.kind)
+    for opener, closer in pairs:
+        children[opener] = replace(children[opener], kind="label")
+        children[closer] = replace(children[closer], kind="closer")
+    return replace(block, children=tuple(_wrapped(children, pairs, roles)))
+
+
+def _wrapped(
+    children: Sequence[Block], pairs: Sequence[tuple[int, int]], roles: Mapping[int, _Role]
+) -> list[Block]:
+    """The blocks with a container around each pair, outer pairs before inner ones."""
+    closers = dict(pairs)
+    rows: list[list[Block]] = [[]]
+    openers: list[int] = []
+    for number, child in enumerate(children):
+        if number in closers:
+            rows.append([])
+            openers.append(number)
+        rows[-1].append(child)
+        if openers and closers[openers[-1]] == number:
+            inside = tuple(rows.pop())
+            info = roles[openers.pop()].opens[0]
+            rows[-1].append(Block("container", inside[0].start, inside[-1].end, inside, info=info))
+    return rows[0]
+
+
+def _labels(children: Sequence[Block], number: int) -> bool:
+    """Whether a block without text belongs to what follows it, by the blank lines around it."""
+    following = children[number + 1 : number + 2]
+    if not following or following[0].kind != "blank":
+        return bool(following)
+    return number + 2 < len(children) and (number == 0 or children[number - 1].kind == "blank")
+
+
+def _role(text: str, block: Block) -> _Role | None:
+    """The role of a leaf of HTML, or of a paragraph of anchors; None of any other."""
+    if block.kind not in ("html", "paragraph"):
+        return None
+    start = text.find("<", block.start, block.end)
+    if start < 0 or text[block.start : start].strip(_MARGIN):
+        return None
+    said = block.content or text[start : block.end]
+    if _ANCHORS.fullmatch(said):
+        return _Role(kind="label")
+    if block.kind == "paragraph":
+        return None
+    without = _COMMENT.sub("", said)
+    if not without.strip(_MARGIN):
+        closer = _CLOSING_COMMENT.search(said) is not None
+        return _Role(kind="closer" if closer else "label" if len(said) <= _MAX_COMMENT else "")
+    tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in _TAG.finditer(without)]
+    elements = _OpenElements()
+    closes: list[str] = []
+    for name, closing in tags:
+        if name not in _ELEMENTS:
+            continue
+        if not closing:
+            elements.open(name, 0)
+        elif elements.close(name) is None:
+            closes.append(name)
+    opens = elements.names()
+    bare = not _TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
+    kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
+    return _Role(tuple(closes), opens, kind)
+
+
+class _OpenElements:
+    """A stack of open elements; one that is closed silences those left open inside it."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, int]] = []
+        self._waiting: Counter[str] = Counter()
+
+    def open(self, name: str, place: int) -> None:
+        self._open.append((name, place))
+        self._waiting[name] += 1
+
+    def close(self, name: str) -> int | None:
+        """The place where the element that ``</name>`` closes was opened; None if nowhere."""
+        if not self._waiting[name]:
+            return None
+        while True:
+            opened, place = self._open.pop()
+            self._waiting[opened] -= 1
+            if opened == name:
+                return place
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._open)
+
+
+def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tuple[int, int]]:
+    """The numbers of the blocks that open and close an element, by where they close.
+
+    A pair neither crosses a pair of XML tags nor holds a heading, whose section goes on after
+    it. Of a block that opens several elements the first counts, of one that closes several the
+    last.
+    """
+    headings = [0, *accumulate(child.kind == "heading" for child in children)]
+    within_tags = [_OpenElements()]
+    for number, child in enumerate(children):
+        if child.kind == "tag":
+            if child.info == "open":
+                within_tags.append(_OpenElements())
+            elif len(within_tags) > 1:
+                within_tags.pop()
+            continue
+        role = roles.get(number)
+        if role is None:
+            continue
+        elements = within_tags[-1]
+        opener = None
+        for name in role.closes:
+            opener = elements.close(name)
+        if opener is None or headings[opener] != headings[number]:
+            pass
+        elif not role.opens and not roles[opener].closes:
+            yield opener, number
+        for name in role.opens:
+            elements.open(name, number)
+
+
+def _nested(pairs: Iterator[tuple[int, int]], children: int) -> list[tuple[int, int]]:
+    """The pairs that become containers, outer ones first: none crosses another or is too deep."""
+    kept: list[tuple[int, int]] = []
+    ends = [children]
+    for first, last in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
+        while ends[-1] < first:
+            ends.pop()
+        if len(ends) <= _MAX_DEPTH and last < ends[-1] and (not kept or kept[-1][0] < first):
+            kept.append((first, last))
+            ends.append(last)
+    return kept

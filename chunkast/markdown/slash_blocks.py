@@ -1,0 +1,80 @@
+"""Blocks between lines of slashes, as PyMdown and FastAPI's documentation write them.
+
+    /// note | A title            //// tab | Python 3.10
+    Text.                         /// tip
+    ///                           ...
+
+A block ends at the line of as many slashes as its opening line has that is its own: blocks
+of one length nest, too. Without such a line the opening line is text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+
+from chunkast.markdown.lines import Fences
+
+__all__ = ("slash_block_plugin",)
+
+_OPENER = re.compile(r"(?P<slashes>/{3,})[ \t]*(?P<about>[\w-]+(?:[ \t]*\|.*)?)")
+_CLOSER = re.compile(r"/{3,}")
+# Quote marks and item markers that may stand before a line's own text.
+_MARGIN: Final = " \t>"
+_KEY: Final = "chunkast_slash_blocks"
+
+
+def slash_block_plugin(md: MarkdownIt) -> None:
+    """Add the rule ``slash_block``; its tokens are those of containers."""
+    md.block.ruler.before(
+        "fence",
+        "slash_block",
+        _slash_block,
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
+
+
+def _slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if not state.src.startswith("///", start) or state.is_code_block(start_line):
+        return False
+    opener = _OPENER.fullmatch(state.src[start : state.eMarks[start_line]].rstrip())
+    last = _closing_lines(state).get(start_line, end_line)
+    # What closes it stands in the same container.
+    if opener is None or last >= end_line or state.sCount[last] < state.blkIndent:
+        return False
+    if silent:
+        return True
+    parent, line_max = state.parentType, state.lineMax
+    state.parentType = "container"
+    token = state.push("container_block_open", "div", 1)
+    token.markup, token.info = opener["slashes"], opener["about"]
+    token.map = [start_line, last]
+    state.lineMax = last
+    state.md.block.tokenize(state, start_line + 1, last)
+    state.push("container_block_close", "div", -1).markup = opener["slashes"]
+    state.parentType, state.lineMax = parent, line_max
+    state.line = last + 1
+    return True
+
+
+def _closing_lines(state: StateBlock) -> dict[int, int]:
+    """Opening line -> closing line of the blocks in the whole text, found once, in one pass."""
+    known: dict[int, int] | None = state.env.get(_KEY)
+    if known is None:
+        known = state.env[_KEY] = {}
+        open_lines: dict[int, list[int]] = {}
+        fences = Fences()
+        for number, line in enumerate(state.src.split("\n")):
+            text = line.strip(_MARGIN)
+            if fences.take(line) or not text.startswith("///"):
+                continue
+            if _CLOSER.fullmatch(text):
+                if waiting := open_lines.get(len(text)):
+                    known[waiting.pop()] = number
+            elif opener := _OPENER.fullmatch(text):
+                open_lines.setdefault(len(opener["slashes"]), []).append(number)
+    return known

@@ -1,0 +1,43 @@
+"""The cells of a pipe table's rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from chunkast.text.spans import content_end
+
+__all__ = ("cell_content", "cell_spans")
+
+# Any pipe parts cells, inside code too, unless a backslash stands before it (GFM).
+_PIPE = re.compile(r"(?<!\\)\|")
+# Before a row's first cell: indentation, and the marks of quotes around the table.
+_MARGIN = re.compile(r"[ \t>]*")
+_OPENING = re.compile(r"[ \t>]*\|[ \t]*|[ \t]+")
+
+
+def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The cells of the row ``text[start:end]``, each with the pipe before it.
+
+    They tile the row: the first has what stands before its pipe, the last the pipe and the
+    line end after it.
+    """
+    margin = _MARGIN.match(text, start, end)
+    first = margin.end() if margin else start
+    pipes = [match.start() for match in _PIPE.finditer(text, first, end)]
+    if pipes and pipes[0] == first:
+        del pipes[0]
+    if pipes and not text[pipes[-1] + 1 : end].strip():
+        del pipes[-1]
+    yield from pairwise([start, *pipes, end])
+
+
+def cell_content(text: str, start: int, end: int) -> tuple[int, int]:
+    """The text of a cell that is ``text[start:end]``, or of a part of one, without its pipes."""
+    opening = _OPENING.match(text, start, end)
+    first = opening.end() if opening else start
+    last = content_end(text, first, end)
+    if last > first and text[last - 1] == "|" and text[last - 2 : last - 1] != "\\":
+        last = content_end(text, first, last - 1)
+    return first, last
