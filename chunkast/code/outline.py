@@ -37,6 +37,10 @@ _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
+# Or when it has more than one error in so many characters, however short: time and memory of
+# the parser grow with the square of their number.
+_PER_ERROR: Final = 32
+_FEW_SITES: Final = 8
 # No more of a document's code is read once so many characters were broken, and one in so many.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
 _READ_PER_BROKEN: Final = 16
@@ -194,7 +198,7 @@ class _Reader:
     ) -> int | None:
         """Take what is complete in the lines ``[at, stop)``; its end, or None if it is broken."""
         tree = self.parse([*context, *self.lines[at:stop], *closers])
-        if tree is None:
+        if tree is None or _has_many_errors(tree):
             return None
         found = list(self.walk(tree, at, stop, len(context), depth))
         behind = stop if stop == last else self.behind_complete(found, at, stop)
@@ -377,6 +381,18 @@ def _errors(root: Any, first: int, last: int) -> int:
             elif child.is_error or (node.is_error and not child.child_count):
                 count += child.end_byte - child.start_byte
     return count
+
+
+def _has_many_errors(root: Any) -> bool:
+    """Whether more than one in so many characters is an error, whatever is inside it."""
+    sites = 0
+    most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
+    stack = [root]
+    while stack and sites <= most:
+        node = stack.pop()
+        sites += bool(node.is_error)
+        stack.extend(child for child in node.children if child.has_error)
+    return sites > most
 
 
 def _plain_kind(node: Any) -> str:
