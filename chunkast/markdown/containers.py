@@ -73,21 +73,35 @@ def _closers(state: StateBlock) -> list[int]:
 def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
     """The line behind a container's content, and whether it closes the container."""
     closers = _closers(state)
-    last, closed = end_line, False
-    for slot in range(bisect_left(closers, first), len(closers)):
-        line = closers[slot]
-        if line >= end_line:
-            break
+    slot = bisect_left(closers, first)
+    while True:
+        line = min(closers[slot], end_line) if slot < len(closers) else end_line
+        outside = _outside(state, first, min(line + 1, end_line))
+        if outside >= 0:
+            return outside, False
+        if line == end_line:
+            return line, False
         text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
         text = text.rstrip(" \t")
         if len(text) >= count and not text.strip(_MARK) and not state.is_code_block(line):
-            last, closed = line, True
-            break
-    # A line that is indented less than the container's own parent ends both.
+            return line, True
+        first = line + 1
+        slot += 1
+
+
+def _outside(state: StateBlock, line: int, end: int) -> int:
+    """The first of the lines ``[line, end)`` that is indented less than what holds the container.
+
+    -1 if none is. Blank lines are not asked.
+    """
     indent = state.blkIndent
-    behind = last + closed
-    if min(state.sCount[first:behind], default=indent) < indent:
-        for line in range(first, behind):
-            if state.sCount[line] < indent and not state.isEmpty(line):
-                return line, False
-    return last, closed
+    step = _LEAST
+    while line < end:
+        stop = min(line + step, end)
+        if min(state.sCount[line:stop]) < indent:
+            for number in range(line, stop):
+                if state.sCount[number] < indent and not state.isEmpty(number):
+                    return number
+        line = stop
+        step *= 2
+    return -1
