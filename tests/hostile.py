@@ -8,14 +8,28 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
 from chunkast.toolcalls import Tool
+from tests.code_samples import SAMPLES
 
-__all__ = ("CASES", "EXTENDED", "VARIANTS", "Build", "Variant", "filled", "growing", "halves")
+__all__ = (
+    "CASES",
+    "CODE",
+    "EVERY_LANGUAGE",
+    "EXTENDED",
+    "NOTEBOOKS",
+    "VARIANTS",
+    "Build",
+    "Variant",
+    "filled",
+    "growing",
+    "halves",
+)
 
 Build = Callable[[int], str]
 
@@ -93,6 +107,29 @@ def nested_tags(n: int) -> str:
     names = [f"t{number % 9}" for number in range(n // 11)]
     opened = "".join(f"<{name}>\n" for name in names)
     return opened + "x\n" + "".join(f"</{name}>\n" for name in reversed(names))
+
+
+def notebook(kind: str, source: Build) -> Build:
+    """A notebook of one cell."""
+
+    def build(n: int) -> str:
+        cell = {"cell_type": kind, "metadata": {}, "source": source(n), "outputs": []}
+        return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+
+    return build
+
+
+def notebook_of_many(n: int) -> str:
+    """A notebook of as many cells as it has room for."""
+    cell = {"cell_type": "markdown", "metadata": {}, "source": "# a"}
+    return json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell] * (n // 64)})
+
+
+def unclosed(code: str) -> str:
+    """Code without what closes its blocks."""
+    return "".join(
+        f"{line}\n" for line in code.split("\n") if line.strip(" \t)]};") not in ("", "end")
+    )
 
 
 STAIRCASE = "".join(f"{'  ' * depth}- item\n" for depth in range(30))
@@ -286,6 +323,10 @@ CASES: Final[dict[str, Build]] = {
     "block-ids": filled("a ^b\n\n"),
     "block-id-lines": filled("^b\n\n"),
     "block-id-carets": filled(" ^a"),
+    "containers-named": filled(":::a\n"),
+    "containers-of-many-lengths": growing(lambda number: ":" * (number % 90 + 3) + "a\n:::\n"),
+    "containers-after-quotes": filled("> :::a\n> b\n\n"),
+    "containers-deep": halves("::::a\n:::b\n", ":::\n::::\n"),
     # MDX's: nothing of it is ever closed, or all of it at the very end.
     "mdx-statements": filled("import a\n\n"),
     "mdx-statements-unclosed": filled("export {\n\n"),
@@ -312,6 +353,16 @@ CASES: Final[dict[str, Build]] = {
     "mdx-margins": filled(" ", "<A>\n", "x\n</A>\n"),
     "mdx-html-closed-late": halves("<div a={\n", "}>\n"),
     "mdx-closers": filled("</A>\n"),
+    "mdx-braces": filled("{"),
+    "mdx-brace-lines": filled("{\n"),
+    "mdx-braces-behind-text": filled("{", "x "),
+    "mdx-tags-behind-text": filled("<a {", "x "),
+    "quarto-divs-without-braces": filled(":::a\n"),
+    "quarto-divs-in-items": filled("- ::: {.a}\n"),
+    "quarto-divs-in-quotes": filled("> ::: {.a}\n> b\n\n"),
+    "quarto-divs-deep": halves("::: {.a}\nb\n\n", ":::\n"),
+    "quarto-shortcode-openers": filled("{{<"),
+    "quarto-braces": filled("{", "x "),
     "quarto-divs": filled("::: {.a}\n"),
     "quarto-divs-closed": halves("::: {.a}\n", ":::\n"),
     "quarto-divs-apart": filled("::: {.a}\n\nb\n\n:::\n\n"),
@@ -424,6 +475,77 @@ CASES: Final[dict[str, Build]] = {
     "call-of-many-lines": filled("    a\n\n", "<calc>", "</calc>"),
 }
 
+# White space that is none to everybody: the first name is the Unicode standard's.
+_BLANKS: Final = {
+    "no-break-space": "\xa0",
+    "line-tabulation": "\x0b",
+    "form-feed": "\x0c",
+    "file-separator": "\x1c",
+    "next-line": "\x85",
+    "line-separator": "\u2028",
+    "ideographic-space": "\u3000",
+    "zero-width-space": "\u200b",
+}
+CASES.update(
+    {
+        case: build
+        for name, blank in _BLANKS.items()
+        for case, build in (
+            (f"blank-paragraphs-of-{name}", filled(f"\n\n{blank}", "# T\n\nx", "\n\nend")),
+            (f"blanks-of-{name}", filled(blank, "word " * 1_000, "a? b")),
+        )
+    }
+)
+
+# Code of every language: name -> (language, build).
+CODE: Final[dict[str, tuple[str, Build]]] = {
+    "brackets": ("javascript", filled("(")),
+    "braces": ("rust", filled("{\n")),
+    "operators": ("python", filled("& *a\n")),
+    "recovery": ("java", filled("struct=>\n", "lambda <T> of ")),
+    "comments": ("c", filled("/*\n")),
+    "strings": ("typescript", filled("`${")),
+    "heredocs": ("ruby", filled("<<EOFelse[ = in")),
+    "heredoc-lines": ("shell", filled("<<A <<B\n")),
+    "sequences": ("yaml", filled("- ")),
+    "indentation": (
+        "yaml",
+        lambda n: "".join(f"{' ' * d}a:\n" for d in range(int((2 * n) ** 0.5))),
+    ),
+    "blocks": (
+        "python",
+        lambda n: "".join(f"{' ' * d}if a:\n" for d in range(int((2 * n) ** 0.5))),
+    ),
+    "functions": ("python", filled("def f(a):\n    return a\n\n\n")),
+    "one-class": ("python", filled("    def f(self):\n        return 1\n\n", "class A:\n")),
+    "one-object": ("json", filled('  "a": [1, 2],\n', "{\n", '  "b": 1\n}')),
+    "one-line": ("javascript", filled("a(1);")),
+    "blank-lines": ("python", filled("\n")),
+    "nested-statements": ("typescript", filled("new \n *\n")),
+    "small-windows": ("toml", filled(']] 1 \n """')),
+    "assignments": ("c", filled("a = > ")),
+}
+# What only a full run of the benchmark reads in every language.
+EVERY_LANGUAGE: Final[dict[str, tuple[str, Build]]] = {
+    f"{language}-{name}": (language, build)
+    for language, (sample, _) in SAMPLES.items()
+    for name, build in (
+        ("whole", filled(sample)),
+        ("unclosed", filled(unclosed(sample))),
+        ("blank-lines", filled("\n")),
+        ("openers", filled("( { [\n")),
+        ("quotes", filled('"a \'b `c """\n')),
+        ("punctuation", filled("= < > ] : ;\n")),
+    )
+}
+NOTEBOOKS: Final[dict[str, Build]] = {
+    "notebook-newlines": notebook("markdown", filled("\n")),
+    "notebook-brackets": notebook("markdown", filled("[")),
+    "notebook-code": notebook("code", filled("a = [\n")),
+    "notebook-cells": notebook_of_many,
+    "notebook-raw": notebook("raw", filled("a\n\n")),
+}
+
 
 def words(text: str) -> int:
     """A user's own counter whose time, unlike ``len``'s, depends on the text's length."""
@@ -460,6 +582,10 @@ VARIANTS: Final[dict[str, Variant]] = {
         )
         for name in ("mdx", "quarto")
     },
+    "obsidian": Variant(
+        {"extensions": (*DEFAULT_EXTENSIONS, "obsidian", "wikilinks")},
+        tuple(name for name in CASES if name.startswith(("callout", "comment-mark", "block-id"))),
+    ),
     "plain": Variant({"extensions": ()}, ("definitions", "links", "dollars", "pipe-lines")),
     "len": Variant({"encoding": len}, SAMPLE),
     "words": Variant(
@@ -479,6 +605,8 @@ VARIANTS: Final[dict[str, Variant]] = {
         ),
     ),
     "fill": Variant({"packing": "fill"}, SAMPLE),
+    "overlapping": Variant({"overlap": 0.9}, SAMPLE),
+    "small": Variant({"max_tokens": 8, "overlap": 0}, SAMPLE),
     "keep": Variant({"oversize": "keep"}, SAMPLE),
     "tools": Variant(
         {"tools": (Tool("calc"),)}, tuple(name for name in CASES if name.startswith("call"))

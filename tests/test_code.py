@@ -21,7 +21,7 @@ from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from tests.checks import check_promises
 from tests.code_samples import SAMPLES
-from tests.hostile import Build, filled
+from tests.hostile import CODE, filled
 from tests.strategies import nasty_text
 from tests.test_cli import run, write
 from tests.test_linear import TIME_LIMIT, time_growth
@@ -373,35 +373,10 @@ def test_promises_on_fences_of_any_code(
     check_promises("".join(prefix + line for line in document.splitlines(keepends=True)), config)
 
 
-HOSTILE: Final[dict[str, tuple[str, Build]]] = {
-    "brackets": ("javascript", filled("(")),
-    "braces": ("rust", filled("{\n")),
-    "operators": ("python", filled("& *a\n")),
-    "recovery": ("java", filled("struct=>\n", "lambda <T> of ")),
-    "comments": ("c", filled("/*\n")),
-    "strings": ("typescript", filled("`${")),
-    "heredocs": ("ruby", filled("<<EOFelse[ = in")),
-    "heredoc-lines": ("shell", filled("<<A <<B\n")),
-    "sequences": ("yaml", filled("- ")),
-    "indentation": (
-        "yaml",
-        lambda n: "".join(f"{' ' * d}a:\n" for d in range(int((2 * n) ** 0.5))),
-    ),
-    "blocks": (
-        "python",
-        lambda n: "".join(f"{' ' * d}if a:\n" for d in range(int((2 * n) ** 0.5))),
-    ),
-    "functions": ("python", filled("def f(a):\n    return a\n\n\n")),
-    "one-class": ("python", filled("    def f(self):\n        return 1\n\n", "class A:\n")),
-    "one-object": ("json", filled('  "a": [1, 2],\n', "{\n", '  "b": 1\n}')),
-    "one-line": ("javascript", filled("a(1);")),
-}
-
-
 @grammars
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", CODE)
 def test_time_grows_linearly_with_code(name: str) -> None:
-    language, build = HOSTILE[name]
+    language, build = CODE[name]
     chunker = Chunker(max_tokens=64)
     chunker.chunk(fenced("a\n" * 200, language))
 

@@ -37,9 +37,16 @@ _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
+# Or when it has more than one error in so many characters, however short: time and memory of
+# the parser grow with the square of their number.
+_PER_ERROR: Final = 32
+_FEW_SITES: Final = 8
 # No more of a document's code is read once so many characters were broken, and one in so many.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
 _READ_PER_BROKEN: Final = 16
+# Nor once windows that each take little were so many that a character was read so many times:
+# real code is read twice.
+_READINGS: Final = 8
 # A window is halved while it is broken, but not below this.
 _LEAST_BYTES: Final = MAX_BYTES // 8
 _MOST_BLANK_LINES: Final = 2
@@ -95,11 +102,12 @@ class Outliner:
         self._least = least
         self._read = 0
         self._broken = 0
+        self._parsed = 0
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
         """The items of ``lines`` (without line ends), in order, as far as they can be read."""
         masked = [_masked(line) for line in lines]
-        reader = _Reader(masked, language, self._least, self._count)
+        reader = _Reader(masked, language, self._least, self._count, self._parse)
         try:
             self._count(0, broken=False)
             reader.read(0, len(lines), (), (), 0)
@@ -115,6 +123,12 @@ class Outliner:
         if self._broken > _MOST_BROKEN + self._read // _READ_PER_BROKEN:
             raise _Exhausted
 
+    def _parse(self, text: str, language: Language) -> Any:
+        self._parsed += len(text)
+        if self._parsed > _MOST_BROKEN + _READINGS * (self._read + self._broken + MAX_BYTES):
+            raise _Exhausted
+        return parse(text, language)
+
 
 def _masked(line: str) -> str:
     """A line of ASCII, character for character: columns stay what they are.
@@ -129,7 +143,8 @@ def _masked(line: str) -> str:
 class _Reader:
     """Reads one piece of code; ``found`` are its items, rows being line numbers.
 
-    ``count(size, broken=...)`` is told how much was read, or could not be.
+    ``count(size, broken=...)`` is told how much was read, or could not be; ``parse_of`` is
+    ``parse``, which may be told how often it is called as well.
     """
 
     def __init__(
@@ -138,11 +153,13 @@ class _Reader:
         language: Language,
         least: int,
         count: Callable[..., None],
+        parse_of: Callable[[str, Language], Any],
     ) -> None:
         self.lines = lines
         self.language = language
         self.least = least
         self.count = count
+        self.parse_of = parse_of
         self.found: list[_Found] = []
 
     def read(
@@ -151,9 +168,12 @@ class _Reader:
         """Read the lines ``[at, last)`` of a body that ``context`` opens and ``closers`` close."""
         room = MAX_BYTES
         while at < last:
+            if not self.lines[at].strip():
+                at += 1
+                continue
             stop = self.window_end(at, last, min(room, MAX_BYTES - 2 * _size(context)))
-            if stop == at or not self.lines[at].strip():
-                at += 1  # blank, or too long to be read
+            if stop == at:
+                at += 1  # too long to be read
                 continue
             behind = self.window(at, stop, last, context, closers, depth)
             if behind == at:
@@ -178,7 +198,7 @@ class _Reader:
     ) -> int | None:
         """Take what is complete in the lines ``[at, stop)``; its end, or None if it is broken."""
         tree = self.parse([*context, *self.lines[at:stop], *closers])
-        if tree is None:
+        if tree is None or _has_many_errors(tree):
             return None
         found = list(self.walk(tree, at, stop, len(context), depth))
         behind = stop if stop == last else self.behind_complete(found, at, stop)
@@ -200,7 +220,7 @@ class _Reader:
         return stop
 
     def parse(self, lines: Sequence[str]) -> Any:
-        return parse("\n".join(lines) + "\n", self.language)
+        return self.parse_of("\n".join(lines) + "\n", self.language)
 
     def walk(self, root: Any, at: int, stop: int, context: int, depth: int) -> Iterator[_Found]:
         """The items of a window over the lines ``[at, stop)``, behind ``context`` rows of text.
@@ -209,9 +229,13 @@ class _Reader:
         a definition only the body counts. A sequence of items is none itself.
         """
         lines, language = self.lines, self.language
-        stack: list[tuple[Any, int, Any]] = [(root, depth, None)]
+        # A node, what is around it (which a node finds only from the root on), and the start
+        # of the innermost item around it.
+        stack: list[tuple[Any, Any, int, Any]] = [
+            (child, root, depth, None) for child in reversed(root.children)
+        ]
         while stack:
-            node, depth, begun = stack.pop()
+            node, around, depth, begun = stack.pop()
             begin, end = node.start_point, node.end_point
             row, column = begin
             last = end.row - (end.column == 0)
@@ -225,7 +249,6 @@ class _Reader:
                 and node.is_named
                 and not node.is_error
                 and not lines[line][:column].strip()
-                and node.parent is not None
             ):
                 kind, inner, name = _definition(node, language)
                 if kind or not _is_sequence(node, language):
@@ -238,7 +261,7 @@ class _Reader:
                         depth,
                         kind or _plain_kind(node),
                         complete=not node.has_error,
-                        loose=node.parent.is_error or node.parent.parent is None,
+                        loose=around is root or around.is_error,
                         named=named,
                     )
                     if node.end_byte - node.start_byte <= self.least:
@@ -248,7 +271,7 @@ class _Reader:
                         node = inner.child_by_field_name("body") or inner
                         end = node.end_point
             if end.row > row:
-                stack.extend((child, depth, begun) for child in reversed(node.children))
+                stack.extend((child, node, depth, begun) for child in reversed(node.children))
 
     def level(self, at: int) -> int:
         """How deep the statement at ``at`` is indented; comments before it may stand elsewhere."""
@@ -358,6 +381,18 @@ def _errors(root: Any, first: int, last: int) -> int:
             elif child.is_error or (node.is_error and not child.child_count):
                 count += child.end_byte - child.start_byte
     return count
+
+
+def _has_many_errors(root: Any) -> bool:
+    """Whether more than one in so many characters is an error, whatever is inside it."""
+    sites = 0
+    most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
+    stack = [root]
+    while stack and sites <= most:
+        node = stack.pop()
+        sites += bool(node.is_error)
+        stack.extend(child for child in node.children if child.has_error)
+    return sites > most
 
 
 def _plain_kind(node: Any) -> str:

@@ -20,6 +20,7 @@ __all__ = ("fenced_div_plugin",)
 _MARK: Final = ":::"
 _OPENER = re.compile(r"(?P<colons>:{3,})[ \t]*(?P<about>\{[^{}]*\}|[^\s:{}]+)[ \t]*:*")
 _CLOSER = re.compile(r":{3,}")
+_KEY: Final = "chunkast_div_ends"
 
 
 def fenced_div_plugin(md: MarkdownIt) -> None:
@@ -59,16 +60,27 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
-    """The line that closes a div whose first line inside is ``line``, or the line behind it."""
-    depth = 1
+    """The line that closes a div whose first line inside is ``line``, or the line behind it.
+
+    What closes the divs inside it is noted, so that they need not look for it themselves.
+    """
+    known: dict[tuple[int, int], int] = state.env.setdefault(_KEY, {})
+    indent = state.blkIndent
+    if (found := known.get((line, indent), -1)) >= 0:
+        return min(found, end_line)
+    opened = [line]
     fences = Fences()
     while line < end_line:
         text = _line(state, line)
-        if text and state.sCount[line] < state.blkIndent:
-            return line
+        if text and state.sCount[line] < indent:
+            break
         if not fences.take(text) and text.startswith(_MARK):
-            depth += bool(_OPENER.fullmatch(text)) - bool(_CLOSER.fullmatch(text))
-            if not depth:
-                return line
+            if _OPENER.fullmatch(text):
+                opened.append(line + 1)
+            elif _CLOSER.fullmatch(text):
+                known[opened.pop(), indent] = line
+                if not opened:
+                    return line
         line += 1
+    known.update({(first, indent): line for first in opened})
     return line

@@ -31,7 +31,7 @@ _NO_BRACKETS = re.compile(
 _MARGIN = re.compile(r"[ \t]*")
 # Characters that may be looked at without finding anything, for each of the text. It keeps
 # the time linear where braces are opened by the thousand and never closed.
-_ALLOWANCE: Final = 8
+_ALLOWANCE: Final = 4
 
 
 def read_mdx(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.admonitions import admonition_plugin
+from chunkast.markdown.containers import container_plugin
 from chunkast.markdown.divs import fenced_div_plugin
 from chunkast.markdown.fast import DRAIN, TREE, accelerate
 from chunkast.markdown.front_matter import front_matter_lines
@@ -60,17 +60,13 @@ class Document:
     footnotes: frozenset[str] = frozenset()
 
 
-def _containers(md: MarkdownIt) -> None:
-    container_plugin(md, "block", validate=lambda params, _markup: bool(params.strip()))
-
-
 # Extension -> how it is switched on; those missing here need nothing of the block parser.
 _SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
     "tables": lambda md: md.enable("table"),
     "footnotes": footnote_plugin,
     # Asked before containers, which take what it leaves.
     "quarto": fenced_div_plugin,
-    "containers": _containers,
+    "containers": container_plugin,
     "admonitions": admonition_plugin,
     "blocks": slash_block_plugin,
     "obsidian": lambda md: md.options.__setitem__("alerts", True),

@@ -81,6 +81,9 @@ _WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 # What is longer may be cut: tags and expressions of MDX, shortcodes and attributes of Quarto.
 _MAX_JSX = 500
+# Characters that may be looked at for the end of a tag or expression without finding it, for
+# each of the text.
+_JSX_ALLOWANCE = 8
 _URL_TAIL = "?!.,:*_~'\";"
 _MAX_LABEL = 999
 _MAX_PARENTHESES = 32
@@ -228,6 +231,7 @@ class _Scanner:
         self.obsidian = "obsidian" in extensions
         self.jsx = "mdx" in extensions
         self.braces = self.jsx or "quarto" in extensions
+        self.allowance = _JSX_ALLOWANCE * (len(text) + _MAX_JSX)
         # Open brackets: where each is, and whether it opens an image. Links may not hold
         # links: the first ``inactive`` of them have seen one close.
         self.brackets: list[tuple[int, bool]] = []
@@ -255,17 +259,21 @@ class _Scanner:
         auto = _AUTOLINK.match(self.text, pos)
         if auto:
             return self.take(pos, auto.end(), "autolink")
-        item = jsx_item(self.text, pos, self.jsx_limit(pos)) if self.jsx else None
-        if item and item.kind != "text":
-            return self.take(pos, item.end, "html")
-        return self.take(pos, _html_end(self.text, pos, self.finder), "html")
+        end = self.jsx_end(pos) if self.jsx else -1
+        return self.take(pos, end if end >= 0 else _html_end(self.text, pos, self.finder), "html")
 
-    def jsx_limit(self, pos: int) -> int:
-        return min(len(self.text), pos + _MAX_JSX)
+    def jsx_end(self, pos: int) -> int:
+        """The end of the tag or expression of MDX at ``pos``, or -1."""
+        if self.allowance <= 0:
+            return -1
+        item = jsx_item(self.text, pos, min(len(self.text), pos + _MAX_JSX))
+        if item.kind != "text":
+            return item.end
+        self.allowance -= item.end - pos
+        return -1
 
     def brace(self, pos: int) -> int:
-        item = jsx_item(self.text, pos, self.jsx_limit(pos)) if self.braces else None
-        return self.take(pos, item.end if item and item.kind != "text" else -1, "expression")
+        return self.take(pos, self.jsx_end(pos) if self.braces else -1, "expression")
 
     def percent(self, pos: int) -> int:
         end = self.finder.find("%%", pos + 2) if self.obsidian else -1

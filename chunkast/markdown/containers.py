@@ -1,0 +1,107 @@
+"""Containers as site generators have them: ``::: name`` up to a line of as many colons.
+
+They are those of the plugin of this name, whose rule reads every character of every line up to
+the end of the document again for each of the containers that are inside one another. Here the
+lines that can close are listed once per document.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+
+__all__ = ("container_plugin",)
+
+_MARK: Final = ":"
+_LEAST: Final = 3
+_KEY: Final = "chunkast_container_closers"
+
+
+def container_plugin(md: MarkdownIt) -> None:
+    """Add the rule ``container_block``; its tokens are those of the plugin's containers."""
+    md.block.ruler.before(
+        "fence",
+        "container_block",
+        _container,
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
+
+
+def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if state.src[start : start + 1] != _MARK or state.is_code_block(start_line):
+        return False
+    line = state.src[start : state.eMarks[start_line]]
+    name = line.lstrip(_MARK)
+    count = len(line) - len(name)
+    if count < _LEAST or not name.strip():
+        return False
+    if silent:
+        return True
+    last, closed = _closing_line(state, start_line + 1, end_line, count)
+    parent, line_max = state.parentType, state.lineMax
+    state.parentType = "container"
+    state.lineMax = last
+    token = state.push("container_block_open", "div", 1)
+    token.markup, token.info = line[:count], name
+    token.block = True
+    token.map = [start_line, last]
+    state.md.block.tokenize(state, start_line + 1, last)
+    token = state.push("container_block_close", "div", -1)
+    token.markup, token.block = line[:count], True
+    state.parentType, state.lineMax = parent, line_max
+    state.line = last + closed
+    return True
+
+
+def _closers(state: StateBlock) -> list[int]:
+    """The lines that end with as many colons as may close a container."""
+    known = state.env.get(_KEY)
+    if isinstance(known, list):
+        return known
+    closers = state.env[_KEY] = [
+        line
+        for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True))
+        if state.src[start:end].rstrip(" \t").endswith(_MARK * _LEAST)
+    ]
+    return closers
+
+
+def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
+    """The line behind a container's content, and whether it closes the container."""
+    closers = _closers(state)
+    slot = bisect_left(closers, first)
+    while True:
+        line = min(closers[slot], end_line) if slot < len(closers) else end_line
+        outside = _outside(state, first, min(line + 1, end_line))
+        if outside >= 0:
+            return outside, False
+        if line == end_line:
+            return line, False
+        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+        text = text.rstrip(" \t")
+        if len(text) >= count and not text.strip(_MARK) and not state.is_code_block(line):
+            return line, True
+        first = line + 1
+        slot += 1
+
+
+def _outside(state: StateBlock, line: int, end: int) -> int:
+    """The first of the lines ``[line, end)`` that is indented less than what holds the container.
+
+    -1 if none is. Blank lines are not asked.
+    """
+    indent = state.blkIndent
+    step = _LEAST
+    while line < end:
+        stop = min(line + step, end)
+        if min(state.sCount[line:stop]) < indent:
+            for number in range(line, stop):
+                if state.sCount[number] < indent and not state.isEmpty(number):
+                    return number
+        line = stop
+        step *= 2
+    return -1
