@@ -15,6 +15,7 @@ from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.model import Block
 from chunkast.split.cells import cell_content, cell_spans
 from chunkast.split.prose import Prose
+from chunkast.text.inline import MAX_NESTED
 from chunkast.text.source_map import encode, line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 
@@ -56,10 +57,12 @@ def inline_regions(
     """Every inline construct, those inside others too, grown to whole grapheme clusters."""
     starts = [start for start, _ in clusters]
     for _, prose in _prose(analysis):
-        waiting = prose.spans(analysis.references, config.extensions)
+        spans = prose.spans(analysis.references, config.extensions)
+        waiting = [(span, 0) for span in spans]
         while waiting:
-            span = waiting.pop()
-            waiting.extend(span.inside)
+            span, depth = waiting.pop()
+            if depth < MAX_NESTED:
+                waiting.extend((inner, depth + 1) for inner in span.inside)
             first, last = prose.source(span.start), prose.source(span.end - 1)
             start = clusters[bisect_right(starts, first) - 1][0]
             yield ProtectedRegion(start, clusters[bisect_right(starts, last) - 1][1], span.kind)

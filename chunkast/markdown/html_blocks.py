@@ -31,7 +31,6 @@ _TAG = regex.compile(
     r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
     r"(?:[\s/](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?>"
 )
-_COMMENT = regex.compile(r"<!--(?:[^-]++|-(?!->))*+-->")
 # A longer comment is a text of its own.
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
@@ -122,7 +121,7 @@ def _role(text: str, block: Block) -> _Role | None:
         return _Role(kind="label")
     if block.kind == "paragraph":
         return None
-    without = _COMMENT.sub("", said)
+    without = _without_comments(said)
     if not without.strip(_MARGIN):
         closer = _CLOSING_COMMENT.search(said) is not None
         return _Role(kind="closer" if closer else "label" if len(said) <= _MAX_COMMENT else "")
@@ -140,6 +139,15 @@ def _role(text: str, block: Block) -> _Role | None:
     bare = not _TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
+
+
+def _without_comments(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[at:start])
+        at = end + 3
+    return "".join((*kept, text[at:]))
 
 
 class _OpenElements:

@@ -23,7 +23,7 @@ from chunkast.split.cells import cell_content, cell_spans
 from chunkast.split.prose import Prose
 from chunkast.split.syntax import SyntaxPoint, fence_points
 from chunkast.text.graphemes import joined_spans
-from chunkast.text.inline import InlineSpan
+from chunkast.text.inline import MAX_NESTED, InlineSpan
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
@@ -357,16 +357,16 @@ class Refiner:
         self, prose: Prose, spans: Sequence[InlineSpan], clusters: SpanSet
     ) -> Iterator[tuple[int, int]]:
         """The inline spans that fit, of one that does not those inside it, in the source."""
-        waiting = list(spans)
+        waiting = [(span, 0) for span in spans]
         while waiting:
-            span = waiting.pop()
+            span, depth = waiting.pop()
             # A construct ends where no grapheme cluster is cut.
             first = clusters.start(prose.source(span.start))
             last = clusters.end(prose.source(span.end - 1) + 1)
             if not self.closed.crosses(first, last) and self._is_within_budget(first, last):
                 yield first, last
-            else:
-                waiting.extend(span.inside)
+            elif depth < MAX_NESTED:
+                waiting.extend((inner, depth + 1) for inner in span.inside)
 
     def _is_within_budget(self, start: int, end: int) -> bool:
         index = self.index

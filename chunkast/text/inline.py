@@ -22,7 +22,10 @@ import regex
 
 from chunkast.text.jsx import jsx_item
 
-__all__ = ("InlineSpan", "inline_spans", "normalize_label")
+__all__ = ("MAX_NESTED", "InlineSpan", "inline_spans", "normalize_label")
+
+# What stands deeper in links and images than this is not looked at.
+MAX_NESTED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
