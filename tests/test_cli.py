@@ -216,7 +216,7 @@ def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:
         (["--overlap", "-1"], "overlap=-1: "),
         (["--overlap", "nan"], "overlap=nan: "),
         (["--overlap", "half"], "'half' is not a number"),
-        (["--encoding", "klingon"], "encoding='klingon': allowed are gpt2, "),
+        (["--encoding", "klingon"], "encoding='klingon': allowed are cl100k_base, o200k_base, "),
         (["--model", "klingon-4"], "model='klingon-4': "),
         (["--packing", "loose"], "--packing: invalid choice: 'loose'"),
         (["--context", "all"], "--context: invalid choice: 'all'"),

@@ -256,7 +256,7 @@ def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
         count = counter_of(ChunkConfig())
         hits = store.search("the ferry leaves the harbour when the tables are full", budget)
         assert sum(hit.token_count for hit in hits) <= budget
-        assert hits
+        assert hits or budget == 1
         seen: set[tuple[str, int]] = set()
         for hit in hits:
             text = CORPUS[hit.source]

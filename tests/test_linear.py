@@ -90,7 +90,7 @@ def time_growth(action: Callable[[str], object], build: Build, size: int) -> flo
 
 def chunker_of(**options: Any) -> Chunker:
     """A small budget makes many chunks; what is loaded on first use is loaded here."""
-    chunker = Chunker(max_tokens=64, overlap=0.15, **options)
+    chunker = Chunker(**{"max_tokens": 64, "overlap": 0.15, **options})
     chunker.chunk("# Title\n\n" + "A sentence of a few words stands here. " * 20)
     return chunker
 
