@@ -83,11 +83,15 @@ class Leaves:
         """Of each span between neighbours in ``pos`` whether it is more than what heads others."""
         found = bytearray()
         slot = 0
+        # After the last leaf there is none.
+        starts = chain(self.starts, (len(text) + 1,))
+        leaf = next(starts)
         for number in range(len(pos) - 1):
             start = at = pos[number]
-            while slot < len(self.starts) and self.starts[slot] < start:
+            while leaf < start:
+                leaf = next(starts)
                 slot += 1
-            if slot < len(self.starts) and self.starts[slot] == start:
+            if leaf == start:
                 if not self._heads[slot]:
                     found.append(True)
                     continue

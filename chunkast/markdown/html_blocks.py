@@ -20,7 +20,7 @@ import regex
 
 from chunkast.model import Block
 
-__all__ = ("arrange_html",)
+__all__ = ("arrange_html", "has_anchors")
 
 # The elements that may hold blocks.
 _ELEMENTS: Final = frozenset(
@@ -37,6 +37,7 @@ _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGN
 _ANCHORS = re.compile(
     r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
 )
+_ANCHOR = re.compile(r"<a\s+(?:id|name)\s*=")
 # Containers of one list of blocks that are nested deeper stay as they are.
 _MAX_DEPTH: Final = 4
 # White space, and the marks of quotes around a block.
@@ -56,13 +57,14 @@ class _Role:
     kind: str = ""
 
 
-def arrange_html(text: str, tree: Block) -> Block:
-    """``tree`` with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
-    return _arranged(text, tree) if "<" in text else tree
+def has_anchors(text: str) -> bool:
+    """Whether there may be a paragraph of nothing but anchors."""
+    return "<a" in text and _ANCHOR.search(text) is not None
 
 
-def _arranged(text: str, block: Block) -> Block:
-    children = [_arranged(text, child) if child.children else child for child in block.children]
+def arrange_html(text: str, block: Block) -> Block:
+    """A tree with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
+    children = [arrange_html(text, child) if child.children else child for child in block.children]
     roles = {
         number: role
         for number, child in enumerate(children)

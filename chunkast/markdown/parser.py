@@ -23,7 +23,7 @@ from chunkast.markdown.containers import container_plugin
 from chunkast.markdown.divs import fenced_div_plugin
 from chunkast.markdown.fast import DRAIN, TREE, accelerate
 from chunkast.markdown.front_matter import front_matter_lines
-from chunkast.markdown.html_blocks import arrange_html
+from chunkast.markdown.html_blocks import arrange_html, has_anchors
 from chunkast.markdown.math import math_plugin
 from chunkast.markdown.reading import read_dialects
 from chunkast.markdown.slash_blocks import slash_block_plugin
@@ -138,7 +138,7 @@ def parse_document(
     tags: list[tuple[int, int]] = []
     if wanted & {"xml_tags", "mdx"}:
         tree, tags = split_tags(text, tree, components="mdx" in wanted)
-    if "blocks" in wanted:
+    if "blocks" in wanted and (builder.has_html or has_anchors(text)):
         tree = arrange_html(text, tree)
     return Document(tree, references, tags, starts[front] if front else 0, notes, footnotes)
 

@@ -116,6 +116,8 @@ class TreeBuilder:
         self.leaves = leaves
         self.blanks = blanks
         self.cursor = 0
+        # Whether there is any HTML block.
+        self.has_html = False
         # Where that line begins: the same object for the block that ends there and the next.
         self.at = 0
         self.stack = [_Open("document", 0, (0, self.lines))]
@@ -145,9 +147,11 @@ class TreeBuilder:
                 if token.map is not None:
                     first, last = token.map
                     details = _details(kind, token, inside)
-                    if kind == "html" and first in self.leaves:
-                        kind, info = self.leaves[first]
-                        details = (0, "", info, True)
+                    if kind == "html":
+                        self.has_html = True
+                        if first in self.leaves:
+                            kind, info = self.leaves[first]
+                            details = (0, "", info, True)
                     self.leaf(kind, first, last, details)
             elif role == "open":
                 self.open(kind, token.map, token.info)

@@ -176,10 +176,10 @@ class TokenIndex:
         text = self.text
         keep = positions_in(text, len(positions))
         anchors = keep((0,))
-        last = 0
-        for position in chain(positions, (len(text),)):
+        last, length = 0, len(text)
+        for position in chain(positions, (length,)):
             # Most begin with a letter or a mark, and nothing has to be asked.
-            if position < len(text) and not (
+            if position < length and not (
                 text[position] in _PLAIN or self._begins_safely(position)
             ):
                 continue
