@@ -45,13 +45,15 @@ _TABLES: Final = (
     "search_config",
 )
 
-# The tables in which FTS5 keeps its index: a key and a value of each row. One of them has a
+# The tables in which FTS5 keeps its index: a key and a value of each row, and their types,
+# which any of SQLite's columns may change. One of them has a
 # small row for each chunk, which is read as a whole.
 _WORD_TABLES: Final = (
-    "SELECT id, CAST(block AS BLOB) FROM search_data ORDER BY id",
-    "SELECT segid || ' ' || pgno, CAST(term AS BLOB) FROM search_idx ORDER BY segid, term",
-    "SELECT k, CAST(v AS BLOB) FROM search_config ORDER BY k",
-    """SELECT count(*), CAST(group_concat(id || ' ' || hex(sz)) AS BLOB)
+    "SELECT id || typeof(block), CAST(block AS BLOB) FROM search_data ORDER BY id",
+    """SELECT quote(segid) || quote(pgno) || typeof(term), CAST(term AS BLOB) FROM search_idx
+    ORDER BY segid, term""",
+    "SELECT quote(k) || typeof(v), CAST(v AS BLOB) FROM search_config ORDER BY k",
+    """SELECT count(*), CAST(group_concat(id || quote(sz)) AS BLOB)
     FROM (SELECT id, sz FROM search_docsize ORDER BY id)""",
 )
 
@@ -114,8 +116,8 @@ def _survey(connection: sqlite3.Connection) -> Survey:
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents"
     ):
         document = Document(*values)
-        found.last_document = max(found.last_document, document.number)
         if stored == document.checksum():
+            found.last_document = max(found.last_document, document.number)
             found.documents[document.source] = document
             sources[document.number] = document.source
         else:
@@ -126,12 +128,12 @@ def _survey(connection: sqlite3.Connection) -> Survey:
     for number, document_, stored, *values in connection.execute(
         f"SELECT number, document, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
     ):
-        found.last_chunk = max(found.last_chunk, number)
         source = sources.get(document_)
         text = "\0".join(map(str, (number, source, *values)))
         if source is not None and crc32(text.encode("utf-8", "surrogatepass")) == stored:
             counts[document_] += 1
             found.total += stored
+            found.last_chunk = max(found.last_chunk, number)
         else:
             found.damaged.append(number)
             found.faults.append(f"row {number} of its chunks is damaged")

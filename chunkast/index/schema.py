@@ -15,7 +15,7 @@ from chunkast.index.checks import DIGEST, Document, digest_of, seal
 from chunkast.index.connection import Connection, store_errors
 from chunkast.index.rows import COLUMNS, checksum, faults_of
 
-__all__ = ("STEPS", "connect", "discard", "lock", "migrate")
+__all__ = ("STEPS", "WORDS_TABLE", "connect", "discard", "lock", "migrate")
 
 # Says whose file it is: "chnk".
 _APPLICATION: Final = 0x63686E6B
@@ -56,6 +56,12 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
         connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", settings.items())
 
 
+# The words alone: those that went in are made again from the chunk's row, by ``terms``, when
+# they have to be taken out.
+WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
+            headings, text, content = '',
+            tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
+        )"""
 # Step n leads from version n to version n + 1, by one statement or function after the other. A
 # step that was released is never changed: what comes later is a step of its own.
 STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
@@ -95,12 +101,7 @@ STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
         )""",
         "CREATE INDEX chunks_by_place ON chunks (document, position)",
         "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
-        # The index alone: the words that went in are made again from the chunk's row, by
-        # ``terms``, when they have to be taken out.
-        """CREATE VIRTUAL TABLE search USING fts5 (
-            headings, text, content = '',
-            tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
-        )""",
+        WORDS_TABLE,
     ),
     (
         # How many chunks a document has, and checksums of the rows: see ``rows`` and ``checks``.

@@ -21,6 +21,7 @@ from chunkast.index.checks import (
     survey,
 )
 from chunkast.index.rows import COLUMNS, as_json, checksum, values_of
+from chunkast.index.schema import WORDS_TABLE
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
 from chunkast.notebook import Notebook, chunk_documents
@@ -256,7 +257,9 @@ class Writing:
         if not found.settings:
             execute("DELETE FROM settings")
         # The words of a damaged row are not known, and so cannot be taken out one by one.
-        execute("INSERT INTO search (search) VALUES ('delete-all')")
+        # Its settings may be damaged, too.
+        execute("DROP TABLE search")
+        execute(WORDS_TABLE)
         for number, headings, text in execute("SELECT number, headings, text FROM chunks"):
             self._enter(number, (headings, text))
 
