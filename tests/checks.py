@@ -12,9 +12,9 @@ import regex
 import tiktoken
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
+from chunkast.engine.cells import cell_content, cell_spans
+from chunkast.markdown.prose import Prose
 from chunkast.model import Block
-from chunkast.split.cells import cell_content, cell_spans
-from chunkast.split.prose import Prose
 from chunkast.text.inline import MAX_NESTED
 from chunkast.text.source_map import encode, line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank

@@ -14,7 +14,7 @@ import pytest
 
 import chunkast
 from chunkast import BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
-from chunkast.split.prose import Prose
+from chunkast.markdown.prose import Prose
 from tests.checks import check_promises
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"

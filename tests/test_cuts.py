@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chunkast import Block, ChunkConfig, Chunker, count_tokens
+from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.markdown import parse_blocks
-from chunkast.split.cells import cell_content, cell_spans
 from tests.checks import check_promises
 
 PROSE = "The harbour opens at dawn and closes late. " * 4

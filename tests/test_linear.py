@@ -21,9 +21,9 @@ from typing import Any, Final
 import pytest
 
 from chunkast import Chunker
+from chunkast.markdown.prose import Prose
 from chunkast.model import Block
-from chunkast.pack import trim_span
-from chunkast.split.prose import Prose
+from chunkast.text.spans import trim_span
 from tests.hostile import CASES, EXTENDED, VARIANTS, Build, filled
 
 GROWTH: Final = 4

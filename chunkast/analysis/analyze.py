@@ -23,9 +23,9 @@ from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastWarning
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
 from chunkast.markdown import Document, parse_document, parse_paragraphs
+from chunkast.markdown.prose import Prose
 from chunkast.markdown.titles import plain_title, without_attributes
 from chunkast.model import Analysis, Block, BreakPoint, Heading
-from chunkast.split import Prose
 from chunkast.text.front_matter import parse_front_matter
 from chunkast.text.spans import SpanSet
 

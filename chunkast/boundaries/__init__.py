@@ -1,15 +1,11 @@
 """Break points and protected regions, out of the block tree."""
 
-from chunkast.boundaries.closed import closed_spans
-from chunkast.boundaries.leaves import Leaves
 from chunkast.boundaries.points import merge_break_points, new_point, scan_break_points
 from chunkast.boundaries.regions import find_regions, opening_column, opening_line
 from chunkast.boundaries.search import best_cut, cut_value
 
 __all__ = (
-    "Leaves",
     "best_cut",
-    "closed_spans",
     "cut_value",
     "find_regions",
     "merge_break_points",

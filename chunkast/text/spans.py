@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from chunkast.text.white_space import WHITE_SPACE
+from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
 
-__all__ = ("SpanSet", "content_end")
+__all__ = ("SpanSet", "content_end", "trim_span", "trim_start")
 
 # White space is mostly short, and a span may be long: so much of it is copied at first.
 _NEAR = 64
+
+
+# Blank lines are not searched for one by one: that takes memory for each of them.
+_SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 
 
 def content_end(text: str, start: int, end: int) -> int:
@@ -24,6 +29,27 @@ def content_end(text: str, start: int, end: int) -> int:
             break
         size *= 2
     return end
+
+
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without blank lines (and byte order mark) at its start, white space at its end.
+
+    The first line keeps its indentation. A span of nothing but white space is empty.
+    """
+    end = content_end(text, start, end)
+    return trim_start(text, start, end), end
+
+
+def trim_start(text: str, start: int, end: int) -> int:
+    """``start``, or the first line after it that is not blank (and the byte order mark).
+
+    At most ``end``: no text after it is looked at.
+    """
+    if start == 0 and text.startswith("\ufeff", 0, end):
+        start = 1
+    space = _SPACE.match(text, start, end)
+    last = space.end() if space else start
+    return max(text.rfind("\n", start, last), text.rfind("\r", start, last), start - 1) + 1
 
 
 class SpanSet:

@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from chunkast.config import ChunkConfig
+from chunkast.engine.divide import Frame
 from chunkast.model import Heading
-from chunkast.split import Frame
 
 __all__ = ("Context",)
 

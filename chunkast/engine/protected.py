@@ -9,14 +9,16 @@ from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import ProtectedRegion
 from chunkast.text.spans import SpanSet
 
-__all__ = ("closed_spans",)
+__all__ = ("protected_spans",)
 
 _BLOCKS: Final = frozenset(
     ("tag", *(kind for kind, construct in CONSTRUCTS.items() if construct.protected))
 )
 
 
-def closed_spans(regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]) -> SpanSet:
+def protected_spans(
+    regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]
+) -> SpanSet:
     """The spans of the sorted ``regions`` that fit, by ``fits(start, end)``.
 
     Where two cross and do not fit together, one gives way: blocks, which never cross each

@@ -6,10 +6,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from chunkast.pack.layout import Layout
-from chunkast.pack.piece import Piece
+from chunkast.engine.divide import Divider
+from chunkast.engine.document import Document
+from chunkast.engine.layout import Layout
+from chunkast.engine.piece import Piece
+from chunkast.markdown import CONSTRUCTS
 
-__all__ = ("Overlap",)
+__all__ = ("Overlap", "sentences_of")
 
 # Points inside a block that was divided, where no sentence or block begins.
 _DIVIDED = frozenset({"cell", "line", "blank-line", "statement", "word", "grapheme"})
@@ -111,3 +114,19 @@ class Overlap:
             low, high, step = high + 1, high + step, 2 * step
         found = bisect_left(slots, True, low, min(high, len(units)), key=is_last)
         return units[: found + 1]
+
+
+def sentences_of(
+    document: Document, layout: Layout, divider: Divider
+) -> Callable[[int], list[int]]:
+    """The beginnings of sentences inside a unit of prose that was not divided, by its number."""
+
+    def sentences(unit: int) -> list[int]:
+        start, end = layout.pos[unit], layout.pos[unit + 1]
+        leaf = document.leaves.at(start)
+        divided = leaf is None or end < leaf.end or document.protected.covers(start)
+        if leaf is None or divided or CONSTRUCTS[leaf.kind].shape != "prose":
+            return []
+        return [point.pos for point in divider.sentence_points(leaf, start, leaf.end)]
+
+    return sentences

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
 
+from chunkast.engine.layout import Layout
 from chunkast.model import Heading
-from chunkast.pack.layout import Layout
 from chunkast.text.source_map import positions_in
 
 __all__ = ("Sections", "sections_of")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 from zlib import crc32
 
-from chunkast.pack.layout import Layout
+from chunkast.engine.layout import Layout
 from chunkast.text.source_map import encode
 
 __all__ = ("anchors",)

@@ -7,7 +7,6 @@ protected region, or a piece of a block that is too large. The packer speaks of 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from itertools import repeat
@@ -16,37 +15,14 @@ from typing import Final
 from chunkast.config import ChunkConfig
 from chunkast.model import BreakPoint
 from chunkast.text.source_map import positions_in
-from chunkast.text.spans import content_end
-from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
+from chunkast.text.spans import content_end, trim_start
+from chunkast.text.white_space import WHITE_SPACE
 from chunkast.tokens import NOT_EXACT, TokenIndex, is_far_above
 
-__all__ = ("Layout", "trim_span", "trim_start")
+__all__ = ("Layout",)
 
 # Nothing was asked of a unit yet; no count and no position is this.
 _UNKNOWN: Final = -2
-# Blank lines are not searched for one by one: that takes memory for each of them.
-_SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
-
-
-def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without blank lines (and byte order mark) at its start, white space at its end.
-
-    The first line keeps its indentation. A span of nothing but white space is empty.
-    """
-    end = content_end(text, start, end)
-    return trim_start(text, start, end), end
-
-
-def trim_start(text: str, start: int, end: int) -> int:
-    """``start``, or the first line after it that is not blank (and the byte order mark).
-
-    At most ``end``: no text after it is looked at.
-    """
-    if start == 0 and text.startswith("\ufeff", 0, end):
-        start = 1
-    space = _SPACE.match(text, start, end)
-    last = space.end() if space else start
-    return max(text.rfind("\n", start, last), text.rfind("\r", start, last), start - 1) + 1
 
 
 class Layout:

@@ -16,12 +16,13 @@ from itertools import pairwise
 from typing import Final
 
 from chunkast.boundaries import new_point, opening_line
+from chunkast.boundaries.syntax import SyntaxPoint, fence_points
 from chunkast.code import Outliner
+from chunkast.engine.cells import cell_content, cell_spans
+from chunkast.engine.document import Document
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.markdown.prose import Prose
 from chunkast.model import Block, BreakPoint
-from chunkast.split.cells import cell_content, cell_spans
-from chunkast.split.prose import Prose
-from chunkast.split.syntax import SyntaxPoint, fence_points
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.inline import MAX_NESTED, InlineSpan
 from chunkast.text.sentences import sentence_starts
@@ -30,7 +31,7 @@ from chunkast.text.spans import SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 from chunkast.tokens import TokenIndex
 
-__all__ = ("Frame", "Refiner")
+__all__ = ("Divider", "Division", "Frame")
 
 _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
@@ -231,63 +232,49 @@ _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
 }
 
 
-class Refiner:
-    """Adds the points that a document's too large pieces need.
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The points that divide a block, in no order, and what makes its parts self-contained."""
 
-    ``size(start, end)`` counts what a chunk over that span would count; ``budget`` is
-    the most it may. With ``trim`` off, white space behind a piece counts as well and is
-    cut off before the piece itself is. ``parsed`` is what the parser read of ``text``,
-    ``closed`` the protected regions that fit.
+    points: list[BreakPoint]
+    frame: Frame | None = None
+
+
+class Divider:
+    """Divides the blocks of one document that are larger than the budget.
+
+    With ``trim`` off in the configuration, white space after a part counts as well and is cut
+    off before the part itself is divided.
     """
 
-    def __init__(
-        self,
-        text: str,
-        index: TokenIndex,
-        size: Callable[[int, int], int],
-        *,
-        parsed: str,
-        closed: SpanSet,
-        budget: int,
-        scores: Mapping[str, float],
-        trim: bool,
-        references: frozenset[str],
-        extensions: Sequence[str],
-    ) -> None:
-        self.text = text
-        self.index = index
-        self.size = size
-        self.parsed = parsed
-        self.closed = closed
-        self.budget = budget
-        self.scores = scores
-        self.trim = trim
-        self.references = references
-        self.extensions = extensions
-        self.points: list[BreakPoint] = []
-        self.frames: list[Frame] = []
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.text = document.text
+        self.index = document.index
+        self.measure = document.measure
+        self.parsed = document.parsed
+        self.protected = document.protected
+        self.scores = document.config.score_table
+        self.trim = document.config.trim
         # Of the leaf that was asked for last.
         self._whole: tuple[Block, SpanSet] | None = None
         # What has fewer characters than the budget has tokens is not divided.
-        self.outliner = Outliner(least=budget)
+        self._outliner = Outliner(least=document.config.max_tokens)
 
-    def divide(self, leaf: Block, start: int, body_end: int, end: int) -> None:
-        """Add points inside ``[start, end)``, which begins with ``leaf``, until all fits.
+    def divide(self, leaf: Block, start: int, body_end: int, end: int) -> Division:
+        """The points inside ``[start, end)``, which begins with ``leaf``, between which all fits.
 
         ``body_end`` is where the leaf, or the protected region that it opens, ends. What
-        lies behind it is white space, or lines with nothing but a container's markers.
+        follows it is white space, or lines with nothing but a container's markers.
         """
-        before = len(self.points)
         piece = self._piece(leaf, end)
         tail = self._tail(body_end, end)
+        points: list[BreakPoint] = []
         if tail < end:
-            self.points.append(piece.point(tail, "line"))
-            self._divide(piece, tail, end, (_spaced(_all_lines), _all_lines, *_FINEST))
-        self._divide(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
-        if len(self.points) > before:
-            frame = _frame(self.text, leaf)
-            if frame is not None:
-                self.frames.append(frame)
+            points.append(piece.point(tail, "line"))
+            points += self._parts(piece, tail, end, (_spaced(_all_lines), _all_lines, *_FINEST))
+        points += self._parts(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
+        return Division(points, _frame(self.text, leaf) if points else None)
 
     def _tail(self, body_end: int, end: int) -> int:
         """Where what has to be cut off behind a body begins: a line's start, or ``end``."""
@@ -307,17 +294,17 @@ class Refiner:
         last = max(leaf.end, end)
         clusters = joined_spans(self.text, leaf.start, last)
         is_table = CONSTRUCTS[leaf.kind].shape == "table"
-        blocked = [*clusters, *self.closed.within(leaf.start, last)]
+        blocked = [*clusters, *self.protected.within(leaf.start, last)]
         sentences: set[int] = set()
         whole = SpanSet(clusters)
         for prose in self._prose(leaf):
-            spans = prose.spans(self.references, self.extensions)
+            spans = prose.spans(self.document.references, self.document.extensions)
             for pos in prose.sentences(spans):
                 # One that begins inside a region leaves the region's edges to cut at.
-                sentences |= {self.closed.start(pos), self.closed.end(pos)}
+                sentences |= {self.protected.start(pos), self.protected.end(pos)}
             blocked.extend(self._whole_spans(prose, spans, whole))
-        step = max(1, self.budget // _STEP_SHARE)
-        syntax = fence_points(self.parsed, leaf, self.outliner, self.scores)
+        step = max(1, self.measure.budget // _STEP_SHARE)
+        syntax = fence_points(self.parsed, leaf, self._outliner, self.scores)
         return _Piece(
             self.parsed,
             leaf,
@@ -343,10 +330,10 @@ class Refiner:
             yield Prose(self.parsed, leaf)
         elif shape == "table":
             for row in pairwise(self._lines_of(leaf)):
-                if self._is_within_budget(*row):
+                if self.measure.fits_untrimmed(*row):
                     continue
                 for first, last in cell_spans(self.parsed, *row):
-                    if not self._is_within_budget(first, last):
+                    if not self.measure.fits_untrimmed(first, last):
                         content = cell_content(self.parsed, first, last)
                         yield Prose(self.parsed, Block("paragraph", *content))
 
@@ -363,47 +350,39 @@ class Refiner:
             # A construct ends where no grapheme cluster is cut.
             first = clusters.start(prose.source(span.start))
             last = clusters.end(prose.source(span.end - 1) + 1)
-            if not self.closed.crosses(first, last) and self._is_within_budget(first, last):
+            if not self.protected.crosses(first, last) and self.measure.fits_untrimmed(first, last):
                 yield first, last
             elif depth < MAX_NESTED:
                 waiting.extend((inner, depth + 1) for inner in span.inside)
 
-    def _is_within_budget(self, start: int, end: int) -> bool:
-        index = self.index
-        return index.at_most(start, end) <= self.budget or index.count(start, end) <= self.budget
-
-    def _divide(self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]) -> None:
-        # Most pieces are so short that nothing has to be counted.
-        if self.index.at_most(start, end) <= self.budget or self.size(start, end) <= self.budget:
+    def _parts(
+        self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]
+    ) -> Iterator[BreakPoint]:
+        """The points of the first of ``levels`` that has any, and those inside what is too large."""
+        if self.measure.fits(start, end):
             return
         if not self.trim:
             content = content_end(self.text, start, end)
             if start < content < end:
-                self._cut_off(piece, start, content, end, levels)
+                yield from self._without_space(piece, start, content, end, levels)
                 return
-        while levels:
-            level, *rest = levels
-            levels = tuple(rest)
+        for number, level in enumerate(levels, 1):
             points = list(level(piece, start, end))
-            if not points:
-                continue
-            self.points.extend(points)
-            edges = [start, *(point.pos for point in points), end]
-            for first, last in pairwise(edges):
-                self._divide(piece, first, last, levels)
-            return
+            if points:
+                yield from points
+                for first, last in pairwise([start, *(point.pos for point in points), end]):
+                    yield from self._parts(piece, first, last, levels[number:])
+                return
 
-    def _cut_off(
+    def _without_space(
         self, piece: _Piece, start: int, content: int, end: int, levels: tuple[_Level, ...]
-    ) -> None:
-        """Cut the white space behind ``content`` off, at a line's start if that suffices."""
+    ) -> Iterator[BreakPoint]:
+        """Cut the white space after ``content`` off, at a line's start if that suffices."""
         following = [content + offset for offset in line_starts(self.text[content:end])[1:-1]]
-        at = (
-            following[0] if following and self.size(start, following[0]) <= self.budget else content
-        )
-        self.points.append(piece.point(at, "line"))
-        self._divide(piece, start, at, levels)
-        self._divide(piece, at, end, _BLANK)
+        at = following[0] if following and self.measure.fits(start, following[0]) else content
+        yield piece.point(at, "line")
+        yield from self._parts(piece, start, at, levels)
+        yield from self._parts(piece, at, end, _BLANK)
 
 
 def _at_line_start(text: str, pos: int) -> bool:

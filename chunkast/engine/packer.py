@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from itertools import accumulate, chain
 
 from chunkast.boundaries import cut_value
-from chunkast.pack.anchors import anchors
-from chunkast.pack.layout import Layout
-from chunkast.pack.overlap import Overlap
-from chunkast.pack.piece import Piece
-from chunkast.pack.sections import Sections
+from chunkast.engine.anchors import anchors
+from chunkast.engine.layout import Layout
+from chunkast.engine.overlap import Overlap
+from chunkast.engine.piece import Piece
+from chunkast.engine.sections import Sections
 from chunkast.text.source_map import positions_in
 
 __all__ = ("pack",)

@@ -1,0 +1,117 @@
+"""From the packer's pieces to chunks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chunkast.engine.document import Document
+from chunkast.engine.embed import Context
+from chunkast.engine.layout import Layout
+from chunkast.engine.overlap import Overlap
+from chunkast.engine.piece import Piece
+from chunkast.identity import Location
+from chunkast.model import Analysis, Annotation, Chunk, draft_type
+from chunkast.text.source_map import SourceMap
+
+__all__ = ("Origin", "Parts", "assemble")
+
+# How many chunks each location has, by its key.
+Parts = defaultdict[bytes, int]
+
+# The constructor of a frozen class takes four times as long.
+_ChunkDraft: Final = draft_type(Chunk)
+_bare_chunk = _ChunkDraft.__new__
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What chunks say of the document that they come from, beside its text."""
+
+    source: str | None
+    front_matter: str | Mapping[str, Any]
+    annotations: Sequence[Annotation]
+
+    @classmethod
+    def of(cls, analysis: Analysis, source: str | None) -> Origin:
+        """The origin of an analysis: its front matter as data where that was asked for."""
+        data = analysis.front_matter_data
+        front_matter = analysis.front_matter if data is None else data
+        return cls(source, front_matter, analysis.annotations)
+
+    def metadata(self, start: int, end: int) -> dict[str, Any]:
+        """The document's front matter, and what is annotated of ``[start, end)``."""
+        found: dict[str, Any] = {"front_matter": self.front_matter} if self.front_matter else {}
+        if self.annotations:
+            first = bisect_left(self.annotations, start, key=_start)
+            for mark in self.annotations[first : bisect_left(self.annotations, end, key=_start)]:
+                found.setdefault(mark.key, []).append(mark.value)
+        return found
+
+
+def _start(mark: Annotation) -> int:
+    return mark.start
+
+
+def assemble(
+    document: Document,
+    layout: Layout,
+    context: Context,
+    pieces: Iterable[Piece],
+    *,
+    overlap: Overlap,
+    origin: Origin,
+    parts: Parts,
+) -> Iterator[Chunk]:
+    """The chunks of the pieces that are more than white space; ``parts`` goes on counting."""
+    location = Location.of(origin.source or "")
+    source_map = SourceMap(document.text)
+    number = 0
+    previous: Piece | None = None
+    for piece in pieces:
+        own, end = layout.span(piece.first, piece.last)
+        if own >= end:
+            continue
+        if previous is None or context.is_heading(layout.pos[piece.first]):
+            start, tokens = own, layout.count(piece.first, piece.last)
+        else:
+            room = document.config.max_tokens - layout.context(piece.first)
+            start, tokens = overlap.start(previous, piece, room)
+        text = document.text[start:end]
+        before, after, embed_tokens = context.around(
+            text, tokens, start, own, layout.pos[piece.last]
+        )
+        headings = context.path(own)
+        place = location.at(headings)
+        part = parts[place.key]
+        parts[place.key] += 1
+        # The hashes are not set: they are computed when they are read.
+        chunk: Any = _bare_chunk(_ChunkDraft)
+        chunk.id = place.id(part)
+        chunk.index = number
+        chunk.source = origin.source
+        chunk.text = text
+        chunk.start_index = start
+        chunk.end_index = end
+        chunk.start_byte = source_map.byte(start)
+        chunk.end_byte = source_map.byte(end)
+        chunk.start_line = source_map.line(start)
+        chunk.end_line = source_map.line(end - 1)
+        chunk.token_count = tokens
+        chunk.overlap = own - start
+        chunk.headings = headings
+        chunk.kinds = document.leaves.kinds(start, end)
+        chunk.embed_text = before + text + after
+        chunk.embed_token_count = embed_tokens
+        chunk.oversize = tokens > document.config.max_tokens
+        chunk.metadata = origin.metadata(own, end)
+        chunk.__class__ = Chunk
+        yield chunk
+        number += 1
+        previous = piece
+        # The next chunk may repeat the end of this one, and nothing before it.
+        document.leaves.release(layout.pos[piece.first])
+        document.index.release(layout.pos[piece.first])

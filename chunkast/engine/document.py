@@ -1,0 +1,54 @@
+"""What every step of one document's way to its chunks reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chunkast.config import ChunkConfig
+from chunkast.engine.leaves import Leaves
+from chunkast.engine.measure import Measure
+from chunkast.engine.protected import protected_spans
+from chunkast.model import Analysis
+from chunkast.text.spans import SpanSet
+from chunkast.tokens import Counter, TokenIndex
+
+__all__ = ("Document",)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with its leaves, what its spans count, and where it must not be cut.
+
+    ``parsed`` is what the parser read of ``text``, character for character. ``protected`` are
+    the protected regions that fit the budget.
+    """
+
+    text: str
+    parsed: str
+    leaves: Leaves
+    index: TokenIndex
+    measure: Measure
+    protected: SpanSet
+    references: frozenset[str]
+    extensions: tuple[str, ...]
+    config: ChunkConfig
+
+    @classmethod
+    def of(
+        cls, analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter
+    ) -> Document:
+        """The document of an analysis whose tree has these ``leaves``."""
+        text = analysis.text
+        index = TokenIndex(text, counter, leaves.starts)
+        measure = Measure(text, index, config.max_tokens, config.trim)
+        return cls(
+            text=text,
+            parsed=analysis.masked or text,
+            leaves=leaves,
+            index=index,
+            measure=measure,
+            protected=protected_spans(analysis.regions, measure.fits),
+            references=analysis.references,
+            extensions=analysis.extensions,
+            config=config,
+        )

@@ -1,0 +1,80 @@
+"""One document's way from its analysis to its chunks, each step entered once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from chunkast.config import ChunkConfig
+from chunkast.engine.assemble import Origin, Parts, assemble
+from chunkast.engine.divide import Divider
+from chunkast.engine.document import Document
+from chunkast.engine.embed import Context
+from chunkast.engine.layout import Layout
+from chunkast.engine.leaves import Leaves
+from chunkast.engine.overlap import Overlap, sentences_of
+from chunkast.engine.packer import pack
+from chunkast.engine.refine import refine
+from chunkast.engine.sections import sections_of
+from chunkast.model import Analysis, Block, Chunk
+from chunkast.tokens import Counter
+
+__all__ = ("chunks_of",)
+
+# In place of a tree of which all that is needed was taken.
+_NO_TREE: Final = Block("document", 0, 0)
+
+
+def chunks_of(
+    analysis: Analysis,
+    config: ChunkConfig,
+    counter: Counter,
+    source: str | None,
+    parts: Parts,
+) -> Iterator[Chunk]:
+    """The chunks of an analysed document, in order, made as they are asked for.
+
+    All is packed when this returns. ``parts`` counts the chunks of each location, and goes on
+    from document to document.
+    """
+    leaves = Leaves(analysis.text, analysis.blocks)
+    # The tree takes more memory than all that comes after it, which needs the leaves.
+    analysis = replace(analysis, blocks=_NO_TREE)
+    document = Document.of(analysis, leaves, config, counter)
+    divider = Divider(document)
+    refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
+    # The points are in ``refined``.
+    analysis = replace(analysis, break_points=())
+    if not config.overlap_tokens:
+        # Blocks are asked for their sentences to overlap alone.
+        leaves.release(len(document.text))
+    context = Context(
+        config,
+        analysis.headings,
+        refined.frames,
+        analysis.front_matter,
+        path=analysis.path,
+        count=counter.count,
+        adds_up=document.index.adds_up_behind_line_end,
+    )
+    layout = Layout(
+        document.text,
+        document.index,
+        refined.points,
+        config,
+        context_tokens=context.tokens,
+        suffix_tokens=context.suffix_tokens,
+    )
+    overlap = Overlap(layout, sentences_of(document, layout, divider))
+    has_text = leaves.texts(document.text, layout.pos)
+    pieces = pack(layout, sections_of(analysis.headings, layout), overlap, has_text)
+    return assemble(
+        document,
+        layout,
+        context,
+        pieces,
+        overlap=overlap,
+        origin=Origin.of(analysis, source),
+        parts=parts,
+    )
