@@ -1,4 +1,4 @@
-"""Break points and protected regions, out of the block tree."""
+"""Break points and protected regions, found in the block tree."""
 
 from chunkast.boundaries.closed import closed_spans
 from chunkast.boundaries.leaves import Leaves
