@@ -33,18 +33,19 @@ _LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
 # A line that goes on with the statement whose body ends before it.
 _CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
-# A window is broken when more than one in so many characters, and more than a few, belong to
-# no construct.
+# A window is broken when more than one in ``_ERROR_SHARE`` of its characters, and more than
+# ``_FEW_ERRORS``, belong to no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
-# Or when it has more than one error in so many characters, however short: time and memory of
+# Or when it has more than one error in this many characters, however short: time and memory of
 # the parser grow with the square of their number.
 _PER_ERROR: Final = 32
 _FEW_SITES: Final = 8
-# No more of a document's code is read once so many characters were broken, and one in so many.
+# Reading of a document's code ends once this many characters were broken, and one in
+# ``_READ_PER_BROKEN``.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
 _READ_PER_BROKEN: Final = 16
-# Nor once windows that each take little were so many that a character was read so many times:
+# It also ends once characters were read this many times on average, as in many small windows:
 # real code is read twice.
 _READINGS: Final = 8
 # A window is halved while it is broken, but not below this.
@@ -384,7 +385,7 @@ def _errors(root: Any, first: int, last: int) -> int:
 
 
 def _has_many_errors(root: Any) -> bool:
-    """Whether more than one in so many characters is an error, whatever is inside it."""
+    """Whether there is more than one error in ``_PER_ERROR`` characters, however short they are."""
     sites = 0
     most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
     stack = [root]

@@ -59,7 +59,7 @@ def run(setting: Setting) -> Iterator[Table]:
         (
             "count",
             "Scaling: the number of documents",
-            f"MB/s on so many real documents, no two equal, of at most {SMALL:,} characters.",
+            f"MB/s by the number of real documents, no two equal, of at most {SMALL:,} characters.",
         ),
         ((name, list(islice(copies(small), count))) for name, count in counts.items()),
         contenders,
