@@ -1,6 +1,6 @@
 """Many documents: in this process or spread over several, in input order.
 
-What is raised while one document is chunked costs that document alone.
+An exception while one document is chunked affects only that document.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from chunkast.workers import Answer, attempt, started
 
 __all__ = ("Continued", "OnError", "chunk_groups")
 
-# Told of a document that failed: its position from 0, its source, what was raised.
+# Called for a document that failed: its position from 0, its source, the exception.
 OnError = Callable[[int, "str | None", BaseException], object]
 
-# A work unit holds at least this many characters, so that sending it costs little.
-_UNIT_SIZE: Final = 200_000
+# A work unit has at least this many characters, so that the cost of sending it is small.
+_MIN_UNIT_SIZE: Final = 200_000
 
-# (index of the text, its source, the text), all of one source behind one another.
+# (index of the text, its source, the text), all of one source, one after another.
 _Group = list[tuple[int, str | None, str]]
 _Result = list[tuple[int, Answer[list[Chunk]]]]
-# A chunk's fields in their order, but for its texts: they are cut out of the document again.
+# A chunk's fields in order, without its texts, which are cut out of the document again.
 _Row = tuple[Any, ...]
 _FIELDS: Final = tuple(field.name for field in fields(Chunk))
 _TEXT: Final = _FIELDS.index("text")
@@ -39,7 +39,7 @@ _values = attrgetter(*_FIELDS)
 
 
 class _Chunker(Protocol):
-    """What is asked of a chunker here; its class builds an equal one from ``config``."""
+    """The part of a chunker that is used here; its class makes an equal one from ``config``."""
 
     config: ChunkConfig
 
@@ -49,7 +49,7 @@ class _Chunker(Protocol):
 
 
 class Continued(defaultdict[bytes, int]):
-    """Counts that go on from ``before``, which stays as it is: a document may fail."""
+    """Counts that continue those of ``before``, which stays unchanged: a document may fail."""
 
     def __init__(self, before: Mapping[bytes, int]) -> None:
         super().__init__(int)
@@ -69,10 +69,10 @@ def chunk_groups(
     progress: bool,
     on_error: OnError | None,
 ) -> list[list[Chunk]]:
-    """The chunks of every text, in input order; texts of one source go on counting parts.
+    """The chunks of every text, in input order; texts of the same source continue the part count.
 
-    A text that failed has none and is told to ``on_error``. Without it the exception (of
-    several the first, by position) is raised when the others are done.
+    A text that failed has no chunks and is reported to ``on_error``. Without that the exception
+    (of several the first by position) is raised when the others are done.
     """
     groups: dict[object, _Group] = {}
     for number, (text, source) in enumerate(zip(texts, sources, strict=True)):
@@ -120,7 +120,7 @@ def _units(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
     for group in groups:
         unit.append(group)
         size += sum(len(text) for _, _, text in group)
-        if size >= _UNIT_SIZE:
+        if size >= _MIN_UNIT_SIZE:
             yield unit
             unit, size = [], 0
     if unit:
@@ -150,7 +150,7 @@ def _chunk(
 def _row_maker(
     chunker_type: Callable[[ChunkConfig], _Chunker], config: ChunkConfig
 ) -> Callable[[list[_Group]], list[tuple[int, bytes]]]:
-    """What a process does with a unit: chunk it, and leave out what the texts say."""
+    """The function that a process calls with a unit: it chunks it, and leaves the texts out."""
     chunker = chunker_type(config)
 
     def rows(unit: list[_Group]) -> list[tuple[int, bytes]]:
@@ -160,7 +160,7 @@ def _row_maker(
 
 
 def _to_rows(answer: Answer[list[Chunk]]) -> bytes:
-    """A document's answer with rows in place of chunks, packed: it can fail on its own."""
+    """A document's answer, with rows instead of chunks, as bytes; packing may fail for it alone."""
     if answer.error is None:
         return attempt(lambda: [_to_row(chunk) for chunk in answer.value()]).packed()
     return answer.packed()
@@ -174,11 +174,11 @@ def _from_rows(data: bytes, text: str) -> Answer[list[Chunk]]:
 
 
 def _to_row(chunk: Chunk) -> _Row:
-    """A chunk's fields; of its texts only what ``embed_text`` has before and behind ``text``."""
+    """A chunk's fields; of its texts only what ``embed_text`` has around ``text``."""
     row = list(_values(chunk))
-    before, found, behind = chunk.embed_text.partition(chunk.text)
+    before, found, after = chunk.embed_text.partition(chunk.text)
     row[_TEXT] = None
-    row[_EMBED_TEXT] = (before, behind) if found else before
+    row[_EMBED_TEXT] = (before, after) if found else before
     return tuple(row)
 
 
@@ -186,8 +186,8 @@ def _from_row(values: _Row, text: str) -> Chunk:
     row = list(values)
     row[_TEXT] = own = text[row[_START] : row[_END]]
     if not isinstance(row[_EMBED_TEXT], str):
-        before, behind = row[_EMBED_TEXT]
-        row[_EMBED_TEXT] = f"{before}{own}{behind}" if before or behind else own
+        before, after = row[_EMBED_TEXT]
+        row[_EMBED_TEXT] = f"{before}{own}{after}" if before or after else own
     return Chunk(*row)
 
 

@@ -1,4 +1,4 @@
-"""Chunks as typed columns: the one schema of Parquet files and of Arrow batches.
+"""Chunks as typed columns: the schema of Parquet files and of Arrow batches.
 
 The columns are the fields of ``Chunk``; ``metadata`` is JSON. Arrow's strings are UTF-8,
 so a lone surrogate becomes U+FFFD. Only :func:`arrow_schema` needs pyarrow.
@@ -40,14 +40,14 @@ COLUMNS: Final = {
 
 
 def arrow_schema() -> Any:
-    """The Arrow schema of chunks."""
+    """The Arrow schema of chunks; needs pyarrow."""
     import pyarrow as pa
 
-    texts = pa.list_(pa.field("item", pa.string(), nullable=False))
+    list_of_strings = pa.list_(pa.field("item", pa.string(), nullable=False))
     return pa.schema(
         pa.field(
             name,
-            texts if kind == "list" else pa.type_for_alias(kind),
+            list_of_strings if kind == "list" else pa.type_for_alias(kind),
             nullable=name == "source",
         )
         for name, kind in COLUMNS.items()
@@ -55,7 +55,7 @@ def arrow_schema() -> Any:
 
 
 def chunk_row(chunk: Chunk) -> dict[str, Any]:
-    """The values of ``chunk`` by column, as the schema wants them."""
+    """The values of ``chunk`` by column, of the types that the schema has."""
     values = chunk.to_dict()
     values["metadata"] = json.dumps(values["metadata"], ensure_ascii=False, sort_keys=True)
     return {name: _value(values[name]) for name in COLUMNS}

@@ -15,26 +15,26 @@ __all__ = (
     "describe",
 )
 
-# What ends a run: no failure of the document at hand, as any other exception is. (The
-# libraries that are written in Rust have one that is no ``Exception``.)
+# These end the program; any other exception is a failure of the document at hand. (Libraries
+# written in Rust raise one that is not an ``Exception``.)
 STOPS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
 # The most characters of a value that a message shows.
-_SHOWN: Final = 80
+_MAX_SHOWN: Final = 80
 
 
 class ChunkastError(Exception):
-    """Root of every exception chunkast raises on purpose."""
+    """The base class of every exception that chunkast itself raises."""
 
 
 class ChunkastWarning(UserWarning):
-    """Something given was left out, and the rest done: what, and why."""
+    """A part of the input was skipped and the rest was processed; the message says what and why."""
 
 
 class ConfigError(ChunkastError, ValueError):
-    """A configuration value that is not allowed.
+    """An invalid configuration value.
 
-    The message names the field, the value and what is allowed. ``field`` holds
-    the field's name.
+    ``field`` is the name of the field, ``value`` its value, and ``allowed`` says what it must
+    be; the message contains all three.
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
@@ -48,12 +48,12 @@ class ConfigError(ChunkastError, ValueError):
 
 
 def _shown(value: object) -> str:
-    """A value in at most 80 characters; its type where it cannot be written out."""
+    """A value in at most 80 characters; its type where it has no usable ``repr``."""
     try:
         shown = repr(value)
-    except Exception:  # noqa: BLE001 - an integer of thousands of digits, a class of the user's
+    except Exception:  # noqa: BLE001 - an integer with thousands of digits, a user's class
         shown = f"<{type(value).__qualname__}>"
-    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[: _MAX_SHOWN - 3]}..."
 
 
 def describe(error: BaseException) -> str:
@@ -68,7 +68,10 @@ def describe(error: BaseException) -> str:
 
 
 class MissingPackageError(ChunkastError, ImportError):
-    """A package that an adapter is for is not installed: which, and the extra that has it."""
+    """An optional package is not installed.
+
+    ``package`` is its name, ``extra`` the extra of chunkast that installs it.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"needs {package}: pip install 'chunkast[{extra}]'", name=package)
@@ -80,10 +83,11 @@ class MissingPackageError(ChunkastError, ImportError):
 
 
 class SourceError(ChunkastError):
-    """A file that cannot be read or decoded: which, where and what to do.
+    """A file that cannot be read or decoded.
 
-    ``path`` is the file's name as it was given, ``position`` the offset in bytes
-    of what is wrong in it, or ``None`` when that is no single place.
+    ``path`` is the file's name as the caller gave it, ``reason`` says what is wrong and what
+    to do, ``position`` is the offset of the fault in bytes, or ``None`` if it has no single
+    place.
     """
 
     def __init__(self, path: str, reason: str, position: int | None = None) -> None:
@@ -98,7 +102,10 @@ class SourceError(ChunkastError):
 
 
 class StoreError(ChunkastError):
-    """A database that cannot be used: which, and why. ``path`` is its name as it was given."""
+    """A database that cannot be used.
+
+    ``path`` is its name as the caller gave it, ``reason`` says why it cannot be used.
+    """
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

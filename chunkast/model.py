@@ -1,4 +1,4 @@
-"""The nouns: frozen values that every other module passes around.
+"""The values that every other module passes around; all are frozen.
 
 Units, everywhere: character indices are Python code points and end-exclusive,
 byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive.
@@ -25,25 +25,36 @@ __all__ = (
 
 
 def draft_type(of: type) -> Any:
-    """A class whose objects can become those of ``of``, a frozen dataclass with slots.
+    """A mutable class whose objects can become those of ``of``, a frozen dataclass with slots.
 
-    Its fields are set on ``draft_type(of)()``, then ``__class__`` is: the constructor takes
-    four times as long, which is felt where an object is made for every block.
+    The fields are set on an object of it, then its ``__class__``. The constructor of ``of``
+    takes four times as long, which matters where an object is made for every block.
     """
-    return type("_Draft", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
+    return type("_Mutable", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A node of the block tree, covering whole lines ``[start, end)`` of the source.
+    r"""A node of the block tree, covering whole lines ``[start, end)`` of the source.
 
     The leaves of a tree, in order, tile the source: every character belongs to
-    exactly one of them. ``level`` is a heading's level (1 to 6), or the nesting
-    depth of a list and its items (0 for the outermost). ``content`` is what the
-    parser read inside a heading or a nested paragraph once the container's prefixes
-    were removed (empty where the source itself says the same). ``info`` is a fence's
-    info string, or the type of a container or alert. ``closed`` is false for a fence
-    without a closing line.
+    exactly one of them.
+
+    kind: what the block is ("document", "paragraph", "list", "fence", ...).
+    start: where it begins, a character index; the start of a line.
+    end: where it ends, a character index, exclusive.
+    children: the blocks inside it, in order; empty for a leaf.
+    level: a heading's level (1 to 6), or the nesting depth of a list and its items
+        (0 for the outermost); 0 for other blocks.
+    content: the text of a heading or a nested paragraph without the prefixes of the
+        containers around it; empty where the source itself has the same text.
+    info: a fence's info string, or the type of a container or alert; else empty.
+    closed: false for a fence without a closing line, else true.
+
+    >>> from chunkast import Chunker
+    >>> tree = Chunker().analyze("# Title\n\nText.\n").blocks
+    >>> [(leaf.kind, leaf.start, leaf.end) for leaf in tree.leaves()]
+    [('heading', 0, 8), ('blank', 8, 9), ('paragraph', 9, 15)]
     """
 
     kind: str
@@ -76,10 +87,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class BreakPoint:
-    """A place where a chunk may begin: ``pos`` is the character that would be its first.
+    """A place where a chunk may begin.
 
-    ``score`` says how good a place it is (see ``chunkast.scores``); a negative score
-    means: only when there is no other. ``kind`` names the construct it comes from.
+    pos: the character index of what would be the chunk's first character.
+    score: how good a place it is, higher is better (see ``chunkast.scores``). A point with
+        a negative score is used only when there is no other.
+    kind: the construct it comes from, a key of the score table ("h2", "sentence", ...).
     """
 
     pos: int
@@ -89,7 +102,12 @@ class BreakPoint:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedRegion:
-    """A span ``[start, end)`` that admits no cut strictly inside while it fits the budget."""
+    """A span ``[start, end)`` that is not cut while it fits the budget.
+
+    start: where it begins, a character index.
+    end: where it ends, a character index, exclusive.
+    kind: what it is ("fence", "table", "link", ...), or empty.
+    """
 
     start: int
     end: int
@@ -102,12 +120,18 @@ class ProtectedRegion:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading at the top level of a document, which opens a section.
+    r"""A heading at the top level of a document, which opens a section.
 
-    ``start`` is where the heading begins, or what labels it (a comment, an anchor, an opening
-    tag); ``end`` where the line after it begins.
-    ``title`` is its text without markup, ``path`` the titles from the outermost
-    enclosing section down to this one.
+    start: where the heading begins, a character index; if something labels it (a comment, an
+        HTML anchor, an opening tag), where that begins.
+    end: where the next line after it begins, a character index.
+    level: 1 to 6, 1 for the outermost.
+    title: its text without markup.
+    path: the titles from the outermost enclosing section down to this one.
+
+    >>> from chunkast import Chunker
+    >>> [heading.path for heading in Chunker().analyze("# A\n\n## *B*\n").headings]
+    [('A',), ('A', 'B')]
     """
 
     start: int
@@ -119,9 +143,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """Something known of ``[start, end)``, for the metadata of the chunk that it begins in.
+    """A value for the metadata of the chunk in which the span ``[start, end)`` begins.
 
-    A chunk's ``metadata[key]`` is the list of the values, in order; they are JSON data.
+    A chunk's ``metadata[key]`` is the list of these values, in order.
+
+    start: where the span begins, a character index.
+    end: where it ends, a character index, exclusive.
+    key: the key in the chunk's metadata.
+    value: JSON data: dicts, lists, strings, numbers, booleans, None.
     """
 
     start: int
@@ -134,17 +163,26 @@ class Annotation:
 class Analysis:
     """What the chunker knows of a document before it is packed.
 
-    ``break_points`` are sorted by position, one per position. ``regions`` are sorted
-    by start. ``references`` are the normalized labels of the link definitions,
-    ``footnotes`` the labels of the footnotes. ``front_matter`` is the raw front matter, delimiters included, ``front_matter_data`` what
-    it says where the configuration asks for that and it can be read. ``notes`` say, one
-    sentence each, what had to be done differently than usual. ``masked`` is what the
-    parser read where that was not the text itself, of the same length and lines. ``tags``
-    are the spans of the blocks that pairs of XML tags enclose. ``extended`` says that
-    there may be points and regions which no block of the tree has: of a user's heuristics,
-    of tool calls. ``path`` is the heading path that the text as a whole stands under, as a
-    cell of a notebook may. ``extensions`` are the Markdown extensions that the text was read
-    with. The analysis does not depend on the budget, so one can serve several.
+    An analysis does not depend on the budget, so one can be used with several.
+
+    text: the document.
+    blocks: the root of the block tree, of the kind "document".
+    break_points: where chunks may begin, sorted by position, one per position.
+    regions: spans that are not cut while they fit the budget, sorted by start.
+    headings: the headings at the top level, in document order.
+    references: the normalized labels of the link definitions.
+    front_matter: the raw front matter, delimiters included; empty if there is none.
+    notes: one sentence each: what had to be done differently than usual.
+    masked: the text that the parser read, of the same length and lines as ``text``; empty
+        where it was ``text`` itself.
+    tags: the spans of the blocks that pairs of XML tags enclose, in character indices.
+    annotations: values for the metadata of chunks.
+    extended: whether there may be points and regions that no block of the tree has: those of
+        a user's heuristics and of tool calls.
+    front_matter_data: the parsed front matter, if the configuration wants it and it is valid.
+    path: the heading path that the text as a whole stands under, as a notebook's cell may.
+    extensions: the Markdown extensions that the text was parsed with.
+    footnotes: the labels of the footnotes.
     """
 
     text: str
@@ -172,9 +210,9 @@ class Analysis:
         headings: Iterable[Heading] = (),
         annotations: Iterable[Annotation] = (),
     ) -> Analysis:
-        """This analysis with more in it, for heuristics; they are put in order at the end."""
-        # Every document is extended three times: a constructor, as ``replace`` takes as long
-        # as the parse of a short text.
+        """A copy with these added, for heuristics; they are sorted when all heuristics have run."""
+        # Called three times per document. The constructor is used because ``replace`` takes as
+        # long as the parse of a short text.
         return Analysis(
             self.text,
             self.blocks,
@@ -197,17 +235,41 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One chunk: a verbatim slice of the source and where it comes from.
+    r"""One chunk: a verbatim slice of the source and where it comes from.
 
-    ``text == source[start_index:end_index]``, always. The first ``overlap``
-    characters of ``text`` were already covered by the chunk before. ``headings`` is
-    the heading path in force where the chunk's own text begins. ``kinds`` are the
-    kinds of the blocks inside (containers before what they hold), in order of appearance. ``embed_text`` is ``text`` made
-    self-contained (heading path, repeated table header, re-opened fence).
-    ``token_count`` and ``embed_token_count`` are exact for the configured encoding.
-    ``content_hash`` and ``embed_hash`` are those of ``text`` and ``embed_text``, computed when
-    they are first read. ``oversize`` marks the two cases in which ``token_count`` may exceed the budget:
-    a single grapheme cluster larger than it, and a block kept whole on request.
+    id: 16 hexadecimal digits: which chunk of the source it is (see ``chunk_id``).
+    index: its number in the document, from 0.
+    source: the document's name as the caller gave it, or ``None``.
+    text: the slice itself; ``text == document[start_index:end_index]``, always.
+    start_index: where it begins in the document, a character index from 0.
+    end_index: where it ends, a character index, exclusive.
+    start_byte: where it begins, in bytes of the document's UTF-8, from 0.
+    end_byte: where it ends, in bytes of UTF-8, exclusive.
+    start_line: the line in which it begins, from 1.
+    end_line: the line of its last character, from 1, inclusive.
+    token_count: how many tokens ``text`` has, exact for the configured encoding.
+    overlap: how many characters at the start of ``text`` the previous chunk has too.
+    headings: the titles of the sections, outermost first, in which the chunk's own text
+        (after the overlap) begins.
+    kinds: the kinds of the blocks inside, in order of appearance, each once; containers
+        before their contents.
+    content_hash: the hash of ``text`` with its white space normalized, computed when it is
+        first read.
+    embed_text: ``text`` made self-contained: with the heading path, a repeated table header,
+        a re-opened fence. This is the text to embed.
+    embed_token_count: how many tokens ``embed_text`` has, exact.
+    embed_hash: the hash of ``embed_text``, computed like ``content_hash``.
+    oversize: whether ``token_count`` may exceed the budget: for a single grapheme cluster
+        that does, or a block that the configuration keeps whole.
+    metadata: JSON data by key: the front matter, the values of annotations, a notebook's cell.
+
+    >>> from chunkast import chunk
+    >>> document = "# Fruit\n\nApples are red.\n"
+    >>> [first] = chunk(document, source="fruit.md")
+    >>> first.text == document[first.start_index : first.end_index]
+    True
+    >>> first.headings, first.start_line, first.end_line
+    (('Fruit',), 1, 3)
     """
 
     id: str
@@ -232,7 +294,7 @@ class Chunk:
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: plain dicts, lists, strings, numbers and booleans."""
+        """The fields as JSON data: dicts, lists, strings, numbers, booleans and ``None``."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["headings"] = list(self.headings)
         values["kinds"] = list(self.kinds)
@@ -241,9 +303,14 @@ class Chunk:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
-        """The chunk that :meth:`to_dict` described.
+        """The chunk with the fields that :meth:`to_dict` returned.
 
         Raises ``TypeError`` when a field is missing or unknown.
+
+        >>> from chunkast import chunk
+        >>> [first] = chunk("Apples.")
+        >>> Chunk.from_dict(first.to_dict()) == first
+        True
         """
         given = dict(values)
         for name in ("headings", "kinds"):
@@ -253,7 +320,7 @@ class Chunk:
 
 
 class _HashField:
-    """A field of a chunk that, where nothing set it, is the hash of another when it is read."""
+    """A field of a chunk that, unless it was set, is computed on first read: a hash of another."""
 
     __slots__ = ("_field", "_of")
 
@@ -275,6 +342,6 @@ class _HashField:
         self._field.__set__(chunk, value)
 
 
-# Many read neither, and hashing takes longer than all else that a chunk says together.
+# Few callers read them, and hashing takes longer than computing all other fields together.
 for _name, _of in (("content_hash", "text"), ("embed_hash", "embed_text")):
     setattr(Chunk, _name, _HashField(_name, _of))

@@ -1,13 +1,13 @@
 """Jupyter notebooks: their cells' sources, chunked one cell at a time.
 
 A chunk never spans cells, so that it can be cited by its cell: positions and lines are those
-of the cell's own source, ``chunk.source`` is the notebook's name with the cell behind it
+of the cell's own source, ``chunk.source`` is the notebook's name with the cell after it
 (``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` where the format has no ids yet), and the
-metadata has "cell", "cell_type" and "cell_id". Headings reach over the cells that follow.
+metadata has "cell", "cell_type" and "cell_id". A heading applies to the cells after it too.
 Outputs and attachments are left out.
 
-Ids count per cell where cells have ids, else per heading path as in any document: a cell
-that is put in between leaves the ids of others as they are.
+Where cells have ids, chunk ids are counted per cell, else per heading path as in any
+document: an inserted cell does not change the chunk ids of the other cells.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ _MAX_ID: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its place in the notebook from 0, its type, and its source as it is.
+    """One cell of a notebook.
 
-    ``type`` is "markdown", "code", "raw", or (in format 3) "heading", whose ``level`` is set.
-    ``id`` is the format's own, "" where there is none. ``language`` is a code cell's.
+    number: its place in the notebook, from 0.
+    type: "markdown", "code", "raw", or in format 3 "heading".
+    source: its text, unchanged.
+    id: its id in the notebook; empty where the format has none.
+    language: the language of a code cell; else empty.
+    level: 1 to 6 for a cell of the type "heading"; else 0.
     """
 
     number: int
@@ -71,9 +75,9 @@ def is_notebook(source: str | None) -> bool:
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """The notebook that ``text`` holds as JSON, of format 4, 3 or 2.
+    """The notebook of format 4, 3 or 2 that ``text`` contains as JSON.
 
-    Raises ``SourceError`` for what is no notebook, naming ``path``, and what is wrong where.
+    Raises ``SourceError`` for any other text; it names ``path`` and says what is wrong where.
     """
     try:
         # A byte order mark is no part of the JSON.
@@ -84,21 +88,21 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
         raise SourceError(path, reason, len(encode(text[:at]))) from None
     except RecursionError:
         raise SourceError(path, "not a notebook: nested too deep") from None
-    except ValueError as error:  # a number of more digits than Python reads
+    except ValueError as error:  # a number with more digits than Python reads
         raise SourceError(path, f"a notebook that cannot be read: {error}") from None
     reader = _Reader(path)
     return Notebook(text, tuple(reader.cells(reader.mapping(values, "the notebook"))))
 
 
 class _Reader:
-    """Reads the parts of a notebook that matter here, each of the type that it must have."""
+    """Reads the parts of a notebook that are used here and checks their types."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def wrong(self, where: str, value: object, allowed: str) -> SourceError:
+    def wrong(self, where: str, value: object, expected: str) -> SourceError:
         given = "nothing" if value is None else type(value).__name__
-        return SourceError(self.path, f"not a notebook: {where} is {given}; allowed is {allowed}")
+        return SourceError(self.path, f"not a notebook: {where} is {given}; must be {expected}")
 
     def mapping(self, value: Any, where: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):
@@ -137,13 +141,13 @@ class _Reader:
             )
 
     def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Every cell, and where it stands; those of all worksheets in format 3."""
+        """Every cell and its place, in format 3 those of all worksheets."""
         sheets: list[tuple[str, Any]] = [("", notebook)]
         if "cells" not in notebook and "nbformat" in notebook:
             given = self.items(notebook.get("worksheets", []), "worksheets")
             sheets = [(f"worksheets[{number}].", sheet) for number, sheet in enumerate(given)]
         for prefix, sheet in sheets:
-            # A worksheet may be empty, but what has no cells at all is no notebook.
+            # A worksheet may be empty, but JSON without any cells is not a notebook.
             known = self.mapping(sheet, prefix.rstrip("."))
             listed = self.items(known.get("cells", [] if prefix else None), f"{prefix}cells")
             for number, cell in enumerate(listed):
@@ -165,12 +169,12 @@ def _language(metadata: Any) -> str:
 
 
 def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
-    """How chunks name the cell of a notebook that they are of."""
+    """The ``source`` of the chunks of a notebook's cell."""
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
 
 
 def document_source(chunk: Chunk) -> str | None:
-    """The source of the document that a chunk is of: the notebook's, if it is of a cell."""
+    """The source of a chunk's document: the notebook's, if the chunk is of a cell."""
     source, about = chunk.source, chunk.metadata
     if source is None or not isinstance(about.get("cell_id"), str):
         return source
@@ -178,7 +182,7 @@ def document_source(chunk: Chunk) -> str | None:
 
 
 def analyze_cells(chunker: Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
-    """Each cell with its analysis, which knows the headings and front matter before it."""
+    """Each cell with its analysis, including the headings and front matter before it."""
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
     for cell in notebook.cells:
@@ -198,7 +202,7 @@ def analyze_cells(chunker: Chunker, notebook: Notebook) -> Iterator[tuple[Cell, 
 
 
 def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
-    """``headings`` with their paths from the notebook's first cell on; moves ``path`` along."""
+    """``headings`` with their paths since the notebook's first cell; updates ``path``."""
     for heading in headings:
         while path and path[-1][0] >= heading.level:
             path.pop()
@@ -221,7 +225,7 @@ def _analyze(chunker: Chunker, cell: Cell) -> Analysis:
 
 
 def _of_one_block(chunker: Chunker, cell: Cell, kind: str) -> Analysis:
-    """What is known of a cell that is not Markdown: code, which divides at its lines."""
+    """The analysis of a cell that is not Markdown, as one block that is divided at its lines."""
     from chunkast.boundaries import find_regions, scan_break_points
     from chunkast.markdown.titles import plain_title
 
@@ -243,7 +247,7 @@ def chunk_notebook(
 ) -> list[Chunk]:
     """The chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
 
-    Raises ``SourceError`` for JSON that is no notebook.
+    Raises ``SourceError`` for text that is not a notebook's JSON.
     """
     if isinstance(notebook, str):
         notebook = read_notebook(notebook, source or "notebook")

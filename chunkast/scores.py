@@ -1,7 +1,7 @@
 """The score table: how good a place each kind of break point is.
 
-Every figure can be overridden per kind with ``ChunkConfig(scores={...})``. Negative
-figures mark places that are used only when nothing else is left.
+Every score can be overridden per kind with ``ChunkConfig(scores={...})``. A place with a
+negative score is used only when there is no other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 __all__ = ("CODE_SCORES", "SCORES", "item_kind")
 
-# What counts where a grammar of the extra ``code`` reads the code, and nowhere else.
+# These apply only to code for which the extra ``code`` has a grammar.
 CODE_SCORES: Final[Mapping[str, float]] = MappingProxyType(
     {"class": 100.0, "function": 90.0, "type": 80.0, "import": 60.0, "statement": 3.0}
 )
@@ -55,16 +55,16 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         # Inside code whose grammar is installed: before a definition (a type is an alias or
         # an enumeration), an import, any other statement.
         **CODE_SCORES,
-        # These replace the score of a point that parts what belongs together: right
+        # These replace the score of a point between blocks that belong together: right
         # after a heading, and between a lead-in ending with a colon (or a table's
         # header, or a fence's opening line) and what it introduces.
         "orphan-heading": -2.0,
         "lead-in": -1.0,
     }
 )
-_ITEMS: Final = ("list-item-0", "list-item-1", "list-item-2")
+_ITEM_KINDS: Final = ("list-item-0", "list-item-1", "list-item-2")
 
 
 def item_kind(depth: int) -> str:
     """The break point kind of a list item at nesting ``depth`` (0 for the outermost)."""
-    return _ITEMS[min(depth, len(_ITEMS) - 1)]
+    return _ITEM_KINDS[min(depth, len(_ITEM_KINDS) - 1)]

@@ -1,10 +1,10 @@
 """Work units spread over processes, their results in order.
 
-Each process has a connection of its own, so that any of them can be ended at any moment and
-its end is noticed; the queues of ``concurrent.futures`` are shared, and a process ended while
-it writes leaves the others and this one waiting for good. Memory is bounded: only so many
-units are worked on or done and waiting for their turn, and the next is taken when one of
-them is given out.
+Each process has its own connection, so that any of them can end at any moment and its end is
+noticed. The queues of ``concurrent.futures`` are shared: a process that ends while it writes
+leaves the others and this one waiting forever. Memory is bounded: at most
+``_UNITS_PER_PROCESS`` units for each process are in work or finished and waiting for their
+turn, and the next is taken when the result of one of them is yielded.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ("Answer", "Workers", "attempt", "started")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
-# Work units that are worked on or wait for their turn, for each process.
-_UNITS_AHEAD: Final = 4
+# The most work units for each process that are in work, or finished and waiting for their turn.
+_UNITS_PER_PROCESS: Final = 4
 # Seconds to wait for a process that has closed its connection.
-_PATIENCE: Final = 10
-# SIGKILL, which Windows has no name for.
-_KILLED: Final = 9
+_JOIN_TIMEOUT_S: Final = 10
+# SIGKILL, which ``signal`` does not have on Windows.
+_SIGKILL: Final = 9
 
 
 class Workers(Generic[Unit, Result]):
@@ -45,10 +45,10 @@ class Workers(Generic[Unit, Result]):
         self._processes = processes
 
     def results(self, units: Iterable[Unit]) -> Generator[Result, None, None]:
-        """The result of every unit, in order; units are taken as results are.
+        """The result of every unit, in order; units are taken as results are consumed.
 
-        Raises what a unit raised in its process, when its turn has come, and
-        ``ChunkastError`` when a process was lost.
+        Raises the exception of a unit when its turn comes, and ``ChunkastError`` when a
+        process has ended unexpectedly.
         """
         from multiprocessing.connection import wait
 
@@ -58,15 +58,15 @@ class Workers(Generic[Unit, Result]):
         done: dict[int, Answer[Result]] = {}
         sent = turn = 0
         while True:
-            # A worker has one unit at a time: it reads what is sent before it answers,
-            # so that neither side waits for the other to read.
-            while idle and sent < turn + len(self._processes) * _UNITS_AHEAD:
+            # A worker has one unit at a time: it reads the unit before it answers, so that
+            # neither side waits for the other to read.
+            while idle and sent < turn + len(self._processes) * _UNITS_PER_PROCESS:
                 try:
                     unit = next(rest)
                 except StopIteration:
                     break
                 worker = idle.pop()
-                self._ask(worker, worker.send, unit)
+                self._exchange(worker, worker.send, unit)
                 busy[worker] = sent
                 sent += 1
             if turn in done:
@@ -75,18 +75,18 @@ class Workers(Generic[Unit, Result]):
             elif busy:
                 ready: Any
                 for ready in wait(list(busy)):
-                    done[busy.pop(ready)] = Answer.unpacked(self._ask(ready, ready.recv_bytes))
+                    done[busy.pop(ready)] = Answer.unpacked(self._exchange(ready, ready.recv_bytes))
                     idle.append(ready)
             else:
                 return
 
-    def _ask(self, worker: Any, action: Callable[..., Any], *values: object) -> Any:
-        """Send or receive; ``ChunkastError`` when nobody is at the other end any more."""
+    def _exchange(self, worker: Any, action: Callable[..., Any], *values: object) -> Any:
+        """Send or receive; ``ChunkastError`` when the process at the other end has ended."""
         try:
             return action(*values)
         except (EOFError, OSError):
             process = self._processes[worker]
-            process.join(timeout=_PATIENCE)
+            process.join(timeout=_JOIN_TIMEOUT_S)
             raise ChunkastError(f"a worker process was lost: {_end(process.exitcode)}") from None
 
 
@@ -96,18 +96,18 @@ def _end(code: int | None) -> str:
         return "it does not answer"
     if code >= 0:
         return f"it ended with exit code {code}"
-    if code == -_KILLED:
+    if code == -_SIGKILL:
         return "it was killed, perhaps for lack of memory; try fewer processes"
     return f"it ended by signal {-code}"
 
 
 class _RemoteError(Exception):
-    """What happened in another process: its traceback."""
+    """The traceback of an exception in another process, as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[Result]):
-    """A result, or the exception that was raised in place of it.
+    """A result, or the exception that was raised instead of it.
 
     ``trace`` is the traceback of an exception that came from another process.
     """
@@ -130,7 +130,7 @@ class Answer(Generic[Result]):
         return self.error
 
     def packed(self) -> bytes:
-        """What another process can read with :meth:`unpacked`, whatever the answer holds."""
+        """The answer as bytes for :meth:`unpacked` in another process, even if it cannot be pickled."""
         import pickle
 
         if self.error is None:
@@ -150,22 +150,22 @@ class Answer(Generic[Result]):
 
 
 def _sendable(error: BaseException) -> Answer[Any]:
-    """The answer that tells of ``error``, or of what it says if it cannot be sent itself."""
+    """The answer with ``error``, or with its message if it cannot be pickled itself."""
     import pickle
 
     trace = attempt(lambda: "".join(traceback.format_exception(error))).result or ""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-    except Exception:  # noqa: BLE001 - whatever its class does
+    except Exception:  # noqa: BLE001 - a class may do anything
         error = ChunkastError(f"in a worker process: {describe(error)}")
     return Answer(error=error, trace=trace)
 
 
 def attempt(run: Callable[[], Result]) -> Answer[Result]:
-    """What ``run`` gives or raises; what stops a program passes through.
+    """The result of ``run`` or its exception; one of ``STOPS`` is raised.
 
-    The exception keeps its traceback, but not what the variables there hold, which may be
-    all memory there is.
+    The exception keeps its traceback, but not the local variables there, which may take a lot
+    of memory.
     """
     try:
         return Answer(run())
@@ -183,10 +183,10 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
 def started(
     start: Callable[[], Callable[[Unit], Result]], count: int
 ) -> Iterator[Workers[Unit, Result]]:
-    """``count`` processes; each calls ``start`` once, and what that gives for each unit.
+    """``count`` processes; each calls ``start`` once, and the returned function for each unit.
 
-    Where processes cannot be forked ``start`` must be picklable; ``ConfigError`` if it is
-    not. On leaving, the processes are ended, whatever they are doing.
+    Where processes cannot be forked, ``start`` must be picklable; raises ``ConfigError`` if it
+    is not. On exit the processes are terminated, whatever they are doing.
     """
     context = _context()
     processes: dict[Any, BaseProcess] = {}
@@ -222,10 +222,10 @@ def _process(
 
 
 def _context() -> BaseContext:
-    """Fork where that is safe: it takes no time, and what is loaded already is shared.
+    """Fork where that is safe: it takes no time, and loaded modules are shared.
 
-    It is not safe on macOS, nor once threads run. There a new interpreter is started, unless
-    the program has chosen otherwise.
+    It is not safe on macOS, nor while other threads run. There a new interpreter is started,
+    unless the program has chosen another start method.
     """
     import multiprocessing
 
@@ -250,15 +250,15 @@ def _pickling(count: int) -> Iterator[None]:
     try:
         yield
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        allowed = f"the configuration cannot be sent to other processes ({error}); allowed is 1"
+        allowed = f"the configuration cannot be sent to other processes ({error}); must be 1"
         raise ConfigError("workers", count, allowed) from error
 
 
 @contextmanager
 def _signals_blocked(context: BaseContext) -> Iterator[None]:
-    """Start processes that never see Ctrl-C, nor SIGHUP, which are meant for this one.
+    """Start processes that never see Ctrl-C or SIGHUP, which are meant for this process.
 
-    SIGTERM waits until they have put away the handler that a fork gives them.
+    SIGTERM is blocked until they have removed the handler that they inherit by a fork.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -289,8 +289,8 @@ def _work(
     for copy in copies:
         copy.close()
     run = start()
-    # What is loaded stays: the collector need not visit it, nor write to memory that a
-    # forked process shares.
+    # What is loaded is never freed: the collector need not visit it, nor write to memory that
+    # is shared with the parent process.
     gc.freeze()
     with suppress(EOFError, OSError):
         while True:

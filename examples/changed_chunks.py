@@ -11,11 +11,11 @@ store: dict[str, str] = {}
 
 
 def synchronize(text: str, known: list[Chunk]) -> list[Chunk]:
-    """Bring the store from the chunks ``known`` to those of ``text``, which are given back."""
+    """Update the store from the chunks ``known`` to those of ``text``, and return these."""
     current = chunker.chunk(text, source=page.name)
     plan = plan_writes(current, known)
     texts = {chunk.id: chunk.embed_text for chunk in current}
-    for chunk_id in plan.embed:  # those whose text or heading path is another
+    for chunk_id in plan.embed:  # those whose text or heading path has changed
         store[chunk_id] = texts[chunk_id]
     for chunk_id in plan.removed:
         del store[chunk_id]

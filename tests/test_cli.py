@@ -216,7 +216,7 @@ def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:
         (["--overlap", "-1"], "overlap=-1: "),
         (["--overlap", "nan"], "overlap=nan: "),
         (["--overlap", "half"], "'half' is not a number"),
-        (["--encoding", "klingon"], "encoding='klingon': allowed are cl100k_base, o200k_base, "),
+        (["--encoding", "klingon"], "encoding='klingon': must be one of cl100k_base, o200k_base, "),
         (["--model", "klingon-4"], "model='klingon-4': "),
         (["--packing", "loose"], "--packing: invalid choice: 'loose'"),
         (["--context", "all"], "--context: invalid choice: 'all'"),
@@ -1372,7 +1372,7 @@ def test_toolcalls(tmp_path: Path) -> None:
     [note] = done.stderr.decode().splitlines()
     assert note == (
         "chunkast: note: tool call 'search' at 92: it stays text, as its body cannot be read: "
-        "<query> at 16 comes twice; allowed is one string"
+        "<query> at 16 comes twice; it must be one string"
     )
     piped = run("toolcalls", "--tools=tools.json", "-", cwd=tmp_path, stdin=CALLS.encode())
     assert (piped.returncode, piped.stdout) == (0, done.stdout)
@@ -1430,9 +1430,9 @@ def test_toolcalls_come_out_as_soon_as_they_are_known(tmp_path: Path) -> None:
         ("[", "--tools tools.json: this is not JSON in UTF-8: "),
         (b"\xff", "--tools tools.json: this is not JSON in UTF-8: "),
         ("[" * 100_000, "--tools tools.json: this is not JSON in UTF-8: "),
-        ("5", "--tools tools.json: tools=5: allowed are"),
-        ("[5]", "--tools tools.json: tools[0]=5: allowed is"),
-        ('[{"name": "a b"}]', "--tools tools.json: tools[0].name='a b': allowed are"),
+        ("5", "--tools tools.json: tools=5: must be"),
+        ("[5]", "--tools tools.json: tools[0]=5: must be"),
+        ('[{"name": "a b"}]', "--tools tools.json: tools[0].name='a b': must be"),
         ('[{"function": {}}]', "--tools tools.json: tools[0].function.name=None: "),
         ('{"a": 5}', "--tools tools.json: tools['a'].json_schema=5: "),
         ('[{"name": "a"}, {"name": "a"}]', "--tools tools.json: tools='a': two tools"),
@@ -1502,7 +1502,7 @@ def test_chunk_keeps_tool_calls_whole(tmp_path: Path) -> None:
     assert done.returncode == 0
     calls = [call for row in records(done.stdout) for call in row["metadata"].get("tool_calls", [])]
     assert [(call["name"], call["arguments"]["a"]) for call in calls] == [("add", 1)]
-    for name, reason in (("bad.json", "allowed is an object"), ("no.json", "No such file")):
+    for name, reason in (("bad.json", "must be an object"), ("no.json", "No such file")):
         done = run("chunk", "a.md", "--tools", name, cwd=tmp_path)
         assert done.returncode == 2
         (line,) = errors(done.stderr)

@@ -221,9 +221,9 @@ def test_older_formats_are_read() -> None:
         ("", "n.ipynb at byte 0: .*JSON"),
         ("[" * 100_000, "nested too deep"),
         ("1" * 10_000, "cannot be read"),
-        ("[]", "the notebook is list; allowed is an object"),
-        ("{}", "cells is nothing; allowed is a list"),
-        ('{"cells": [1]}', r"cells\[0\] is int; allowed is an object"),
+        ("[]", "the notebook is list; must be an object"),
+        ("{}", "cells is nothing; must be a list"),
+        ('{"cells": [1]}', r"cells\[0\] is int; must be an object"),
         ('{"cells": [{"cell_type": "code", "input": 1}]}', r"cells\[0\]\.input is int"),
         ('{"cells": [{"source": ""}]}', r"cells\[0\]\.cell_type is nothing"),
         ('{"cells": [{"cell_type": "raw", "source": ["a", 1]}]}', r"cells\[0\]\.source is list"),
@@ -273,7 +273,7 @@ def test_the_command_reads_notebooks(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "bad.ipynb").write_text('{"cells": 1}', "utf-8")
     assert main(["chunk", str(tmp_path)]) == 1
     said = capsys.readouterr()
-    assert "bad.ipynb: not a notebook: cells is int; allowed is a list" in said.err
+    assert "bad.ipynb: not a notebook: cells is int; must be a list" in said.err
     chunks = [Chunk.from_dict(json.loads(line)) for line in said.out.splitlines()]
     expected = chunk_notebook(Chunker(), notebook(*CELLS), "n.ipynb")
     assert chunks == [*Chunker().chunk("# A\n\nText.\n", "a.md"), *expected]

@@ -65,7 +65,7 @@ def test_a_flat_list_is_sorted_into_phases() -> None:
     ],
 )
 def test_what_is_not_allowed(build: Any) -> None:
-    with pytest.raises(ConfigError, match="allowed are"):
+    with pytest.raises(ConfigError, match="must be"):
         build()
 
 

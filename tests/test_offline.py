@@ -216,7 +216,9 @@ def test_a_damaged_file_of_the_package_is_not_said_to_be_missing_from_it(traced:
 
 
 def test_messages_tell_what_is_bundled() -> None:
-    with pytest.raises(ConfigError, match=f"allowed are {', '.join(BUNDLED)}, which are bundled"):
+    with pytest.raises(
+        ConfigError, match=f"must be one of {', '.join(BUNDLED)}, which are bundled"
+    ):
         Chunker(encoding="nonsense")
     with pytest.raises(ConfigError, match=r"model='davinci': its encoding is r50k_base: its"):
         Chunker(model="davinci")

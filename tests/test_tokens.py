@@ -22,7 +22,7 @@ from chunkast import Chunker, ConfigError, count_tokens
 from chunkast.text.source_map import line_starts
 from chunkast.tokens import Counter, TokenIndex, resolve_counter
 from chunkast.tokens.long_space import encoder
-from chunkast.tokens.pieces import CLASSES, KNOWN, Pieces
+from chunkast.tokens.pretokens import CLASSES, KNOWN, PretokenCounter
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.strategies import documents, nasty_text
 from tests.test_linear import TIME_LIMIT, time_growth
@@ -108,7 +108,7 @@ KNOWN_TEXT = st.text(st.from_regex(f"[{KNOWN}]", fullmatch=True)) | st.lists(
 
 
 def remembers_pieces(counter: Counter) -> bool:
-    return isinstance(getattr(counter.count, "__self__", None), Pieces)
+    return isinstance(getattr(counter.count, "__self__", None), PretokenCounter)
 
 
 @given(KNOWN_TEXT | HOSTILE, st.sampled_from(sorted(BUNDLED)))
@@ -156,7 +156,7 @@ def test_known_characters_are_what_they_are_taken_for() -> None:
 
 @given(st.one_of(HOSTILE, documents()), ENCODINGS)
 def test_the_index_counts_without_remembered_pieces(text: str, name: str) -> None:
-    with patch("chunkast.tokens.counter.by_pieces", lambda _encoding, others: others):
+    with patch("chunkast.tokens.counter.by_pretokens", lambda _encoding, others: others):
         counter = resolve_counter(tiktoken.get_encoding(name))
     assert not remembers_pieces(counter)
     positions = line_starts(text)[1:-1]
@@ -296,8 +296,8 @@ def test_any_tokenizer_or_callable_counts() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"encoding": "cl100k"}, "encoding='cl100k': allowed are"),
-        ({"encoding": 7}, "encoding=7: allowed are a tiktoken encoding's name"),
+        ({"encoding": "cl100k"}, "encoding='cl100k': must be one of"),
+        ({"encoding": 7}, "encoding=7: must be a tiktoken encoding's name"),
         ({"model": "gpt-99"}, "model='gpt-99': tiktoken knows no such model"),
     ],
 )

@@ -277,7 +277,7 @@ def test_what_is_kept_is_bounded(unit: str) -> None:
     finder = stream._finder
     for _ in range(2_000):
         stream.feed(unit)
-        assert sum(map(len, finder._kept._pieces)) <= 100 + len(unit)
+        assert sum(map(len, finder._kept._fragments)) <= 100 + len(unit)
         assert len(finder._openers) <= 100
         assert sum(map(len, finder._unmatched.values())) <= len(finder._openers)
 
@@ -294,7 +294,7 @@ def test_a_call_that_fails_is_told() -> None:
     [(message, data)] = told
     assert message == (
         "tool call 'note' at 2: it stays text, as its body cannot be read: "
-        "<t> at 8 comes twice; allowed is one string"
+        "<t> at 8 comes twice; it must be one string"
     )
     assert (data["tool_name"], data["tool_call"]) == ("note", raw(parts[1]))
     assert text[data["start_index"] : data["end_index"]] == raw(parts[1])

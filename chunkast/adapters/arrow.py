@@ -30,18 +30,18 @@ _SPARK_TYPES: Final = {
     "list": "array<string>",
     "bool": "boolean",
 }
-# The columns of Parquet output, and why a row has no chunks.
+# The columns of Parquet output, and ``error``: why a row has no chunks.
 CHUNK_SCHEMA: Final = pa.schema(
     [*(field.with_nullable(True) for field in arrow_schema()), pa.field("error", pa.string())]
 )
-# The same in Spark's language.
+# The same as a schema of Spark.
 SPARK_SCHEMA: Final = ", ".join(
     f"`{name}` {_SPARK_TYPES[kind]}" for name, kind in (*COLUMNS.items(), ("error", "string"))
 )
-# A batch of output ends at so many rows or characters, so that it stays far from the two
-# gigabytes that a column of strings may hold.
-_MOST_ROWS: Final = 4_096
-_MOST_CHARACTERS: Final = 16 * 2**20
+# The most rows and characters of a batch of output: a column of strings can contain at most
+# two gigabytes.
+_MAX_ROWS: Final = 4_096
+_MAX_CHARACTERS: Final = 16 * 2**20
 
 
 def chunk_record_batches(
@@ -54,15 +54,16 @@ def chunk_record_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The chunks of the documents in ``batches``, a document per row, in order.
 
-    ``text`` and ``source`` name the columns of strings that hold the documents and their
-    names; ``source=None``: they have none. The result has :data:`CHUNK_SCHEMA`, and the
-    columns that ``keep_columns`` names behind it, repeated for each chunk; others can be
-    joined by ``source``. A row that cannot be chunked, as its text is null or no string,
-    gives one row with ``source``, the kept columns and ``error``, all others null.
+    ``text`` and ``source`` are the names of the columns of strings with the documents and their
+    names; ``source=None``: they have no names. The result has the columns of
+    :data:`CHUNK_SCHEMA` and then those named by ``keep_columns``, repeated for each chunk;
+    others can be joined by ``source``. A row that cannot be chunked, because its text is null
+    or no string, becomes one row with ``source``, the kept columns and ``error``; all other
+    columns are null.
 
-    Every row is a document of its own, so that chunks and ids do not depend on how an
-    engine deals the rows out; each needs a ``source`` of its own. Raises ``ConfigError``
-    when a column is missing.
+    Every row is a separate document, so that chunks and ids do not depend on how an engine
+    distributes the rows; each needs its own ``source``. Raises ``ConfigError`` when a column
+    is missing.
     """
     chunker = Chunker(ChunkConfig() if config is None else config)
     for batch in batches:
@@ -75,7 +76,7 @@ def chunk_record_batches(
                 rows.append(row)
                 origins.append(number)
                 size += len(row["text"] or "") + len(row["embed_text"] or "")
-                if len(rows) >= _MOST_ROWS or size >= _MOST_CHARACTERS:
+                if len(rows) >= _MAX_ROWS or size >= _MAX_CHARACTERS:
                     yield _batch(rows, batch, origins, schema, keep_columns)
                     rows, origins, size = [], [], 0
         if rows:
@@ -101,7 +102,7 @@ def chunk_table(
 def _schema(
     given: pa.Schema, text: str, source: str | None, keep_columns: Sequence[str]
 ) -> pa.Schema:
-    """The schema of the chunks; raises ``ConfigError`` for columns that cannot be."""
+    """The schema of the chunks; raises ``ConfigError`` for missing and conflicting columns."""
     hint = "; source=None is for documents without names"
     for field, name, more in (
         ("text", text, ""),
@@ -110,7 +111,7 @@ def _schema(
     ):
         if given.names.count(name) != 1:
             columns = ", ".join(map(repr, given.names)) or "none"
-            raise ConfigError(field, name, f"allowed is a column of the batch ({columns}){more}")
+            raise ConfigError(field, name, f"must be a column of the batch ({columns}){more}")
     for name in keep_columns:
         if name in CHUNK_SCHEMA.names:
             raise ConfigError("keep_columns", name, "chunks have such a column; rename yours")
@@ -120,7 +121,7 @@ def _schema(
 def _rows(
     chunker: Chunker, batch: pa.RecordBatch, number: int, text: str, source: str | None
 ) -> list[dict[str, Any]]:
-    """The rows of one document: its chunks, or one that says why there are none."""
+    """The rows of one document: its chunks, or one row with the reason why there are none."""
     name: str | None = None
     try:
         if source is not None:
@@ -135,7 +136,7 @@ def _rows(
 
 
 def _value(batch: pa.RecordBatch, number: int, column: str, allowed: tuple[type, ...]) -> Any:
-    # An engine's strings need not be UTF-8: then this raises.
+    # Raises if an engine's string is not UTF-8.
     value = batch.column(column)[number].as_py()
     if not isinstance(value, allowed):
         kind = "null" if value is None else f"of type {batch.schema.field(column).type}"

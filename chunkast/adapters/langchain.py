@@ -25,13 +25,16 @@ class ChunkastTextSplitter(TextSplitter):
     Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
     tokens. To the metadata of each document are added ``headings`` (one string),
     ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count`` and what
-    the chunk's own metadata says.
+    the chunk's own metadata.
 
-    source_key: the metadata that names a document; its chunks' ids come from that name, or
-        else from the document's own id. A document with neither gets no ids: they would be
-        those of the next one as well. Documents of one name go on counting within a call.
-    content: what ``page_content`` is: "text", verbatim, or "embed_text", with its context.
-    add_start_index: False leaves ``start_index`` out.
+    source_key: the metadata key of a document's name; its chunks' ids are computed from that
+        name, or else from the document's own id. Chunks of a document with neither have no
+        ids: they would not be unique. Documents of the same name continue the part count
+        within a call.
+    content: the content of ``page_content``: "text", verbatim, or "embed_text", with context.
+    add_start_index: whether the metadata has ``start_index``.
+
+    Raises ``ConfigError`` for an invalid option.
     """
 
     def __init__(
@@ -43,7 +46,7 @@ class ChunkastTextSplitter(TextSplitter):
         **options: Any,
     ) -> None:
         if content not in ("text", "embed_text"):
-            raise ConfigError("content", content, "allowed are 'text', 'embed_text'")
+            raise ConfigError("content", content, "must be one of 'text', 'embed_text'")
         self.config = config = Chunker(**options).config
         self.source_key = source_key
         self.content = content
@@ -79,7 +82,7 @@ class ChunkastTextSplitter(TextSplitter):
         """
         given = metadatas or [{} for _ in texts]
         if len(given) != len(texts):
-            raise ConfigError("metadatas", len(given), f"allowed is one per text ({len(texts)})")
+            raise ConfigError("metadatas", len(given), f"must be one per text ({len(texts)})")
         return self._documents(texts, given, [None] * len(texts))
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:

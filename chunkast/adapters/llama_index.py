@@ -21,7 +21,7 @@ except ImportError as error:
 
 __all__ = ("ChunkastNode", "ChunkastNodeParser")
 
-# What a model has no use for; the lines are there to be cited.
+# Metadata that is useless to a model, unlike the lines, which it can cite.
 _NOT_FOR_LLM: Final = tuple(key for key in POSITION_KEYS if not key.endswith("_line"))
 
 
@@ -29,12 +29,12 @@ class ChunkastNode(TextNode):
     """A node that is embedded with its chunk's context around its text.
 
     ``get_content(MetadataMode.EMBED)`` is the chunk's ``embed_text``, below the metadata
-    that the document or an extractor shows to embedding models. Caches and stores give a
-    plain ``TextNode`` back: there the heading path stands before the text as metadata.
+    that the document or an extractor shows to embedding models. Caches and stores return a
+    plain ``TextNode``, in which the heading path is metadata before the text.
     """
 
     context_before: str = Field(default="", description="Embedded before the text.")
-    context_behind: str = Field(default="", description="Embedded behind the text.")
+    context_behind: str = Field(default="", description="Embedded after the text.")
 
     @classmethod
     def class_name(cls) -> str:
@@ -42,7 +42,7 @@ class ChunkastNode(TextNode):
         return "ChunkastNode"
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
-        """The text, with metadata as the mode wants it."""
+        """The text, with the metadata of the mode."""
         if metadata_mode != MetadataMode.EMBED:
             return str(super().get_content(metadata_mode))
         text = f"{self.context_before}{self.text}{self.context_behind}"
@@ -59,10 +59,13 @@ class ChunkastNodeParser(NodeParser):
     """Parses Markdown documents into nodes that fit an exact token budget.
 
     Keywords are the fields of ``ChunkConfig``, kept in ``options``; ``chunk_size`` and
-    ``chunk_overlap`` count tokens. Ids come from the document's id: give documents ids
-    that last (``SimpleDirectoryReader(filename_as_id=True)``), and the nodes have them too.
+    ``chunk_overlap`` count tokens. Ids are computed from the document's id: with
+    stable ids of documents (``SimpleDirectoryReader(filename_as_id=True)``) those of nodes are
+    stable too.
     ``start_char_idx`` and ``end_char_idx`` are exact. The metadata has ``headings`` (one
-    string), ``start_line``, ``end_line`` and what the chunk's own metadata says.
+    string), ``start_line``, ``end_line`` and the chunk's own metadata.
+
+    Raises ``ConfigError`` for an invalid option.
     """
 
     options: dict[str, Any] = Field(default_factory=dict, description="Fields of ChunkConfig.")
@@ -73,10 +76,10 @@ class ChunkastNodeParser(NodeParser):
     )
 
     def __init__(self, options: Mapping[str, Any] | None = None, **keywords: Any) -> None:
-        """``options`` and what is no field of a node parser make the configuration."""
+        """The configuration consists of ``options`` and of fields that a node parser lacks."""
         own = {name: keywords.pop(name) for name in type(self).model_fields if name in keywords}
         super().__init__(options={**(options or {}), **keywords}, **own)
-        _ = self._chunker  # raises ConfigError for what is not allowed
+        _ = self._chunker  # raises ConfigError for an invalid option
 
     @classmethod
     def class_name(cls) -> str:
@@ -101,19 +104,19 @@ class ChunkastNodeParser(NodeParser):
         ]
 
     def _nodes(self, document: BaseNode, chunks: Sequence[Chunk]) -> list[BaseNode]:
-        # It hashes the whole document, so once is enough.
+        # Computed once: it hashes the whole document.
         source = document.as_related_node_info()
         return [self._node(document, source, chunk) for chunk in chunks]
 
     def _node(self, document: Any, source: Any, chunk: Chunk) -> BaseNode:
-        before, behind = context_around(chunk)
+        before, after = context_around(chunk)
         return ChunkastNode(
             id_=self.id_func(chunk.index, document) if self.id_func else chunk.id,
             text=chunk.text,
             start_char_idx=chunk.start_index,
             end_char_idx=chunk.end_index,
             context_before=before,
-            context_behind=behind,
+            context_behind=after,
             metadata=metadata_of(chunk) if self.include_metadata else {},
             excluded_embed_metadata_keys=[
                 *document.excluded_embed_metadata_keys,
@@ -134,7 +137,7 @@ class ChunkastNodeParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, Any]
     ) -> list[BaseNode]:
-        # The base class searches for each text and may find another place that reads the same.
+        # The base class searches for each text and may find an equal text at another place.
         spans = [(node.start_char_idx, node.end_char_idx) for node in nodes]
         done = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
         for node, (start, end) in zip(done, spans, strict=True):

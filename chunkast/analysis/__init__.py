@@ -1,4 +1,4 @@
-"""From a text to its analysis: the parse, and around it a pipeline of heuristics."""
+"""From a text to its analysis: the parse, inside a pipeline of heuristics."""
 
 from chunkast.analysis.analyze import analyze
 from chunkast.analysis.code import analyze_code

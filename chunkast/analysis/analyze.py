@@ -4,7 +4,7 @@ Before the parse, text may be masked: characters replaced one for one, line ends
 that every position stays what it is. The parser reads the masked text, chunks are cut from
 the original. After a parse that failed, the text is read as plain CommonMark, then as
 paragraphs. After the parse, break points, regions and headings are found. A user's own
-heuristics come behind the built-in ones of their phase.
+heuristics run after the built-in ones of their phase.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from chunkast.analysis.block_ids import without_parted_ids
+from chunkast.analysis.block_ids import with_ids_attached
 from chunkast.analysis.checks import checked, patch_problem
 from chunkast.analysis.context import DocumentContext, DocumentDraft
 from chunkast.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
@@ -40,19 +40,19 @@ def analyze(
     """Parse ``text`` with ``extensions``; find its break points, protected regions, headings.
 
     Without ``blanks``, blank lines between top-level blocks may be missing in the tree.
-    Never raises: what a heuristic did wrong becomes a note and a ``ChunkastWarning``.
+    Never raises: a heuristic's mistake becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
     extended = bool(calls or config.heuristics)
-    # Whoever is asked about the tree is given all of it.
+    # Heuristics see the whole tree.
     blanks = blanks or extended
-    begun: DocumentDraft = Draft(
+    first: DocumentDraft = Draft(
         text, text, None, (), notes, DocumentContext(config, calls, extensions)
     )
     draft = run_pipeline(
-        begun,
+        first,
         _BUILT_IN + Pipeline.of(config.heuristics) if extended else _BUILT_IN,
-        lambda source: _begun(
+        lambda source: _new_analysis(
             text, source, parse_document(source, extensions, blanks=blanks), extensions
         ),
         check=patch_problem if extended else None,
@@ -69,8 +69,10 @@ def _warn(note: str) -> None:
     warnings.warn(note, ChunkastWarning, stacklevel=2)
 
 
-def _begun(text: str, source: str, document: Document, extensions: tuple[str, ...]) -> Analysis:
-    """What the parse gives: the blocks, no points or regions yet."""
+def _new_analysis(
+    text: str, source: str, document: Document, extensions: tuple[str, ...]
+) -> Analysis:
+    """The analysis right after the parse: blocks, no points or regions yet."""
     return Analysis(
         text=text,
         blocks=document.tree,
@@ -89,14 +91,14 @@ def _begun(text: str, source: str, document: Document, extensions: tuple[str, ..
 
 def _plain_commonmark(draft: DocumentDraft) -> _Patch:
     document = parse_document(draft.source, ())
-    value = _begun(draft.original, draft.source, document, draft.context.extensions)
+    value = _new_analysis(draft.original, draft.source, document, draft.context.extensions)
     return Patch(value=value, notes=(_failure(draft),))
 
 
 def _paragraphs(draft: DocumentDraft) -> _Patch:
     extensions = draft.context.extensions
     document = parse_paragraphs(draft.source, extensions)
-    value = _begun(draft.original, draft.source, document, extensions)
+    value = _new_analysis(draft.original, draft.source, document, extensions)
     return Patch(value=value, notes=(_failure(draft), "the document was read as plain paragraphs"))
 
 
@@ -119,7 +121,7 @@ def _break_points(draft: DocumentDraft) -> _Patch:
     scores = draft.context.config.score_table
     points: Iterable[BreakPoint] = scan_break_points(value.text, value.blocks, scores)
     if "obsidian" in value.extensions and "^" in value.text:
-        points = without_parted_ids(value.text, points, scores["lead-in"])
+        points = with_ids_attached(value.text, points, scores["lead-in"])
     return Patch(value=value.plus(break_points=points))
 
 
@@ -133,7 +135,7 @@ def _is_front_matter_wanted(draft: DocumentDraft) -> bool:
 
 
 def _front_matter(draft: DocumentDraft) -> _Patch:
-    """Where it cannot be read this raises, and the engine notes why."""
+    """Raises if the front matter is invalid; the engine notes why."""
     value = _value(draft)
     return Patch(value=replace(value, front_matter_data=parse_front_matter(value.front_matter)))
 
@@ -180,7 +182,7 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
 
 
 def _content(analysis: Analysis, heading: Block) -> str:
-    """What a heading says, though the parser has read a mask of it."""
+    """The heading's text where the parser has read a mask of it."""
     prose = Prose(analysis.masked, heading)
     lines: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What the pipeline of a document admits of its heuristics."""
+"""Checks of what the heuristics of a document return."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINE_END = re.compile(r"[\r\n]")
 def patch_problem(
     draft: DocumentDraft, patch: Patch[Analysis], _heuristic: DocumentHeuristic
 ) -> str | None:
-    """Why a patch cannot be applied: its text would move positions, its value is none."""
+    """Why a patch cannot be applied: its text would move positions, or its value is invalid."""
     if patch.source is not None:
         problem = _mask_problem(draft.original, patch.source)
         if problem is not None:
@@ -32,7 +32,7 @@ def patch_problem(
     if value is None:
         return None
     if not isinstance(value, Analysis):
-        return f"gave {type(value).__name__} as a value; allowed is Analysis"
+        return f"gave {type(value).__name__} as a value; it must be an Analysis"
     if value.text != draft.original:
         return "gave the analysis of another text"
     known = None if draft.value is None else draft.value.blocks
@@ -45,7 +45,7 @@ def _mask_problem(original: str, source: str) -> str | None:
     if len(source) != len(original):
         return f"changed the text's length from {len(original)} to {len(source)} characters"
     if _line_ends(source) != _line_ends(original):
-        return "changed the text's lines; line ends have to stay where they are"
+        return "changed the text's lines; line ends must stay where they are"
     return None
 
 
@@ -63,9 +63,9 @@ def _tiles(tree: Block, length: int) -> bool:
 
 
 def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
-    """The analysis with everybody's points and regions in order.
+    """The analysis with all points, regions and annotations sorted.
 
-    What lies outside the text or inside a grapheme cluster is left out, and reported.
+    Those outside the text or inside a grapheme cluster are left out and reported.
     """
     length = len(analysis.text)
     clusters = SpanSet(joined_spans(analysis.text, 0, length))

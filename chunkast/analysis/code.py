@@ -41,8 +41,8 @@ class _Part:
 def analyze_code(text: str, language: str, config: ChunkConfig) -> Analysis:
     """Find the definitions and statements of a source file. Never raises.
 
-    A language that is not known, or without its grammar, gives one block without points, which
-    is divided at blank lines and indentation.
+    If the language is unknown or its grammar is not installed, the result is one block without
+    points, which is divided at blank lines and indentation.
     """
     known = language_named(language)
     positions = line_starts(text)
@@ -91,7 +91,7 @@ def _regions(parts: Sequence[_Part]) -> Iterator[ProtectedRegion]:
 
 
 def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]:
-    """A heading for every definition, and one without a title for what follows behind it."""
+    """A heading for every definition, and one without a title for the code after it."""
     around: list[_Part] = []
     path: tuple[str, ...] = ()
     for part in parts:

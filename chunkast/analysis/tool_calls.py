@@ -1,4 +1,4 @@
-"""Tool calls in a document: one block each, whatever Markdown they hold, and never cut."""
+"""Tool calls in a document: one block each, whatever Markdown they contain, and never cut."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from chunkast.toolcalls import Text, ToolCall, parse_tool_calls
 
 __all__ = ("BLOCKS", "MASK", "find_tool_calls")
 
-# A call is read as a comment of its size: a block that may hold anything, up to its end.
+# A call is masked as a comment of its size: a block that may contain anything up to its end.
 _OPENER: Final = "<!--"
 _CLOSER: Final = "-->"
 _CHARACTER = re.compile(r"[^\r\n]")
 _LINE_ENDED = re.compile(r"(?<=[\r\n])")
 _INDENTATION = re.compile(r"[ \t]*")
 # The markers of containers that may stand before a call on its first line.
-_MARKERS: Final = " \t>-+*.)0123456789"
+_CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
 
 
 def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
@@ -102,7 +102,7 @@ def _renamed(block: Block, text: str, starts: list[int]) -> Block:
     slot = bisect_left(starts, block.start)
     if CONSTRUCTS[block.kind].named != "html" or slot == len(starts) or starts[slot] >= block.end:
         return block
-    begins = not text[block.start : starts[slot]].strip(_MARKERS)
+    begins = not text[block.start : starts[slot]].strip(_CONTAINER_MARKS)
     return replace(block, kind="tool-call") if begins else block
 
 

@@ -1,4 +1,4 @@
-"""Break points and protected regions, out of the block tree."""
+"""Break points and protected regions, found in the block tree."""
 
 from chunkast.boundaries.points import merge_break_points, new_point, scan_break_points
 from chunkast.boundaries.regions import find_regions, opening_column, opening_line

@@ -12,19 +12,24 @@ from chunkast.scores import item_kind
 
 __all__ = ("merge_break_points", "new_point", "scan_break_points")
 
-_COLONS = (":", "：")
+_LEAD_IN_ENDS = (":", "：")
 # Marks of emphasis around a lead-in.
-_EMPHASIS = "*_"
+_EMPHASIS_MARKS = "*_"
 # How a paragraph begins that shows an image, and one that defines the term before it.
-_IMAGES = ("![", "[!")
-_DEFINITIONS = (": ", ":\t")
-_HEADINGS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
+_IMAGE_BEGINNINGS = ("![", "[!")
+_DEFINITION_BEGINNINGS = (": ", ":\t")
+_HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
-    """One list, sorted by position: the highest score at each position stays.
+    """One list, sorted by position, with the highest score at each position.
 
-    On equal scores the point that comes first stays, earlier lists before later ones.
+    On equal scores the point that comes first is kept, earlier lists before later ones.
+    Raises nothing.
+
+    >>> from chunkast import BreakPoint
+    >>> merge_break_points([BreakPoint(8, 20.0, "paragraph")], [BreakPoint(8, 90.0, "h2")])
+    [BreakPoint(pos=8, score=90.0, kind='h2')]
     """
     best: dict[int, BreakPoint] = {}
     for points in lists:
@@ -35,13 +40,13 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
     return [best[pos] for pos in sorted(best)]
 
 
-_Draft: Final = draft_type(BreakPoint)
-_bare_draft = _Draft.__new__
+_MutablePoint: Final = draft_type(BreakPoint)
+_new_object = _MutablePoint.__new__
 
 
 def new_point(pos: int, score: float, kind: str) -> BreakPoint:
-    """What ``BreakPoint`` gives, sooner."""
-    point: Any = _bare_draft(_Draft)
+    """``BreakPoint(pos, score, kind)``, made faster."""
+    point: Any = _new_object(_MutablePoint)
     point.pos = pos
     point.score = score
     point.kind = kind
@@ -50,14 +55,14 @@ def new_point(pos: int, score: float, kind: str) -> BreakPoint:
 
 
 class _Scanner:
-    """Walks the tree in document order; a point arises where one leaf follows another."""
+    """Walks the tree in document order; there is a point where one leaf follows another."""
 
     def __init__(self, text: str, scores: Mapping[str, float]) -> None:
         self.text = text
         self.scores = scores
         self.points: list[BreakPoint] = []
         self.previous: Block | None = None
-        # What holds the previous leaf: whether that leaf only opens its container.
+        # Whether the previous leaf only opens the container that it is in.
         self.opens_container = False
         # The best point of blocks that begin at the next leaf, and of blocks that ended
         # before it; of equal ones the first.
@@ -76,8 +81,8 @@ class _Scanner:
             if kind == "blank":
                 continue
             if kind == "marker":
-                # A line with only a container's own markers belongs to what it opens,
-                # or to what it closes.
+                # A line with only a container's own markers belongs to the block that it
+                # opens or closes.
                 self.begins(min(self.scores["paragraph"], cap), "paragraph")
                 self.leaf(child, first=number == 0)
                 self.opens_container = number == 0 and len(block.children) > 1
@@ -109,8 +114,8 @@ class _Scanner:
             clings = construct.clings
             if block.kind == "paragraph":
                 head = block.content[:2] or self.text[block.start : block.start + 2]
-                clings = head in _DEFINITIONS
-                self.introducible = self.introducible or head in _IMAGES
+                clings = head in _DEFINITION_BEGINNINGS
+                self.introducible = self.introducible or head in _IMAGE_BEGINNINGS
             self.leaf(block, first=not clings)
         elif block.kind == "list":
             self.children(block, cap, lists)
@@ -123,7 +128,7 @@ class _Scanner:
             self.ended(score, kind)
 
     def tag(self, block: Block, cap: float) -> None:
-        """The line of an opening tag scores before it, that of a closing one behind it."""
+        """The line of an opening tag scores before it, that of a closing one after it."""
         opens = block.info == "open"
         kind = "tag-open" if opens else "paragraph"
         self.introducible = self.introducible or opens
@@ -160,7 +165,7 @@ class _Scanner:
         self.opens_container = False
 
     def raise_label(self, score: float, kind: str) -> None:
-        """Let the point before a label count as much as the one that it stands for."""
+        """Give the point before a label the score of the point after the label, if that is higher."""
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
             self.points[self.label] = new_point(self.points[self.label].pos, score, kind)
 
@@ -169,7 +174,7 @@ class _Scanner:
         if not self.introducible or previous.kind not in ("paragraph", "term"):
             return False
         line = self.text[previous.start : previous.end].rstrip()
-        return line.rstrip(_EMPHASIS).endswith(_COLONS)
+        return line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS)
 
     def finish(self) -> None:
         if self.after > -math.inf and self.previous is not None:
@@ -178,18 +183,18 @@ class _Scanner:
 
 def _score_kind(block: Block) -> str:
     """The row of the score table for the point before a heading or item."""
-    return _HEADINGS[block.level] if block.kind == "heading" else item_kind(block.level)
+    return _HEADING_KINDS[block.level] if block.kind == "heading" else item_kind(block.level)
 
 
 def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:
     """The break points of a document's blocks, sorted, one per position.
 
     A point sits at the first character of the first line of every block but the
-    document's first. It scores the best of what begins there and of what ended before
-    it, and inside a container never more than the container's own point. A point that
-    parts a heading from its text, or a lead-in from what it introduces, has the score
-    of "orphan-heading" or "lead-in" instead. Where the last block scores behind
-    itself, a point lies at the end of the text.
+    document's first. Its score is the highest of the blocks that begin there and of those
+    that end right before it, and inside a container at most that of the container's own
+    point. A point that separates a heading from its text, or a lead-in from what it
+    introduces, has the score of "orphan-heading" or "lead-in" instead. If the last block has
+    a score after it, there is a point at the end of the text.
     """
     scanner = _Scanner(text, scores)
     scanner.children(tree, math.inf, 0)

@@ -1,4 +1,4 @@
-"""The scored search for a cut: a good place a little further back beats a poor one here."""
+"""The scored search for a cut: a good place slightly earlier beats a poor one at the limit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ("best_cut", "cut_value")
 
 
 def cut_value(score: float, distance: float, window: float, decay: float) -> float:
-    """``score * (1 - (distance / window) ** 2 * decay)``, as qmd weighs its break points.
+    """``score * (1 - (distance / window) ** 2 * decay)``, the formula by which qmd weighs break points.
 
     ``distance`` is how far before the limit the point lies, ``window`` how far back the
-    search goes, in one unit. At distance 0 the whole score counts, also with window 0.
+    search goes, both in the same unit. At distance 0 the whole score counts, also with window 0.
     """
     share = distance / window if window else 0.0
     return score * (1 - share * share * decay)
@@ -31,7 +31,15 @@ def best_cut(
 
     Points from ``target - window`` to ``target`` count, both included, unless they lie
     strictly inside one of the ``regions``. The highest :func:`cut_value` wins, the lowest
-    position on a tie. Positions, ``target`` and ``window`` are in one unit, whichever.
+    position on a tie. Positions, ``target`` and ``window`` may be in any unit, if it is the
+    same one. Scores below 0 never win. Raises nothing.
+
+    >>> from chunkast import BreakPoint
+    >>> points = [BreakPoint(80, 100.0, "h1"), BreakPoint(95, 20.0, "paragraph")]
+    >>> best_cut(points, 100, window=30)
+    80
+    >>> best_cut(points, 100, window=10)
+    95
     """
     best, best_value = target, -1.0
     for point in sorted(points, key=lambda point: point.pos):

@@ -1,7 +1,7 @@
 """Where the definitions and statements of a piece of code begin, line by line.
 
 The grammar reads windows of a few kilobytes (see ``grammars``). A window ends somewhere; what
-it holds complete is taken, the next one begins behind that. A statement larger than a window
+it holds complete is taken, the next one begins after that. A statement larger than a window
 is read from the inside: its first lines, what they open closed again, are put around every
 window of its body. So time is linear in the length of the code, and an error costs what is
 near it.
@@ -33,18 +33,19 @@ _LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
 # A line that goes on with the statement whose body ends before it.
 _CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
-# A window is broken when more than one in so many characters, and more than a few, belong to
-# no construct.
+# A window is broken when more than one in ``_ERROR_SHARE`` of its characters, and more than
+# ``_FEW_ERRORS``, belong to no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
-# Or when it has more than one error in so many characters, however short: time and memory of
+# Or when it has more than one error in this many characters, however short: time and memory of
 # the parser grow with the square of their number.
 _PER_ERROR: Final = 32
 _FEW_SITES: Final = 8
-# No more of a document's code is read once so many characters were broken, and one in so many.
+# Reading of a document's code ends once this many characters were broken, and one in
+# ``_READ_PER_BROKEN``.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
 _READ_PER_BROKEN: Final = 16
-# Nor once windows that each take little were so many that a character was read so many times:
+# It also ends once characters were read this many times on average, as in many small windows:
 # real code is read twice.
 _READINGS: Final = 8
 # A window is halved while it is broken, but not below this.
@@ -175,17 +176,17 @@ class _Reader:
             if stop == at:
                 at += 1  # too long to be read
                 continue
-            behind = self.window(at, stop, last, context, closers, depth)
-            if behind == at:
-                behind = self.inside(at, last, context, closers, depth)
-            if behind is None and room > _LEAST_BYTES:
+            next_row = self.window(at, stop, last, context, closers, depth)
+            if next_row == at:
+                next_row = self.inside(at, last, context, closers, depth)
+            if next_row is None and room > _LEAST_BYTES:
                 room //= 2  # what is broken may be a part of it
                 continue
-            broken = behind is None
-            behind = self.resumption(at, stop) if behind is None else behind
-            self.count(_size(self.lines[at:behind]), broken=broken)
+            broken = next_row is None
+            next_row = self.resumption(at, stop) if next_row is None else next_row
+            self.count(_size(self.lines[at:next_row]), broken=broken)
             room = room if broken else min(2 * room, MAX_BYTES)
-            at = behind
+            at = next_row
 
     def window(  # noqa: PLR0917
         self,
@@ -201,16 +202,16 @@ class _Reader:
         if tree is None or _has_many_errors(tree):
             return None
         found = list(self.walk(tree, at, stop, len(context), depth))
-        behind = stop if stop == last else self.behind_complete(found, at, stop)
-        errors = _errors(tree, len(context), len(context) + behind - at)
+        next_row = stop if stop == last else self.end_of_complete(found, at, stop)
+        errors = _errors(tree, len(context), len(context) + next_row - at)
         # An error above may have taken away what a statement is inside of.
         level = self.level(at)
-        loose = (item for item in found if item.loose and item.row < behind)
+        loose = (item for item in found if item.loose and item.row < next_row)
         errors += sum(item.column - level for item in loose if item.column > level)
-        if errors > max(_FEW_ERRORS, _size(self.lines[at:behind]) // _ERROR_SHARE):
+        if errors > max(_FEW_ERRORS, _size(self.lines[at:next_row]) // _ERROR_SHARE):
             return None
-        self.found += [item for item in found if item.row < behind]
-        return behind
+        self.found += [item for item in found if item.row < next_row]
+        return next_row
 
     def window_end(self, at: int, last: int, room: int) -> int:
         stop = at
@@ -223,7 +224,7 @@ class _Reader:
         return self.parse_of("\n".join(lines) + "\n", self.language)
 
     def walk(self, root: Any, at: int, stop: int, context: int, depth: int) -> Iterator[_Found]:
-        """The items of a window over the lines ``[at, stop)``, behind ``context`` rows of text.
+        """The items of a window over the lines ``[at, stop)``, after ``context`` rows of text.
 
         An item is a named node that begins its line. What begins with it is part of it; inside
         a definition only the body counts. A sequence of items is none itself.
@@ -253,10 +254,10 @@ class _Reader:
                 kind, inner, name = _definition(node, language)
                 if kind or not _is_sequence(node, language):
                     named = _named(kind, inner, name, context - at, lines)
-                    behind = max(line, last - context + at)
+                    last_line = max(line, last - context + at)
                     yield _Found(
                         line,
-                        behind,
+                        last_line,
                         column,
                         depth,
                         kind or _plain_kind(node),
@@ -280,20 +281,20 @@ class _Reader:
                 return _indentation(line)
         return _indentation(self.lines[at])
 
-    def behind_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
-        """Behind the last statement of the window's own level that another one follows."""
+    def end_of_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
+        """After the last statement of the window's own level that another one follows."""
         column = self.level(at)
         for item in reversed(found):
             if not item.complete or item.column != column:
                 continue
-            behind = item.last + 1
-            line = next((line for line in self.lines[behind:stop] if line.strip()), None)
+            next_row = item.last + 1
+            line = next((line for line in self.lines[next_row:stop] if line.strip()), None)
             if line is not None and _indentation(line) <= column and not _CONTINUES.match(line):
-                return behind
+                return next_row
         return at
 
     def resumption(self, at: int, stop: int) -> int:
-        """Where to go on behind a broken window: at a paragraph that is not indented deeper."""
+        """Where to go on after a broken window: at a paragraph that is not indented deeper."""
         column = self.level(at)
         for row in range(stop - 1, at, -1):
             line = self.lines[row]
@@ -351,7 +352,7 @@ class _Reader:
         return last, []
 
     def end_of_body(self, column: int, body: int, last: int) -> int:
-        """Behind the lines that are indented deeper than ``column``; all of them if none is.
+        """After the lines that are indented deeper than ``column``; all of them if none is.
 
         Comments and directives stand anywhere.
         """
@@ -384,7 +385,7 @@ def _errors(root: Any, first: int, last: int) -> int:
 
 
 def _has_many_errors(root: Any) -> bool:
-    """Whether more than one in so many characters is an error, whatever is inside it."""
+    """Whether there is more than one error in ``_PER_ERROR`` characters, however short they are."""
     sites = 0
     most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
     stack = [root]
@@ -449,7 +450,7 @@ def _named(
 def _is_sequence(node: Any, language: Language) -> bool:
     """Whether a node is nothing but several others, one below the other, or one definition."""
     while node.end_point.row > node.start_point.row:
-        # A comment may stand behind one of the members, on its line.
+        # A comment may stand after one of the members, on its line.
         named = [child for child in node.named_children if not child.is_extra]
         if len(named) > 1:
             rows = [child.start_point.row for child in named]
@@ -472,7 +473,7 @@ def _attached(found: Sequence[_Found]) -> list[Item]:
     """
     items: list[Item] = []
     run: list[_Found] = []  # comments that may belong to what comes next
-    behind = 0  # the line behind what stands before them
+    next_row = 0  # the line after the items before them
 
     def add(line: int, item: _Found, kind: str) -> None:
         first = not items or items[-1].depth < item.depth
@@ -481,16 +482,16 @@ def _attached(found: Sequence[_Found]) -> list[Item]:
     for item in found:
         if run:
             gap = item.row - run[-1].last - 1
-            most = _MOST_BLANK_LINES if run[0].row > behind else 0
+            most = _MOST_BLANK_LINES if run[0].row > next_row else 0
             if gap > most or item.column < run[0].column:
                 add(run[0].row, run[0], _STATEMENT)
-                behind = max(behind, run[-1].last + 1)
+                next_row = max(next_row, run[-1].last + 1)
                 run = []
         if item.kind == _COMMENT:
             run.append(item)
             continue
         add((run or [item])[0].row, item, item.kind)
-        behind = max(behind, item.last + 1)
+        next_row = max(next_row, item.last + 1)
         run = []
     if run:
         add(run[0].row, run[0], _STATEMENT)

@@ -14,12 +14,14 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("Leaves",)
 
-# The kinds of blocks that a chunk's kinds leave out.
-_UNNAMED: Final = frozenset({"document", "item", "marker"})
-# The kinds of blocks that head others.
-_HEADS: Final = frozenset(kind for kind, construct in CONSTRUCTS.items() if construct.heads)
-# In place of a leaf that is not needed any more.
-_RELEASED: Final = Block("blank", 0, 0)
+# The kinds of blocks that are not listed in a chunk's kinds.
+_UNNAMED_KINDS: Final = frozenset({"document", "item", "marker"})
+# The kinds of blocks that belong to the block after them, as headings do.
+_HEADING_LIKE_KINDS: Final = frozenset(
+    kind for kind, construct in CONSTRUCTS.items() if construct.heads
+)
+# Takes the place of a leaf that is no longer needed.
+_FREED: Final = Block("blank", 0, 0)
 
 
 class Leaves:
@@ -35,33 +37,33 @@ class Leaves:
         self._kinds: list[tuple[str, ...]] = []
         # Equal kinds, which most chunks have, are the same object.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
-        # The leaves before this number were released.
+        # The leaves before this number were freed.
         self._released = 0
-        self._gather(tree, ())
+        self._collect(tree, ())
         keep = positions_in(text, len(self._blocks))
         self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
         self._ends = keep(leaf.end for leaf in self._blocks)
-        self._heads = bytearray(leaf.kind in _HEADS for leaf in self._blocks)
+        self._heads = bytearray(leaf.kind in _HEADING_LIKE_KINDS for leaf in self._blocks)
 
-    def _gather(self, block: Block, kinds: tuple[str, ...]) -> None:
-        """Note the leaves of ``block``, which ``kinds`` are around, as a chunk names them."""
+    def _collect(self, block: Block, kinds: tuple[str, ...]) -> None:
+        """Add the leaves of ``block``; ``kinds`` are those of the containers around it."""
         inner: dict[str, tuple[str, ...]] = {}
         for child in block.children:
             kind = child.kind
             named = inner.get(kind)
             if named is None:
                 name = CONSTRUCTS[kind].named
-                unnamed = name in _UNNAMED or name in kinds
+                unnamed = name in _UNNAMED_KINDS or name in kinds
                 named = kinds if unnamed else (*kinds, name)
                 named = inner[kind] = self._named.setdefault(named, named)
             if child.children:
-                self._gather(child, named)
+                self._collect(child, named)
             elif kind != "blank":
                 self._blocks.append(child)
                 self._kinds.append(named)
 
     def around(self, pos: int) -> Block | None:
-        """The leaf that holds the character at ``pos``."""
+        """The leaf that contains the character at ``pos``."""
         slot = bisect_right(self.starts, pos) - 1
         found = slot >= 0 and pos < self._blocks[slot].end
         return self._blocks[slot] if found else None
@@ -80,7 +82,7 @@ class Leaves:
         return self._named.setdefault(kinds, kinds)
 
     def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
-        """Of each span between neighbours in ``pos`` whether it is more than what heads others."""
+        """For each span between neighbours in ``pos``: whether it has text other than headings."""
         found = bytearray()
         slot = 0
         # After the last leaf there is none.
@@ -100,8 +102,8 @@ class Leaves:
         return found
 
     def release(self, pos: int) -> None:
-        """Release the blocks before the one that holds ``pos``: all but their places and kinds."""
+        """Free the blocks before the one that contains ``pos``; their places and kinds stay."""
         first = self._released
         last = max(bisect_right(self.starts, pos, first) - 1, first)
-        self._blocks[first:last] = [_RELEASED] * (last - first)
+        self._blocks[first:last] = [_FREED] * (last - first)
         self._released = last

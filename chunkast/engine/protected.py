@@ -1,4 +1,4 @@
-"""Which protected regions close their inside: those that fit the budget."""
+"""Which protected regions are kept whole: those that fit the budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chunkast.text.spans import SpanSet
 
 __all__ = ("protected_spans",)
 
-_BLOCKS: Final = frozenset(
+_BLOCK_KINDS: Final = frozenset(
     ("tag", *(kind for kind, construct in CONSTRUCTS.items() if construct.protected))
 )
 
@@ -21,14 +21,14 @@ def protected_spans(
 ) -> SpanSet:
     """The spans of the sorted ``regions`` that fit, by ``fits(start, end)``.
 
-    Where two cross and do not fit together, one gives way: blocks, which never cross each
-    other, to a user's regions and to tool calls, and of those the later to the first.
+    Where two cross and do not fit together, one is left out: a block (blocks never cross each
+    other) rather than a user's region or a tool call, and of those the later one.
     """
-    foreign = [region for region in regions if region.kind not in _BLOCKS]
+    foreign = [region for region in regions if region.kind not in _BLOCK_KINDS]
     if not foreign:
         return SpanSet(_uncrossed(regions, fits))
     first = SpanSet(_uncrossed(foreign, fits))
-    blocks = _uncrossed([region for region in regions if region.kind in _BLOCKS], fits)
+    blocks = _uncrossed([region for region in regions if region.kind in _BLOCK_KINDS], fits)
     kept = (span for span in blocks if not first.crosses(*span))
     return SpanSet([*first, *kept])
 

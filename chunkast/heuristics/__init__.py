@@ -1,4 +1,4 @@
-"""Repairs around a parse, in three phases: before it, after it failed, after it gave a value."""
+"""Repairs around a parse, in three phases: before it, after it failed, after it succeeded."""
 
 from chunkast.heuristics.engine import DEFAULT_REPARSES, Attempt, Check, Report, run_pipeline
 from chunkast.heuristics.pipeline import PHASES, Draft, Heuristic, Patch, Phase, Pipeline

@@ -2,16 +2,16 @@
 
 1. The pre-parse heuristics, in order.
 2. One attempt to parse, unless there is a value or an error by then.
-3. The fallback-reparse heuristics, if there are errors. They go on after a reparse that
-   succeeded; one that is not wanted then says so by ``applies``.
+3. The fallback-reparse heuristics, if there are errors. They continue after a reparse that
+   succeeded; ``applies`` of one that is not wanted then returns false.
 4. The post-parse heuristics, if there is a value.
 
 A patch is applied in the order source, value, notes, retry, stop. A reparse that succeeds
-sets the value and clears the errors; one that fails adds its error and leaves the value.
-In each phase so many reparses are made at most; the first attempt is none of them.
+sets the value and clears the errors; one that fails adds its error and keeps the value.
+Each phase makes at most ``max_reparses`` reparses; the first attempt does not count.
 
-A heuristic's own exception is noted and reported, and the draft goes on as it was. Only a
-lack of memory passes through: what a document becomes must not depend on it.
+A heuristic's own exception is noted and reported, and the draft stays unchanged. Only
+``MemoryError`` is raised: the result for a document must not depend on it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ V = TypeVar("V")
 C = TypeVar("C")
 # Parses a source; raises where it cannot.
 Attempt = Callable[[str], V]
-# Why a patch is not to be applied, or None. What it raises passes through.
+# Why a patch must not be applied, or None. Its exceptions are not caught.
 Check = Callable[[Draft[V, C], Patch[V], Heuristic[V, C]], "str | None"]
-# Told what the engine notes by itself: a heuristic's exception, a patch that was dropped.
+# Called with what the engine itself notes: a heuristic's exception, a patch that was dropped.
 Report = Callable[[str], object]
 
 # Enough for one repair of the structure and one of the content.
@@ -47,7 +47,7 @@ def run_pipeline(
     check: Check[V, C] | None = None,
     report: Report | None = None,
 ) -> Draft[V, C]:
-    """The draft after the pipeline: parsed, or with the errors that were in the way."""
+    """The draft after the pipeline: parsed, or with the errors that prevented it."""
     run = _Run(attempt, max_reparses, check, report)
     draft = run.phase(pipeline.pre_parse, draft)
     if draft.value is None and not draft.errors:
@@ -60,7 +60,7 @@ def run_pipeline(
 
 
 class _Run(Generic[V, C]):
-    """One run: what stays the same from phase to phase."""
+    """One run: the values that stay the same from phase to phase."""
 
     __slots__ = ("attempt", "check", "max_reparses", "report")
 
@@ -83,7 +83,7 @@ class _Run(Generic[V, C]):
                 patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
             except MemoryError:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is the heuristic's own
+            except Exception as error:  # noqa: BLE001 - any error of a heuristic
                 draft = self.noted(draft, heuristic, describe(error))
                 continue
             if patch is None:
@@ -106,7 +106,7 @@ class _Run(Generic[V, C]):
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - a parse that fails is what fallback is for
-            # Its traceback would keep alive whatever the parse had in hand.
+            # Its traceback would keep the objects of the parse alive.
             return replace(draft, errors=(*draft.errors, error.with_traceback(None)))
         return Draft(draft.source, draft.original, value, (), draft.notes, draft.context)
 
@@ -114,7 +114,7 @@ class _Run(Generic[V, C]):
         self, draft: Draft[V, C], patch: Any, heuristic: Heuristic[V, C]
     ) -> str | None:
         if not isinstance(patch, Patch):
-            return f"gave {type(patch).__name__}; allowed are Patch and None"
+            return f"gave {type(patch).__name__}; it must be a Patch or None"
         return None if self.check is None else self.check(draft, patch, heuristic)
 
     def noted(self, draft: Draft[V, C], heuristic: Heuristic[V, C], what: str) -> Draft[V, C]:
@@ -125,7 +125,7 @@ class _Run(Generic[V, C]):
 
 
 def _patched(draft: Draft[V, C], patch: Patch[V]) -> Draft[V, C]:
-    # Several times as fast as ``replace``, and this is done for every document.
+    # Several times as fast as ``replace``; this runs for every document.
     return Draft(
         draft.source if patch.source is None else patch.source,
         draft.original,

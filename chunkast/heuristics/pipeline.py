@@ -1,7 +1,7 @@
-"""The nouns of the pipeline: what is worked on, what changes it, and in which order.
+"""The values of the pipeline: what is worked on, what changes it, and in which order.
 
-Nothing here knows what a source is written in or what a value is: ``V`` is what the parse
-gives, ``C`` is whatever the caller lets its heuristics see.
+Nothing here depends on the language of the source or the type of the value: ``V`` is the
+result of the parse, ``C`` is what the caller lets its heuristics see.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 @dataclass(frozen=True, slots=True)
 class Draft(Generic[V, C]):
-    """A source on its way to a value; every step gives a new one.
+    """The state of one run: a source, and its value once it is parsed; every step makes a new one.
 
-    ``source`` is the text as the heuristics so far have left it, ``original`` as it came.
-    ``value`` is None as long as nothing is parsed. ``errors`` are those of the attempts
+    ``source`` is the text as changed by the heuristics so far, ``original`` the unchanged one.
+    ``value`` is None until a parse succeeded. ``errors`` are those of the attempts
     since the last one that succeeded. ``notes`` say, one sentence each, what was done or
     left out. ``context`` is what the caller lets the heuristics see.
     """
@@ -39,16 +39,18 @@ class Draft(Generic[V, C]):
 
     @classmethod
     def of(cls, source: str, context: C, value: V | None = None) -> Draft[V, C]:
-        """The draft to begin with; one that has a value already is not parsed again."""
+        """The first draft of a run; if it has a value, the source is not parsed."""
         return cls(source, source, value, (), (), context)
 
 
 @dataclass(frozen=True, slots=True)
 class Patch(Generic[V]):
-    """What a heuristic changes; what is None stays as it is.
+    """What a heuristic changes; a field that is None changes nothing.
 
-    ``retry`` asks for another parse of the ``source`` given here (without one it does
-    nothing). ``stop`` ends the phase, after the rest of the patch is applied.
+    ``retry`` requests another parse, of the patch's ``source`` (without one it does
+    nothing). ``stop`` ends the phase after the patch is applied.
+
+    Raises ``TypeError`` for a source that is neither a string nor None.
     """
 
     source: str | None = None
@@ -59,7 +61,7 @@ class Patch(Generic[V]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, (str, type(None))):
-            raise TypeError(f"source={self.source!r}: allowed are a str and None")
+            raise TypeError(f"source={self.source!r}: must be a str or None")
         notes: object = self.notes
         given = (notes,) if isinstance(notes, str) else tuple(self.notes)
         object.__setattr__(self, "notes", given)
@@ -71,9 +73,9 @@ def _always(_draft: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Heuristic(Generic[V, C]):
-    """One repair: ``run`` gives a patch for a draft (or None), where ``applies`` says so.
+    """One repair: ``run`` returns a patch for a draft or None; it is called if ``applies`` is true.
 
-    Drafts and their values are shared: a heuristic changes neither, it gives new values.
+    Drafts and their values are shared: a heuristic must not change them, but return new ones.
     Raises ``ConfigError`` for a phase that does not exist.
     """
 
@@ -84,7 +86,7 @@ class Heuristic(Generic[V, C]):
 
     def __post_init__(self) -> None:
         if self.phase not in PHASES:
-            raise ConfigError("phase", self.phase, f"allowed are {', '.join(PHASES)}")
+            raise ConfigError("phase", self.phase, f"must be one of {', '.join(PHASES)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Pipeline(Generic[V, C]):
     """Heuristics by phase, in the order in which they run.
 
     ``first + second`` runs those of ``first`` before those of ``second``, in each phase.
-    Raises ``ConfigError`` for a heuristic that stands in another phase than its own.
+    Raises ``ConfigError`` for a heuristic in a phase that is not its own.
     """
 
     pre_parse: tuple[Heuristic[V, C], ...] = ()
@@ -106,7 +108,7 @@ class Pipeline(Generic[V, C]):
             object.__setattr__(self, name, heuristics)
             for heuristic in heuristics:
                 if not isinstance(heuristic, Heuristic) or heuristic.phase != phase:
-                    raise ConfigError(name, heuristic, f"allowed are heuristics of phase {phase!r}")
+                    raise ConfigError(name, heuristic, f"must be a heuristic of phase {phase!r}")
 
     @classmethod
     def of(cls, heuristics: Iterable[Heuristic[V, C]]) -> Pipeline[V, C]:
@@ -114,7 +116,7 @@ class Pipeline(Generic[V, C]):
         given = tuple(heuristics)
         for heuristic in given:
             if not isinstance(heuristic, Heuristic):
-                raise ConfigError("heuristics", heuristic, "allowed are Heuristic objects")
+                raise ConfigError("heuristics", heuristic, "must be a Heuristic")
         return cls(*(tuple(h for h in given if h.phase == phase) for phase in PHASES))
 
     def __add__(self, other: Pipeline[V, C]) -> Pipeline[V, C]:

@@ -1,4 +1,4 @@
-"""Everything that decides where a cut falls, as one hash and as plain values."""
+"""Everything that affects the chunks of a text, as one hash and as plain values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from chunkast.text.source_map import encode
 
 __all__ = ("config_values", "fingerprint")
 
-# Another version of any of these may cut another way: the parser, the tokenizer, the
-# splitter of sentences, the grapheme clusters. Grammars do so where they are installed.
+# Another version of any of these may change chunks: the parser, the tokenizer, the sentence
+# splitter, the grapheme clusters. So may the grammars, where they are installed.
 _DISTRIBUTIONS: Final = (
     "markdown-it-py",
     "mdit-py-plugins",
@@ -32,7 +32,7 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     """The configuration's fields as JSON values.
 
     ``encoding`` is the name of the counter in use, in place of the fields ``encoding``
-    and ``model``. Whether its vocabulary may be downloaded changes no chunk and is left out.
+    and ``model``. ``allow_download`` changes no chunk and is left out.
     """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     del values["model"], values["allow_download"]
@@ -47,16 +47,16 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
 
 
 def fingerprint(config: ChunkConfig, encoding: str) -> str:
-    """The SHA-256 of the configuration and of the versions of what moves a boundary.
+    """The SHA-256 of the configuration and of the versions that affect chunks, in hexadecimal.
 
-    Equal fingerprints: the same text gives the same chunks. A user's own counter is known
-    by its name alone, a heuristic by its id: give it another one when it does something else.
+    With equal fingerprints the same text has the same chunks. A user's own counter is
+    identified by its name alone, a heuristic by its id: change it when the behaviour changes.
     """
-    given = {**config_values(config, encoding), **_versions()}
+    values = {**config_values(config, encoding), **_versions()}
     if not grammars():
-        # Without a grammar nothing has these scores.
-        given["scores"] = {k: v for k, v in given["scores"].items() if k not in CODE_SCORES}
-    return sha256(encode(json.dumps(given, sort_keys=True))).hexdigest()
+        # Without a grammar these scores are not used.
+        values["scores"] = {k: v for k, v in values["scores"].items() if k not in CODE_SCORES}
+    return sha256(encode(json.dumps(values, sort_keys=True))).hexdigest()
 
 
 @lru_cache(maxsize=1)

@@ -12,25 +12,35 @@ __all__ = ("Location", "chunk_id")
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
-    """The id of the ``part``-th chunk (from 0) under a heading path of a source: 16 digits.
+    """The id of a chunk: 16 hexadecimal digits.
 
-    The first 16 hexadecimal digits of the SHA-256 of the source, the headings joined by
-    " > ", and "#" with the part, on a line each.
+    They are the first of the SHA-256 of three lines: the source, the headings joined by
+    " > ", and "#" with the part.
+
+    source: the document's name.
+    headings: the titles of the sections around the chunk, outermost first.
+    part: the chunk's number, from 0, among those of this source under these headings.
+
+    Raises nothing.
+
+    >>> from chunkast import chunk_id
+    >>> chunk_id("guide.md", ["Setup", "Linux"], 0)
+    'e33bbeec7a485ef9'
     """
     return Location.of(source).at(tuple(headings)).id(part)
 
 
 class Location:
-    """Where chunks stand: a source and a heading path. Gives the ids of the chunks there.
+    """A source and a heading path, and the ids of the chunks there.
 
-    A path's hash goes on from that of the path around it, so that long titles are read
-    once. ``key`` is equal for locations that give equal ids.
+    A path's hash continues that of the enclosing path, so that long titles are hashed once.
+    ``key`` is equal for locations whose chunks have equal ids.
     """
 
     __slots__ = ("_below", "_hash", "_root", "key")
 
     def __init__(self, state: Any, *, root: bool) -> None:
-        """``state`` has hashed everything before the part; ``root``: no heading yet."""
+        """``state``: a hash of all that precedes the part. ``root``: whether there is no heading."""
         self._hash = state
         self._root = root
         self._below: dict[str, Location] = {}

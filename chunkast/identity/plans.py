@@ -1,4 +1,4 @@
-"""What changed between two states of an index: the digest of one, the plan between two."""
+"""Changes between two states of an index: the digest of a state, the plan between two."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ __all__ = ("Identified", "WritePlan", "digest", "plan_writes")
 
 
 class Identified(Protocol):
-    """What a plan has to know of a chunk; :class:`chunkast.Chunk` has it."""
+    """The fields of a chunk that a plan needs; :class:`chunkast.Chunk` has them."""
 
     @property
     def id(self) -> str:
-        """Which chunk it is."""
+        """The chunk's id."""
 
     @property
     def content_hash(self) -> str:
-        """What it says."""
+        """The hash of its text."""
 
     @property
     def embed_hash(self) -> str:
-        """What is embedded for it."""
+        """The hash of the text that is embedded for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
     """Chunk ids by what a store has to do with them.
 
-    ``added``, ``changed`` (another text under the same id) and ``unchanged`` are in the
-    order of the current chunks, ``removed`` in that of the prior ones. ``embed`` are the
-    current ids whose embedding is missing or stale: those added, and those whose
-    ``embed_hash`` differs, be it for the text or for a heading or table header above it.
+    added: ids of the current chunks that are not stored yet, in the order of the chunks.
+    changed: ids that are stored with another text, in the same order.
+    unchanged: ids that are stored with the same text, in the same order.
+    removed: ids that are stored but not current, in the order of the prior chunks.
+    embed: current ids whose embedding is missing or stale: those added, and those whose
+        ``embed_hash`` differs, because of the text or of a heading or table header above it.
     """
 
     added: tuple[str, ...] = ()
@@ -44,10 +46,17 @@ class WritePlan:
 
 
 def plan_writes(current: Iterable[Identified], prior: Iterable[Identified]) -> WritePlan:
-    """What has to be written where ``prior`` is stored and ``current`` is wanted.
+    r"""What to write to a store that contains ``prior`` and shall contain ``current``.
 
-    An id that occurs twice in ``current`` is judged twice; of one that occurs twice in
-    ``prior`` the last counts, and each is listed when it is removed.
+    An id that occurs twice in ``current`` is listed twice; of one that occurs twice in
+    ``prior`` the last is compared, and both are listed when it is removed. Raises nothing.
+
+    >>> from chunkast import chunk, plan_writes
+    >>> before = chunk("# A\n\nOne.\n", source="a.md")
+    >>> after = chunk("# A\n\nTwo.\n", source="a.md")
+    >>> plan = plan_writes(after, before)
+    >>> plan.changed == plan.embed == (after[0].id,)
+    True
     """
     earlier = list(prior)
     hashes = {chunk.id: (chunk.content_hash, chunk.embed_hash) for chunk in earlier}
@@ -75,7 +84,8 @@ def digest(chunks: Iterable[Identified]) -> str:
     """One hash for a whole state: 64 lower-case hexadecimal digits.
 
     The SHA-256 of the lines ``id:content_hash``, sorted as text, duplicates kept, joined
-    by line feeds; of nothing for no chunk. Order and time do not matter.
+    by line feeds; of the empty string without chunks. The order of ``chunks`` does not
+    matter. Raises nothing.
     """
     lines = sorted(f"{chunk.id}:{chunk.content_hash}" for chunk in chunks)
     return sha256("\n".join(lines).encode()).hexdigest()

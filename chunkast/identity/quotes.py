@@ -1,4 +1,4 @@
-"""Quotes: whether a text holds one, and exactly where, although white space differs."""
+"""Quotes: whether a text contains one, and exactly where, although white space differs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,17 @@ _NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a quote stands in its source, in the units of :class:`chunkast.Chunk`.
+    """Where a quote is in its source, in the units of :class:`chunkast.Chunk`.
 
-    ``chunk_ids`` are the chunks that hold it whole: none where a cut runs through it,
-    two where one chunk repeats the end of another.
+    source: the document's name, or ``None``.
+    start_index: where the quote begins, a character index from 0.
+    end_index: where it ends, a character index, exclusive.
+    start_byte: where it begins, in bytes of the document's UTF-8, from 0.
+    end_byte: where it ends, in bytes of UTF-8, exclusive.
+    start_line: the line in which it begins, from 1.
+    end_line: the line of its last character, from 1, inclusive.
+    chunk_ids: the chunks that contain all of it: none if it is divided between chunks, two
+        or more if it is in an overlap.
     """
 
     source: str | None
@@ -39,22 +46,32 @@ class Citation:
 
 
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
-    """Whether ``text`` holds ``quote`` word for word, white space aside.
+    r"""Whether ``text`` contains ``quote`` word for word, apart from white space.
 
-    Case, markup and Unicode forms count. A quote that is empty, blank, or longer than
-    ``max_chars`` characters as it was given is not valid.
+    Case, markup and Unicode forms must be the same. A quote that is empty, blank, or longer
+    than ``max_chars`` characters (before its white space is normalized) is not valid. Raises
+    nothing.
+
+    >>> from chunkast import validate_quote
+    >>> validate_quote("are red", "Apples are\nred.")
+    True
     """
     wanted = normalize_text(quote)
     return bool(wanted) and len(quote) <= max_chars and wanted in normalize_text(text)
 
 
 def locate_quote(quote: str, where: str | Iterable[Chunk]) -> tuple[Citation, ...]:
-    """Every place of ``quote`` in a source text or in chunks, in order; none for a blank quote.
+    r"""Every place of ``quote`` in a source text or in chunks, in order; none for a blank quote.
 
-    White space differs freely, as in :func:`validate_quote`; places do not overlap each
-    other. ``where`` is the source itself (then citations have no source and no chunk
-    ids), or chunks, document by document, in order: all of them or any selection. A
-    quote may run over a cut between chunks that follow one another.
+    White space may differ, as in :func:`validate_quote`; the places do not overlap.
+    ``where`` is the source text (then citations have no source and no chunk ids), or chunks,
+    document by document, in order: all of them or a selection. A quote may continue from one
+    chunk to the next. Raises nothing.
+
+    >>> from chunkast import locate_quote
+    >>> [found] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
+    >>> found.start_index, found.end_index, found.start_line, found.end_line
+    (11, 21, 1, 2)
     """
     wanted = normalize_text(quote)
     if not wanted:
@@ -65,12 +82,12 @@ def locate_quote(quote: str, where: str | Iterable[Chunk]) -> tuple[Citation, ..
 
 
 class _Normalized:
-    """A text with its white space normalized (but at the ends), and the way back."""
+    """A text with its inner white space normalized, and the positions in the original."""
 
     def __init__(self, text: str) -> None:
-        # Positions here and there, each pair good up to the next one.
-        self._here = [0]
-        self._there = [0]
+        # Positions in the normalized text and in the original; each pair is valid up to the next.
+        self._normalized = [0]
+        self._original = [0]
         parts: list[str] = []
         size = at = 0
         for match in _NOT_ONE_BLANK.finditer(text):
@@ -78,8 +95,8 @@ class _Normalized:
             parts.append(text[at:start])
             parts.append(" ")
             size += start - at + 1
-            self._here.append(size)
-            self._there.append(end)
+            self._normalized.append(size)
+            self._original.append(end)
             at = end
         parts.append(text[at:])
         self._text = "".join(parts)
@@ -93,12 +110,12 @@ class _Normalized:
             at = self._text.find(wanted, end)
 
     def _origin(self, position: int) -> int:
-        slot = bisect_right(self._here, position) - 1
-        return self._there[slot] + position - self._here[slot]
+        slot = bisect_right(self._normalized, position) - 1
+        return self._original[slot] + position - self._normalized[slot]
 
 
 def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    if wanted in normalize_text(text):  # much faster than what leads back, and mostly false
+    if wanted in normalize_text(text):  # much faster than ``_Normalized``, and mostly false
         yield from _Normalized(text).places(wanted)
 
 
@@ -162,14 +179,14 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk]) -> Iterator[Citation]:
             stop.start_byte + maps[two].byte(end - stop.start_index),
             begin.start_line + maps[one].line(start - begin.start_index) - 1,
             stop.start_line + maps[two].line(end - 1 - stop.start_index) - 1,
-            tuple(_holders(chunks, one, start, end)),
+            tuple(_containing(chunks, one, start, end)),
         )
 
 
-def _holders(chunks: Sequence[Chunk], first: int, start: int, end: int) -> Iterator[str]:
-    """The ids of the chunks that hold the span whole, ``chunks[first]`` being where it begins."""
+def _containing(chunks: Sequence[Chunk], first: int, start: int, end: int) -> Iterator[str]:
+    """The ids of the chunks that contain the whole span, which begins in ``chunks[first]``."""
     for slot in range(first, len(chunks)):
-        # Those behind hold it too where they repeat enough.
+        # Later chunks contain it too if their overlap is long enough.
         if chunks[slot].start_index > start:
             return
         if end <= chunks[slot].end_index:

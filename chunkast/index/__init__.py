@@ -1,4 +1,4 @@
-"""Chunks in one SQLite file: written where they changed, searched, cited."""
+"""Chunks in one SQLite file: changed ones are written; they can be searched and cited."""
 
 from chunkast.index.search import Hit
 from chunkast.index.store import Store

@@ -1,4 +1,4 @@
-"""What is damaged in a database: its rows, the words of its full-text index, its settings."""
+"""Finds damage in a database: in rows, the words of its full-text index, settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = (
     "survey",
 )
 
-# The settings that say what the last completed run left.
+# The names of the settings that describe the state after the last completed run.
 DIGEST: Final = "digest"
 _WORDS: Final = "words"
 _ROWS: Final = "rows"
@@ -68,18 +68,19 @@ class Document(NamedTuple):
     chunks: int
 
     def checksum(self) -> int:
-        """What its row's checksum must be."""
+        """The checksum that its row must have."""
         return checksum(*self)
 
 
 @dataclass(slots=True)
 class Survey:
-    """What every row of a database says, and which rows are not what was stored.
+    """What a database contains, and which rows are damaged.
 
-    ``documents`` are those whose own row is whole; ``incomplete`` says of some how many of
-    their chunks are whole, which are not all. ``damaged`` are numbers of rows of chunks, those
-    of a damaged or missing document included. ``chunks`` counts the whole rows, ``total`` is
-    the sum of their checksums. ``settings`` are empty where they are damaged.
+    ``documents`` are those whose own row is undamaged; ``incomplete`` has the number of
+    undamaged chunks of those that have damaged or missing ones. ``damaged`` are the numbers of
+    the rows of chunks that are damaged or whose document is damaged or missing. ``chunks`` is
+    the number of undamaged rows, ``total`` the sum of their checksums. ``settings`` are empty
+    if they are damaged.
     """
 
     settings: dict[str, str] = field(default_factory=dict)
@@ -101,7 +102,7 @@ def survey(connection: sqlite3.Connection) -> Survey:
     except sqlite3.OperationalError as error:
         if "decode" not in str(error):
             raise
-    # Some text is no UTF-8: read what it is like, to find out where.
+    # Some text is not UTF-8: read it nevertheless, to find out where.
     connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     try:
         return _survey(connection)
@@ -124,7 +125,7 @@ def _survey(connection: sqlite3.Connection) -> Survey:
             found.damaged_documents.append(document.number)
             found.faults.append(f"row {document.number} of its documents is damaged")
     counts = Counter[int]()
-    # The same as ``checksum``, in a loop that every run passes through for every chunk.
+    # The same as ``checksum``, inlined: this loop runs for every chunk.
     for number, document_, stored, *values in connection.execute(
         f"SELECT number, document, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
     ):
@@ -162,9 +163,9 @@ def _survey_settings(connection: sqlite3.Connection, found: Survey) -> None:
             if _words_checksum(connection) != settings[_WORDS]:
                 found.faults.append("its full-text index is damaged")
             if not found.faults and _rows(found.chunks, found.total) != settings[_ROWS]:
-                found.faults.append("its chunks are not those that the last run left")
+                found.faults.append("its chunks are not those that the last run stored")
     elif found.documents or found.damaged_documents or found.chunks or found.damaged:
-        found.faults.append("its settings are gone")
+        found.faults.append("its settings are missing")
     found.settings = settings
 
 
@@ -180,8 +181,8 @@ def _words_checksum(connection: sqlite3.Connection) -> str:
 def seal(
     connection: sqlite3.Connection, settings: dict[str, str], *, rows: tuple[int, int]
 ) -> None:
-    """Note in the settings what the tables hold; ``rows``: how many chunks, and their total."""
-    # What FTS5 still has in memory is written now.
+    """Add checksums of the tables to the settings; ``rows``: the number of chunks, their total."""
+    # Makes FTS5 write what it still has in memory.
     connection.execute("SAVEPOINT written")
     connection.execute("RELEASE written")
     (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
@@ -192,15 +193,15 @@ def seal(
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Raise ``DamageError`` unless the settings are those that a run left."""
+    """Raise ``DamageError`` unless the settings are those that a run stored."""
     if settings.get(_SEAL) != _settings_checksum(settings):
         raise DamageError("its settings are damaged")
 
 
 def check_rows(settings: Mapping[str, str], count: int, total: int) -> None:
-    """Raise ``DamageError`` unless these are as many chunks as there were, and the same."""
+    """Raise ``DamageError`` unless the number and the checksums of the chunks are as stored."""
     if settings and _rows(count, total) != settings[_ROWS]:
-        raise DamageError("some of its chunks are not there")
+        raise DamageError("some of its chunks are missing")
 
 
 def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> None:
@@ -210,7 +211,7 @@ def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> 
 
 
 def document_named(connection: sqlite3.Connection, source: str, settings: Mapping[str, str]) -> int:
-    """How many chunks a document has, 0 if there is none; ``DamageError`` if that is not sure."""
+    """How many chunks a document has; 0 if it is not stored; ``DamageError`` for damage."""
     row = connection.execute(
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents "
         "WHERE source = ?",
@@ -240,7 +241,7 @@ def digest_of(connection: sqlite3.Connection) -> str:
     """The hash of the state: see :func:`chunkast.digest`."""
     state = sha256()
     before = ""
-    # Ids are all of one length, so this is the order of the lines as well.
+    # All ids have the same length, so this is the order of the lines as well.
     for id_, content in connection.execute(
         "SELECT id, content_hash FROM chunks ORDER BY id, content_hash"
     ):
@@ -253,7 +254,7 @@ def check_structure(connection: sqlite3.Connection) -> None:
     """Raise ``sqlite3.DatabaseError`` unless every row can be found by its key.
 
     A scan of a table does not show that. An index that does not agree with its table is
-    made anew, which needs a transaction that writes.
+    created again, which needs a transaction that writes.
     """
     if any(True for _ in _structure(connection)):
         connection.execute("REINDEX")
@@ -264,7 +265,7 @@ def check_structure(connection: sqlite3.Connection) -> None:
 def check_all_pages(connection: sqlite3.Connection) -> None:
     """Raise ``sqlite3.DatabaseError`` unless the file may be written to, its free pages included.
 
-    Without rows: :func:`check_structure` has looked at those.
+    Rows are not checked: :func:`check_structure` does that.
     """
     (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if fault != "ok":
@@ -283,10 +284,10 @@ def _structure(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def faults(connection: sqlite3.Connection) -> list[str]:
-    """Every fault of a database, a line each; none if all of it is whole.
+    """Every fault of a database, a line each; empty if nothing is damaged.
 
-    Beside what :func:`survey` finds: what SQLite finds, and chunks whose hashes are not those
-    of their texts.
+    These are the faults that :func:`survey` and SQLite find, and chunks whose hashes are not
+    those of their texts.
     """
     lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
     seen = survey(connection)

@@ -12,17 +12,17 @@ from chunkast.index.rows import DamageError
 
 __all__ = ("Connection", "store_errors")
 
-# How many instructions of SQLite's machine lie between two looks for signals: a few
-# milliseconds of work.
-_INSTRUCTIONS: Final = 100_000
-# What SQLite says, in part, of a file that no statement can mend.
-_BEYOND_REPAIR: Final = ("malformed", "corrupt", "not a database", "fts5", "vtable constructor")
+# How many instructions of SQLite's machine run between two checks for signals: a few
+# milliseconds.
+_INSTRUCTIONS_PER_CHECK: Final = 100_000
+# Parts of SQLite's messages on files that cannot be repaired.
+_IRREPARABLE: Final = ("malformed", "corrupt", "not a database", "fts5", "vtable constructor")
 
 
 class Connection(sqlite3.Connection):
     """A connection during whose queries Python's signal handlers run.
 
-    ``stopped`` holds the exception that such a handler raised, for SQLite passes none on.
+    ``stopped`` contains the exception that a handler raised, since SQLite raises none of them.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -31,32 +31,32 @@ class Connection(sqlite3.Connection):
         watch = _watch(self.stopped)
         # Signals arrive inside the generator's ``try`` only once it has begun.
         next(watch)
-        self.set_progress_handler(watch.__next__, _INSTRUCTIONS)
+        self.set_progress_handler(watch.__next__, _INSTRUCTIONS_PER_CHECK)
 
 
 def _watch(stopped: list[BaseException]) -> Iterator[int]:
-    """Give 0 to go on, and 1 once a signal handler has raised something, which is noted.
+    """Yield 0 to continue, and 1 once a signal handler has raised; the exception is noted.
 
-    A function would do, but for a signal that arrives as it is entered: what its handler
-    raises there leaves the function before any ``try`` of its own.
+    A generator, because an exception of a handler that runs as a function is entered would
+    leave that function before any ``try`` of its own.
     """
-    go_on = 0
+    stop = 0
     while True:
         try:
-            yield go_on
-            go_on = 0
+            yield stop
+            stop = 0
         except GeneratorExit:
             return
         except BaseException as error:  # noqa: BLE001  (raised again where the query ends)
             stopped.append(error)
-            go_on = 1
+            stop = 1
 
 
 @contextmanager
 def store_errors(path: str, connection: Connection | None = None) -> Iterator[None]:
-    """Raise ``StoreError`` for what SQLite raises and for damage.
+    """Raise ``StoreError`` for errors of SQLite and for damage.
 
-    What a signal handler raised during a query is raised as it was.
+    An exception of a signal handler during a query is raised unchanged.
     """
     try:
         yield
@@ -69,11 +69,11 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
 
 
 def _reason(error: sqlite3.Error) -> str:
-    # The text that cannot be decoded is quoted whole.
+    # The message quotes all of the text that cannot be decoded.
     reason = str(error).partition(" with text ")[0]
     if reason.startswith("Could not decode"):
         return f"damaged ({reason}); 'chunkast index DIR --db FILE' mends it"
-    if any(part in reason for part in _BEYOND_REPAIR):
+    if any(part in reason for part in _IRREPARABLE):
         return (
             f"{reason}; if it is a database of chunkast's, it is damaged: remove it, and "
             "'chunkast index DIR --db FILE' makes it anew"

@@ -1,7 +1,7 @@
 """A chunk as a row of the database, and back.
 
-Every row has a checksum of its values, its number and its document's source, so that no
-value that a damaged file gives is taken for what was stored.
+Every row has a checksum of its values, its number and its document's source, so that damage
+to any of them is noticed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = (
     "values_of",
 )
 
-# Chunk fields that are columns under their own name, as they are.
-_PLAIN: Final = (
+# Fields of a chunk that are stored unchanged in columns of the same name.
+_PLAIN_FIELDS: Final = (
     "id",
     "start_index",
     "end_index",
@@ -43,7 +43,7 @@ _PLAIN: Final = (
     "embed_hash",
 )
 COLUMNS: Final = (
-    *_PLAIN,
+    *_PLAIN_FIELDS,
     "position",
     "own_token_count",
     "text",
@@ -54,7 +54,7 @@ COLUMNS: Final = (
     "oversize",
     "metadata",
 )
-_OWN_TOKENS: Final = COLUMNS.index("own_token_count")
+_OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
 # What ``read_row`` reads; the document may be missing if it is joined from the left.
 SELECT: Final = (
     f"SELECT chunks.number, chunks.checksum, documents.source, "  # noqa: S608  (constants)
@@ -63,7 +63,7 @@ SELECT: Final = (
 
 
 class DamageError(Exception):
-    """Something stored is not what was written; the text says what."""
+    """Stored data is not what was written; the message says which."""
 
 
 def checksum(*values: object) -> int:
@@ -77,7 +77,7 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
     text = without_surrogates(chunk.text)
     at = embed.index(text)
     return (
-        *(getattr(chunk, name) for name in _PLAIN),
+        *(getattr(chunk, name) for name in _PLAIN_FIELDS),
         chunk.index,
         own_tokens,
         text,
@@ -91,20 +91,20 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
 
 
 def as_json(value: Any) -> str:
-    """``value`` as it is stored."""
+    """``value`` as JSON, the way it is stored."""
     return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
     """Number, tokens without the overlap, and chunk of a row of ``SELECT``.
 
-    Raises ``DamageError`` for a row that is not what was stored.
+    Raises ``DamageError`` for a row that was changed since it was written.
     """
     number, stored, source, *values = row
     if checksum(number, source, *values) != stored:
         raise DamageError(f"row {number} of its chunks is damaged")
     try:
-        return number, values[_OWN_TOKENS], _chunk(source, values)
+        return number, values[_OWN_TOKENS_COLUMN], _chunk(source, values)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise DamageError(f"row {number} of its chunks cannot be read") from None
 
@@ -115,7 +115,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
     if isinstance(metadata.get("cell_id"), str):
         source = cell_source(source, metadata["cell"], metadata["cell_id"])
     return Chunk(
-        **{name: stored[name] for name in _PLAIN},
+        **{name: stored[name] for name in _PLAIN_FIELDS},
         source=source,
         index=stored["position"],
         text=stored["text"],
@@ -128,7 +128,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
 
 
 def faults_of(source: str, values: Sequence[Any]) -> str:
-    """What contradicts itself in the values of ``COLUMNS``; "" if nothing does."""
+    """A contradiction within the values of ``COLUMNS``; "" if there is none."""
     try:
         chunk = _chunk(source, values)
         wrong = [

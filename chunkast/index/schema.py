@@ -17,17 +17,17 @@ from chunkast.index.rows import COLUMNS, checksum, faults_of
 
 __all__ = ("STEPS", "WORDS_TABLE", "connect", "discard", "lock", "migrate")
 
-# Says whose file it is: "chnk".
-_APPLICATION: Final = 0x63686E6B
-# How long to sleep between two attempts for a lock that another process holds.
-_PATIENCE_S: Final = 0.05
+# SQLite's application id for files of chunkast: "chnk".
+_APPLICATION_ID: Final = 0x63686E6B
+# Seconds between two attempts for a lock that another process holds.
+_RETRY_DELAY_S: Final = 0.05
 
-# Names of a database's files: itself, and what SQLite writes beside it.
+# The endings of a database's files: the database itself, and what SQLite writes beside it.
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
 def _add_checksums(connection: sqlite3.Connection) -> None:
-    """Give every row the checksum that it would have been written with; damaged ones get none."""
+    """Add the checksum of every row; damaged rows get none."""
     documents = connection.execute(
         "SELECT number, source, text_hash, fingerprint, "
         "(SELECT count(*) FROM chunks WHERE document = documents.number) FROM documents"
@@ -46,9 +46,11 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
             source = sources.get(document)
             if source is None or faults_of(source, values):
                 continue
-            sum_ = checksum(number, source, *values)
-            count, total = count + 1, total + sum_
-            connection.execute("UPDATE chunks SET checksum = ? WHERE number = ?", (sum_, number))
+            row_checksum = checksum(number, source, *values)
+            count, total = count + 1, total + row_checksum
+            connection.execute(
+                "UPDATE chunks SET checksum = ? WHERE number = ?", (row_checksum, number)
+            )
     settings = dict(connection.execute("SELECT name, value FROM settings"))
     if settings:
         settings[DIGEST] = digest_of(connection)
@@ -56,14 +58,14 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
         connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", settings.items())
 
 
-# The words alone: those that went in are made again from the chunk's row, by ``terms``, when
-# they have to be taken out.
+# Without a copy of the text: to remove the words of a chunk, they are computed again from its
+# row, by ``terms``.
 WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             headings, text, content = '',
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
-# Step n leads from version n to version n + 1, by one statement or function after the other. A
-# step that was released is never changed: what comes later is a step of its own.
+# Step n migrates version n to version n + 1 by statements and functions, in order. A released
+# step is never changed: later changes are new steps.
 STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
     (
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -73,7 +75,7 @@ STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
             text_hash TEXT NOT NULL,
             fingerprint TEXT NOT NULL
         )""",
-        # What ``embed_text`` has before and behind ``text`` is kept, not the text again.
+        # Of ``embed_text`` only the parts before and after ``text`` are stored.
         """CREATE TABLE chunks (
             number INTEGER PRIMARY KEY,
             document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -116,9 +118,9 @@ STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
 def connect(path: str, *, create: bool = False, read_only: bool = False) -> Connection:
     """Open the index at ``path`` and bring its schema up to date.
 
-    With ``create`` a missing file is made; ":memory:" is always new. Raises
-    ``StoreError`` when there is none, when the file is something else or damaged, when it
-    was written by a newer chunkast, and when it cannot be read or written.
+    With ``create`` a missing file is created; ":memory:" is always new. Raises
+    ``StoreError`` if the file is missing, damaged or no index, if a newer chunkast wrote it,
+    and if it cannot be read or written.
     """
     if path != ":memory:" and not create and not Path(path).exists():
         raise StoreError(path, "no such file; 'chunkast index DIR --db FILE' makes one")
@@ -132,7 +134,7 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
             if not read_only:
                 _prepare(connection)
             elif _version(connection) != len(STEPS):
-                # An old version: only a writer may change it, and this is one for a moment.
+                # An old version, which only a writer may migrate: open it once as a writer.
                 with closing(connect(path)):
                     pass
             _check_tables(connection, path)
@@ -143,7 +145,7 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
 
 
 def discard(path: str) -> None:
-    """Remove the files of an index that no run has completed, unless another run is at it."""
+    """Remove the files of an index that no run has completed, unless another run uses it."""
     if not Path(path).exists():
         return
     try:
@@ -155,7 +157,7 @@ def discard(path: str) -> None:
                 return
             connection.execute("ROLLBACK")
     except sqlite3.DatabaseError as error:
-        # On a full disk it may be that nothing can be read.
+        # On a full disk even reading may fail.
         if not any(part in str(error) for part in ("full", "disk I/O", "unable to open")):
             return
     for suffix in _SUFFIXES:
@@ -170,22 +172,21 @@ def _open(path: str, *, read_only: bool) -> Connection:
     try:
         return _set_up(f"{uri}?mode=ro", patience_ms=10_000)
     except sqlite3.OperationalError:
-        # A folder that cannot be written to: without anybody's log beside it, the file
-        # is as it stays.
+        # A folder that cannot be written to. Without a log beside it, the file does not change.
         if Path(f"{path}-wal").exists():
             raise
     return _set_up(f"{uri}?immutable=1", patience_ms=10_000)
 
 
 def _set_up(name: str, *, patience_ms: int) -> Connection:
-    """A connection, once something could be read; closed where that fails."""
+    """A connection from which something could be read; it is closed if that fails."""
     connection = sqlite3.connect(
         name, uri=name.startswith("file:"), isolation_level=None, factory=Connection
     )
     try:
         connection.execute(f"PRAGMA busy_timeout = {patience_ms}")
         connection.execute("PRAGMA foreign_keys = ON")
-        # What a file that somebody else made says is not run, and its pages are looked at.
+        # Functions in the schema of a foreign file are not run, and its pages are checked.
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         _version(connection)
@@ -201,7 +202,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) -> None:
     """Raise ``StoreError`` unless this is an index that this version can read."""
-    # One state of the file: another first run may be filling it.
+    # One state of the file: another process may be creating it.
     connection.execute("BEGIN")
     try:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
@@ -212,7 +213,7 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
     if application == version == tables == 0:
         if not empty_allowed:
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
-    elif application != _APPLICATION:
+    elif application != _APPLICATION_ID:
         raise StoreError(path, "a database of something else; give another file")
     elif version > len(STEPS):
         raise StoreError(
@@ -223,7 +224,7 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
 
 
 class _Table(NamedTuple):
-    """What the schema says of a table or an index; ``made`` is how a virtual one was made."""
+    """A table or an index in the schema; ``made`` is the statement of a virtual table."""
 
     kind: str
     of: str
@@ -237,7 +238,7 @@ def _check_tables(connection: sqlite3.Connection, path: str) -> None:
     """
     tables, columns = _expected()
     there = _tables(connection)
-    # Before anything asks the full-text index, which reads tables of its own.
+    # Before the full-text index is used, which reads tables of its own.
     for name, wanted in tables.items():
         if name not in there:
             raise _damaged(path, f"its {wanted.kind} {name} is missing")
@@ -260,7 +261,7 @@ _Column = tuple[str, int]
 
 @lru_cache(maxsize=1)
 def _expected() -> tuple[Mapping[str, _Table], Mapping[str, frozenset[_Column]]]:
-    """What the steps make: the tables and indexes, and the columns of those that have rows."""
+    """What the steps create: the tables and indexes, and the columns of those with rows."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for step in STEPS:
             for statement in step:
@@ -282,14 +283,14 @@ def _tables(connection: sqlite3.Connection) -> dict[str, _Table]:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
-    """Names, and the place in the primary key."""
+    """The columns' names and places in the primary key."""
     rows = connection.execute("SELECT name, pk FROM pragma_table_xinfo(?)", (table,))
     return frozenset(rows.fetchall())
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
     if _version(connection) != len(STEPS):
-        # A change of the journal's kind does not wait for others by itself.
+        # SQLite does not wait for other processes when it changes the journal mode.
         _until_free(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone())
         migrate(connection, STEPS)
 
@@ -298,10 +299,10 @@ def migrate(
     connection: sqlite3.Connection,
     steps: Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]],
 ) -> None:
-    """Take the steps that the database has not taken yet, all or none of them."""
+    """Apply the steps that the database lacks, all or none of them."""
     lock(connection)
     try:
-        # Another process may have taken them meanwhile.
+        # Another process may have applied them meanwhile.
         for step in steps[_version(connection) :]:
             for statement in step:
                 if isinstance(statement, str):
@@ -309,10 +310,10 @@ def migrate(
                 else:
                     statement(connection)
         connection.execute(f"PRAGMA user_version = {len(steps)}")
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        # Some errors, as that of a full disk, have rolled it back already.
+        # Some errors, such as a full disk, have rolled it back already.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -338,6 +339,6 @@ def _until_free(action: Callable[[], object], on_wait: Callable[[], None] = lamb
             if not waiting:
                 waiting = True
                 on_wait()
-            time.sleep(_PATIENCE_S)
+            time.sleep(_RETRY_DELAY_S)
         else:
             return

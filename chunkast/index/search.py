@@ -1,4 +1,4 @@
-"""Which chunks answer a query, within a budget of tokens."""
+"""The chunks that match a query, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from chunkast.text.source_map import SourceMap
 
 __all__ = ("Hit", "ranked", "within_budget")
 
-# Hits are looked at in steps of so many, and no further than this.
-_STEP: Final = 50
-_MOST: Final = 1_000
+# Hits are loaded in steps of this many.
+_STEP_SIZE: Final = 50
+# The most hits that are considered.
+_MAX_HITS: Final = 1_000
 
-# FTS5's rank is BM25 with the sign turned round.
+# FTS5's rank is BM25 with the opposite sign.
 _RANKED: Final = """
     SELECT best.number, -best.rank
     FROM (SELECT rowid AS number, rank FROM search WHERE search MATCH ? ORDER BY rank LIMIT ?)
@@ -32,10 +33,18 @@ _RANKED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that answers a query; ``score`` is BM25's, higher is better.
+    """A chunk that matches a query.
 
-    ``text`` lacks the chunk's overlap where the chunk before is a hit as well; places
-    and ``token_count`` are those of ``text``, in the units of :class:`chunkast.Chunk`.
+    id: the chunk's id.
+    source: the document's name.
+    text: the chunk's text, without its overlap if the previous chunk is a hit as well.
+    start_index: where ``text`` begins in the document, a character index from 0.
+    end_index: where it ends, a character index, exclusive.
+    start_line: the line in which it begins, from 1.
+    end_line: the line of its last character, from 1, inclusive.
+    token_count: how many tokens ``text`` has.
+    headings: the titles of the sections around the chunk, outermost first.
+    score: the score by BM25; higher is better.
     """
 
     id: str
@@ -71,7 +80,7 @@ def ranked(connection: sqlite3.Connection, query: str) -> list[tuple[int, float]
     expression = match_expression(query)
     if not expression:
         return []
-    return list(connection.execute(_RANKED, (expression, _MOST)))
+    return list(connection.execute(_RANKED, (expression, _MAX_HITS)))
 
 
 def within_budget(
@@ -79,7 +88,7 @@ def within_budget(
     budget: int,
     load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
 ) -> list[Hit]:
-    """The hits that fit the budget together, a smaller one where the next best does not fit."""
+    """The best hits that fit the budget together; one that does not fit is skipped."""
     taken: dict[tuple[str | None, int], _Candidate] = {}
     used = 0
     for candidate in _candidates(iter(rows), load):
@@ -94,22 +103,22 @@ def _candidates(
     rows: Iterator[tuple[int, float]],
     load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
 ) -> Iterator[_Candidate]:
-    while step := list(islice(rows, _STEP)):
+    while step := list(islice(rows, _STEP_SIZE)):
         loaded = {number: (own, chunk) for number, own, chunk in load([row[0] for row in step])}
         for number, score in step:
             if number not in loaded:
-                raise DamageError(f"row {number} of its chunks is not there")
+                raise DamageError(f"row {number} of its chunks is missing")
             own, chunk = loaded[number]
             yield _Candidate(chunk, own, score)
 
 
 def _cost(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate]) -> int:
-    """What taking the candidate adds, the overlap that its neighbour need not repeat apart."""
+    """The tokens that the candidate adds, less the overlap that its neighbour then omits."""
     source, index = candidate.place
     tokens = _tokens(candidate, alone=(source, index - 1) not in taken)
-    behind = taken.get((source, index + 1))
-    if behind is not None:
-        tokens -= _tokens(behind, alone=True) - _tokens(behind, alone=False)
+    following = taken.get((source, index + 1))
+    if following is not None:
+        tokens -= _tokens(following, alone=True) - _tokens(following, alone=False)
     return tokens
 
 

@@ -33,27 +33,27 @@ if TYPE_CHECKING:
 __all__ = ("Store",)
 
 _JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
-# Where a row of ``SELECT`` has its checksum.
-_CHECKSUM: Final = 1
+# The place of the checksum in a row of ``SELECT``.
+_CHECKSUM_COLUMN: Final = 1
 
 
 class Store:
     """An index on disk (or ":memory:"). Use it with ``with``, or call :meth:`close`.
 
-    Readers see the last state that a writer finished, whatever a writer is doing.
+    Readers see the last state that a writer completed.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
-        """Open the index at ``path``; with ``create`` a missing one is made.
+        """Open the index at ``path``; with ``create`` a missing one is created.
 
-        One that was made here and into which nothing was written is removed by
-        :meth:`close`. Raises ``StoreError`` when it cannot be opened; see :func:`connect`.
+        If it was created here and nothing was written to it, :meth:`close` removes it. Raises
+        ``StoreError`` when it cannot be opened; see :func:`connect`.
         """
         self.path = path
         self._made = create and path != ":memory:" and not Path(path).exists()
         self._writing = False
-        # The state in which the full-text index was last found whole.
-        self._words_whole: int | None = None
+        # The state in which the full-text index was last checked.
+        self._checked_state: int | None = None
         try:
             self._connect(create=create, read_only=read_only)
         except BaseException:
@@ -66,7 +66,7 @@ class Store:
         self._file = self._file_there()
 
     def _file_there(self) -> tuple[int, int] | None:
-        """Which file has the name now; nothing for ":memory:"."""
+        """The file that has the name now; ``None`` for ":memory:"."""
         if self.path == ":memory:":
             return None
         try:
@@ -102,14 +102,13 @@ class Store:
         *,
         dry_run: bool = False,
     ) -> IndexReport:
-        """Make the index hold exactly these ``(source, text)`` documents, each source once.
+        """Make the index contain exactly these ``(source, text)`` documents.
 
-        A notebook (:func:`chunkast.notebook.read_notebook`) may stand in place of a text.
+        A notebook (:func:`chunkast.notebook.read_notebook`) may be used instead of a text.
 
-        Documents that are there with the same text and configuration are not chunked
-        again. With ``dry_run`` nothing is kept. Raises ``StoreError`` when the index
-        cannot be written, ``ConfigError`` for a source that comes twice; then nothing is
-        kept either.
+        Documents that are stored with the same text and configuration are not chunked again.
+        With ``dry_run`` nothing is stored. Raises ``StoreError`` when the index cannot be
+        written, ``ConfigError`` for a source that occurs twice; then nothing is stored either.
         """
         with self.writing(chunker, dry_run=dry_run) as run:
             for source, document in documents:
@@ -129,16 +128,16 @@ class Store:
         dry_run: bool = False,
         on_wait: Callable[[], None] = lambda: None,
     ) -> Iterator[Writing]:
-        """One transaction: what is done inside is there at the end as a whole, or not at all.
+        """One transaction: either all changes inside are stored at the end, or none.
 
-        ``chunker`` is the one in use. Waits for another writer; ``on_wait`` is called if
-        there is one.
+        ``chunker`` is the one that makes the chunks. Waits for another writer; ``on_wait`` is
+        called if there is one. Raises ``StoreError`` when the index cannot be written.
         """
         with store_errors(self.path, self._connection):
             self._lock(on_wait)
         connection = self._connection
         self._writing = True
-        self._words_whole = None
+        self._checked_state = None
         try:
             with store_errors(self.path, connection):
                 run = Writing(connection, chunker)
@@ -156,8 +155,8 @@ class Store:
     def _lock(self, on_wait: Callable[[], None]) -> None:
         """Begin a transaction in the file that has the name now.
 
-        A first run that fails removes the file that it made, also where this one has opened
-        it and waits.
+        A first run that fails removes the file that it created, even if another process has
+        opened it and waits.
         """
         lock(self._connection, on_wait)
         while self._file != self._file_there():
@@ -167,16 +166,17 @@ class Store:
             lock(self._connection, on_wait)
 
     def faults(self) -> list[str]:
-        """Everything that is damaged, a sentence each, after all of it was read and compared.
+        """Everything that is damaged, a sentence each, after reading and comparing all of it.
 
-        None: the index is what the last run left. :meth:`update` mends what can be mended.
+        Empty if the index is what the last run stored. :meth:`update` repairs what can be
+        repaired.
         """
         with self._snapshot():
             return faults(self._connection)
 
     # Reading
 
-    # What a damaged file gives in place of what was stored is a ``StoreError`` that says so.
+    # All of these raise ``StoreError`` for a file that is damaged or cannot be read.
 
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
         """All chunks, or those of one document, in order."""
@@ -184,7 +184,7 @@ class Store:
             yield from self._all() if source is None else self._of(source)
 
     def settings(self) -> dict[str, str]:
-        """What the last writer noted of itself; empty if no run was completed."""
+        """The configuration and checksums of the last run; empty if no run was completed."""
         with store_errors(self.path, self._connection):
             found = dict(self._connection.execute("SELECT name, value FROM settings"))
             if found:
@@ -197,17 +197,17 @@ class Store:
             return digest_of(self._connection)
 
     def search(self, query: str, budget: int = 2_000) -> list[Hit]:
-        """The best chunks for ``query`` by BM25, best first, as long as ``budget`` lasts.
+        """The best chunks for ``query`` by BM25, best first, within ``budget``.
 
-        ``budget`` counts tokens of the hits' texts, in the encoding that the index was
-        made with. A hit whose neighbour before it is a hit too does not repeat its end.
+        ``budget`` is the most tokens of the hits' texts together, in the encoding of the
+        index. A hit whose previous chunk is a hit too does not repeat its end.
         """
         with self._snapshot():
             self._check_words()
             return within_budget(ranked(self._connection, query), budget, self._at)
 
     def quote(self, quote: str) -> list[Citation]:
-        """Every place of ``quote``, white space aside: see :func:`chunkast.locate_quote`."""
+        """Every place of ``quote``, apart from white space: see :func:`chunkast.locate_quote`."""
         with self._snapshot():
             self._completed()
             return list(locate_quote(quote, self._all()))
@@ -222,25 +222,25 @@ class Store:
         return settings
 
     def _check_words(self) -> None:
-        """The full-text index as a whole: what is damaged in it may hide any chunk.
+        """Check the whole full-text index: damage in it may hide any chunk.
 
-        Once for a state of the file, so that further searches cost nothing more.
+        Once for a state of the file, so that further searches take no longer.
         """
         settings = self._completed()
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
-        if state != self._words_whole:
+        if state != self._checked_state:
             check_words(self._connection, settings)
-            self._words_whole = state
+            self._checked_state = state
 
     def _all(self) -> Iterator[Chunk]:
         rows = self._connection.execute(f"{_JOINED} ORDER BY documents.source, chunks.position")
-        # As long as a statement is under way, others read the same state.
+        # While a statement is running, others read the same state.
         settings = {} if self._writing else self.settings()
         count = total = 0
         for row in rows:
             _, _, chunk = read_row(row)
             count += 1
-            total += row[_CHECKSUM]
+            total += row[_CHECKSUM_COLUMN]
             yield chunk
         check_rows(settings, count, total)
 

@@ -1,4 +1,4 @@
-"""Words, as they go into the full-text index and as a query asks for them."""
+"""Words for the full-text index and for queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = ("match_expression", "terms")
 
-# More distinct words than this say nothing more about what is looked for.
+# The most distinct words of a query that are used; more do not improve the search.
 _MAX_WORDS: Final = 256
 # Scripts that put no space between words (Thai, Lao, Burmese, Khmer, kana, Han), and Hangul,
 # whose words carry their endings. Each character is a word of its own in the index.
@@ -22,16 +22,16 @@ _UNSPACED: Final = (
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
-# What the index's own tokenizer takes as one word; everything else parts words.
+# A word to the index's own tokenizer; everything else separates words.
 _WORD: Final = regex.compile(r"[\p{L}\p{N}\p{M}\p{Co}]+")
 _PART: Final = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
 def terms(text: str) -> str:
-    """``text`` as it is indexed: characters of unspaced scripts stand apart.
+    """``text`` as it is indexed: characters of unspaced scripts are separated.
 
-    Words are taken out of the index with what this makes of a stored text, so another
-    result needs another version of the schema, and an index built anew.
+    Words are removed from the index by the result for a stored text, so another result needs
+    another version of the schema and a new index.
     """
     if text.isascii():
         return text
@@ -41,14 +41,14 @@ def terms(text: str) -> str:
 def match_expression(query: str) -> str:
     """An FTS5 expression for chunks that have any of the query's words; "" if it has none.
 
-    Every word is a string in quotes and holds letters, marks and digits alone, so no
-    query means anything to the syntax. Words that stand together (``max_tokens``,
-    ``a.b``) are asked for as a phrase as well, and so are neighbouring characters of
-    unspaced scripts, in place of the single ones.
+    Every word is a string in quotes that contains only letters, marks and digits, so that no
+    query has a meaning in FTS5's syntax. Words without a space between them (``max_tokens``,
+    ``a.b``) are searched as a phrase as well; neighbouring characters of unspaced scripts are
+    searched as a phrase instead of singly.
     """
     found: dict[str, None] = {}
-    for piece in without_surrogates(query).split():
-        words = _WORD.findall(piece)
+    for term in without_surrogates(query).split():
+        words = _WORD.findall(term)
         for word in words:
             for phrase in _phrases(word):
                 found[phrase] = None

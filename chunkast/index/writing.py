@@ -1,4 +1,4 @@
-"""A transaction that makes an index hold other documents, and mends what is damaged in it."""
+"""A transaction that changes the documents of an index, and repairs damage in it."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ __all__ = (
     "text_hash",
 )
 
-_VALUES: Final = ("document", "checksum", *COLUMNS)
-_INSERT: Final = (
-    f"INSERT INTO chunks (number, {', '.join(_VALUES)}) "  # noqa: S608  (constants)
-    f"VALUES (?, {', '.join('?' * len(_VALUES))})"
+_CHUNK_COLUMNS: Final = ("document", "checksum", *COLUMNS)
+_INSERT_CHUNK: Final = (
+    f"INSERT INTO chunks (number, {', '.join(_CHUNK_COLUMNS)}) "  # noqa: S608  (constants)
+    f"VALUES (?, {', '.join('?' * len(_CHUNK_COLUMNS))})"
 )
-_UPDATE: Final = (
-    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in _VALUES)} "  # noqa: S608
+_UPDATE_CHUNK: Final = (
+    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in _CHUNK_COLUMNS)} "  # noqa: S608
     "WHERE number = ?"
 )
 _PUT_DOCUMENT: Final = (
@@ -55,19 +55,22 @@ _PUT_DOCUMENT: Final = (
     "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET text_hash = excluded.text_hash, "
     "fingerprint = excluded.fingerprint, chunks = excluded.chunks, checksum = excluded.checksum"
 )
-_ENTER_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-_REMOVE_WORDS: Final = (
+_INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
+_DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
 )
-# A text that no document has: it is chunked again.
-_UNKNOWN: Final = ""
+# A hash that no text has, so that the document is chunked again.
+_NO_HASH: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """What goes into an index of one document.
+    """What an index stores of one document.
 
-    ``own_token_counts`` are the chunks' tokens without their overlap.
+    source: the document's name.
+    text_hash: the hash of its bytes, see :func:`text_hash`.
+    chunks: its chunks, in order.
+    own_token_counts: how many tokens each chunk has without its overlap.
     """
 
     source: str
@@ -77,7 +80,7 @@ class IndexedDocument:
 
 
 def text_hash(data: bytes) -> str:
-    """How a document's bytes are known: their SHA-256."""
+    """The SHA-256 of a document's bytes, in hexadecimal."""
     return sha256(data).hexdigest()
 
 
@@ -103,11 +106,15 @@ def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tu
 
 @dataclass(slots=True)
 class IndexReport:
-    """What a run did to the index, in ids; ``digest`` is that of the state it left.
+    """What a run changed in the index.
 
-    See :class:`chunkast.WritePlan`; unchanged chunks are only counted. Of the
-    ``documents`` given, ``written`` were new or had changed. ``faults`` are what was damaged
-    before: whole chunks of the documents concerned are unchanged, the others are added.
+    added, changed, removed, embed: ids of chunks, as in :class:`chunkast.WritePlan`.
+    unchanged: the number of unchanged chunks.
+    documents: the number of documents of the run.
+    written: the number of those that were new or had changed.
+    digest: the digest of the state after the run.
+    faults: the damage found before the run, a sentence each. Undamaged chunks of the documents
+        concerned are unchanged, the others are added.
     """
 
     added: list[str] = field(default_factory=list)
@@ -121,7 +128,7 @@ class IndexReport:
     faults: list[str] = field(default_factory=list)
 
     def add(self, plan: WritePlan) -> None:
-        """Take in the plan of one document."""
+        """Add the plan of one document."""
         self.added += plan.added
         self.changed += plan.changed
         self.removed += plan.removed
@@ -136,7 +143,7 @@ class IndexReport:
 
 
 class _Known(NamedTuple):
-    """A stored chunk, as plans need it."""
+    """The fields of a stored chunk that plans need."""
 
     id: str
     content_hash: str
@@ -167,10 +174,10 @@ class Writing:
         self._last_document = found.last_document
         self._touched = False
         if found.faults:
-            self._mend(found)
+            self._repair(found)
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Whether the document is there, from this text and this configuration."""
+        """Whether the document is stored, with this text and this configuration."""
         known = self._stored.get(without_surrogates(source))
         return known is not None and (known.text_hash, known.fingerprint) == (
             text_hash,
@@ -182,12 +189,12 @@ class Writing:
         return sorted(self._stored.keys() - self._given)
 
     def keep(self, source: str) -> None:
-        """Leave a document as it is."""
-        self._give(source)
+        """Keep a stored document unchanged."""
+        self._count(source)
 
     def put(self, document: IndexedDocument) -> None:
-        """Store a document in place of what was stored of its source."""
-        source = self._give(document.source)
+        """Store a document, replacing the one of the same source."""
+        source = self._count(document.source)
         self._touch()
         if source in self._stored:
             number = self._stored[source].number
@@ -199,8 +206,8 @@ class Writing:
         self.report.written += 1
         self._apply(number, source, document)
 
-    def _give(self, source: str) -> str:
-        """Count a document, each source once; the source as it is stored."""
+    def _count(self, source: str) -> str:
+        """Count a document of the run, each source once; returns the source as it is stored."""
         stored = without_surrogates(source)
         if stored in self._given:
             raise ConfigError("source", source, "is given twice; an index has each source once")
@@ -216,7 +223,7 @@ class Writing:
         self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
 
     def finish(self) -> None:
-        """Note what the index was made with, and complete the report."""
+        """Store the configuration and the checksums, and complete the report."""
         before = dict(self.settings)
         if self._touched or DIGEST not in self.settings:
             self.settings[DIGEST] = digest_of(self._connection)
@@ -233,7 +240,7 @@ class Writing:
         report.digest = self.settings[DIGEST]
 
     def _touch(self) -> None:
-        """Before anything is written: what is written to must be in order."""
+        """Check the file before the first write."""
         if not self._touched:
             self._touched = True
             check_all_pages(self._connection)
@@ -241,8 +248,8 @@ class Writing:
     def _put_row(self, document: Document) -> None:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
 
-    def _mend(self, found: Survey) -> None:
-        """Remove what is damaged, so that it is made again as what is missing is."""
+    def _repair(self, found: Survey) -> None:
+        """Remove what is damaged, so that it is created again like missing data."""
         self._touch()
         self.report.faults = found.faults
         execute, executemany = self._connection.execute, self._connection.executemany
@@ -251,17 +258,17 @@ class Writing:
             "DELETE FROM documents WHERE number = ?", ((n,) for n in found.damaged_documents)
         )
         for source, chunks in found.incomplete.items():
-            document = self._stored[source]._replace(text_hash=_UNKNOWN, chunks=chunks)
+            document = self._stored[source]._replace(text_hash=_NO_HASH, chunks=chunks)
             self._stored[source] = document
             self._put_row(document)
         if not found.settings:
             execute("DELETE FROM settings")
-        # The words of a damaged row are not known, and so cannot be taken out one by one.
-        # Its settings may be damaged, too.
+        # The words of a damaged row are unknown, and so cannot be removed one by one; the table's
+        # own settings may be damaged, too.
         execute("DROP TABLE search")
         execute(WORDS_TABLE)
         for number, headings, text in execute("SELECT number, headings, text FROM chunks"):
-            self._enter(number, (headings, text))
+            self._insert_words(number, (headings, text))
 
     def _prior(self, document: int) -> list[_Known]:
         rows = self._connection.execute(
@@ -289,26 +296,26 @@ class Writing:
                 number = self._last_chunk = self._last_chunk + 1
             else:
                 number = row.number
-            sum_ = checksum(number, source, *values)
-            self._total += sum_
+            row_checksum = checksum(number, source, *values)
+            self._total += row_checksum
             if row is None:
-                execute(_INSERT, (number, document, sum_, *values))
-                self._enter(number, words)
+                execute(_INSERT_CHUNK, (number, document, row_checksum, *values))
+                self._insert_words(number, words)
                 continue
-            execute(_UPDATE, (document, sum_, *values, number))
+            execute(_UPDATE_CHUNK, (document, row_checksum, *values, number))
             if words != (row.headings, row.text):
-                self._leave(row)
-                self._enter(number, words)
+                self._delete_words(row)
+                self._insert_words(number, words)
         for row in known.values():
-            self._leave(row)
+            self._delete_words(row)
             execute("DELETE FROM chunks WHERE number = ?", (row.number,))
 
-    def _enter(self, number: int, words: tuple[str, str]) -> None:
-        """Put headings (JSON) and text of a chunk into the full-text index."""
-        self._connection.execute(_ENTER_WORDS, (number, *_words(*words)))
+    def _insert_words(self, number: int, words: tuple[str, str]) -> None:
+        """Add a chunk's headings (JSON) and text to the full-text index."""
+        self._connection.execute(_INSERT_WORDS, (number, *_words(*words)))
 
-    def _leave(self, row: _Known) -> None:
-        self._connection.execute(_REMOVE_WORDS, (row.number, *_words(row.headings, row.text)))
+    def _delete_words(self, row: _Known) -> None:
+        self._connection.execute(_DELETE_WORDS, (row.number, *_words(row.headings, row.text)))
 
 
 def _words(headings: str, text: str) -> tuple[str, str]:

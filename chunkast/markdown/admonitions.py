@@ -4,7 +4,7 @@
         Four columns in.
 
 The plugin of this name ends such a block at two blank lines, wherever they are: Python code
-inside is cut through. Here it ends where text stands less than four columns in.
+inside is divided. Here it ends at text that is indented by less than four columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ("admonition_plugin",)
 
 _MARKERS: Final = "!?="
 _OPENER = re.compile(r"(?P<mark>!!!|\?\?\?\+?)[ \t]*(?P<about>\S.*)")
-# What needs no indented text behind it to be meant as an opener: words, a title in quotes.
+# An opener that needs no indented text after it: words, a title in quotes.
 _PLAIN = re.compile(r"(?:[\w-]+(?: +[\w-]+)*)?(?: *\"[^\"]*\")?")
 _TAB = re.compile(r"(?P<mark>===[!+]{0,2})[ \t]+(?P<about>\"[^\"]+\")")
 _INDENTATION: Final = 4
@@ -74,7 +74,7 @@ def _admonition(state: StateBlock, start_line: int, end_line: int, silent: bool)
 
 
 def _last_line(state: StateBlock, line: int, end_line: int, indent: int) -> int:
-    """The line behind the last one that is indented enough and not blank."""
+    """The line after the last one that is indented enough and not blank."""
     last = line
     while line < end_line:
         if not state.isEmpty(line):

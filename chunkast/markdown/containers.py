@@ -1,4 +1,4 @@
-"""Containers as site generators have them: ``::: name`` up to a line of as many colons.
+"""Containers of site generators: ``::: name`` up to a line of as many colons.
 
 They are those of the plugin of this name, whose rule reads every character of every line up to
 the end of the document again for each of the containers that are inside one another. Here the
@@ -16,7 +16,7 @@ from markdown_it.rules_block import StateBlock
 __all__ = ("container_plugin",)
 
 _MARK: Final = ":"
-_LEAST: Final = 3
+_MIN_MARKS: Final = 3
 _KEY: Final = "chunkast_container_closers"
 
 
@@ -37,7 +37,7 @@ def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     line = state.src[start : state.eMarks[start_line]]
     name = line.lstrip(_MARK)
     count = len(line) - len(name)
-    if count < _LEAST or not name.strip():
+    if count < _MIN_MARKS or not name.strip():
         return False
     if silent:
         return True
@@ -65,13 +65,13 @@ def _closers(state: StateBlock) -> list[int]:
     closers = state.env[_KEY] = [
         line
         for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True))
-        if state.src[start:end].rstrip(" \t").endswith(_MARK * _LEAST)
+        if state.src[start:end].rstrip(" \t").endswith(_MARK * _MIN_MARKS)
     ]
     return closers
 
 
 def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
-    """The line behind a container's content, and whether it closes the container."""
+    """The line after a container's content, and whether it closes the container."""
     closers = _closers(state)
     slot = bisect_left(closers, first)
     while True:
@@ -90,12 +90,12 @@ def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> t
 
 
 def _outside(state: StateBlock, line: int, end: int) -> int:
-    """The first of the lines ``[line, end)`` that is indented less than what holds the container.
+    """The first of the lines ``[line, end)`` that is indented less than the parent of the container.
 
-    -1 if none is. Blank lines are not asked.
+    -1 if none is. Blank lines do not count.
     """
     indent = state.blkIndent
-    step = _LEAST
+    step = _MIN_MARKS
     while line < end:
         stop = min(line + step, end)
         if min(state.sCount[line:stop]) < indent:

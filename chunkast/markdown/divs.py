@@ -1,4 +1,4 @@
-"""Fenced divs as Pandoc and Quarto nest them: ``::: {.class}`` up to the ``:::`` that is its own.
+"""Fenced divs as Pandoc and Quarto nest them: ``::: {.class}`` up to the matching ``:::``.
 
 Lines with attributes open, bare lines of colons close, whatever their number. The rule for
 containers elsewhere ends a container at the first bare line with as many colons, so that of
@@ -60,9 +60,9 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
-    """The line that closes a div whose first line inside is ``line``, or the line behind it.
+    """The line that closes a div whose first line inside is ``line``, or the line after it.
 
-    What closes the divs inside it is noted, so that they need not look for it themselves.
+    The lines that close the divs inside it are noted, so that they are not searched again.
     """
     known: dict[tuple[int, int], int] = state.env.setdefault(_KEY, {})
     indent = state.blkIndent

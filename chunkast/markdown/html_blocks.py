@@ -22,7 +22,7 @@ from chunkast.model import Block
 
 __all__ = ("arrange_html", "has_anchors")
 
-# The elements that may hold blocks.
+# The elements that may contain blocks.
 _ELEMENTS: Final = frozenset(
     """article aside blockquote center details dialog div dl figure footer header main nav ol p
     section table ul""".split()  # noqa: SIM905
@@ -38,7 +38,7 @@ _ANCHORS = re.compile(
     r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
 )
 _ANCHOR = re.compile(r"<a\s+(?:id|name)\s*=")
-# Containers of one list of blocks that are nested deeper stay as they are.
+# Pairs that are nested deeper in one list of blocks do not become containers.
 _MAX_DEPTH: Final = 4
 # White space, and the marks of quotes around a block.
 _MARGIN: Final = " \t\r\n>"
@@ -46,10 +46,10 @@ _MARGIN: Final = " \t\r\n>"
 
 @dataclass(frozen=True, slots=True)
 class _Role:
-    """What an HTML block does.
+    """The tags of an HTML block that open and close elements.
 
     ``closes`` and ``opens`` are the elements that it closes and leaves open, in order. ``kind``
-    is what it is where it holds no text: "label" or "closer".
+    is "label" or "closer" for a block without text.
     """
 
     closes: tuple[str, ...] = ()
@@ -180,8 +180,8 @@ class _OpenElements:
 def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tuple[int, int]]:
     """The numbers of the blocks that open and close an element, by where they close.
 
-    A pair neither crosses a pair of XML tags nor holds a heading, whose section goes on after
-    it. Of a block that opens several elements the first counts, of one that closes several the
+    A pair neither crosses a pair of XML tags nor contains a heading, whose section continues
+    after it. If a block opens several elements, the first counts; if it closes several, the
     last.
     """
     headings = [0, *accumulate(child.kind == "heading" for child in children)]

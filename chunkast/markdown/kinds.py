@@ -1,4 +1,4 @@
-"""One row per Markdown construct: what the parser calls it and how it is treated.
+"""One row per Markdown construct: its name in the parser and how it is treated.
 
 A new construct is a row here (and a fixture); the break points, regions, splitters and
 the packer read these rows.
@@ -23,7 +23,7 @@ class Construct:
     ``shape`` says along what a block larger than the budget divides. ``score`` names
     the row of the score table for the point before the block ("paragraph" unless said;
     those of ``leveled`` blocks, headings and items, depend on their level). ``after`` says whether the same
-    score counts behind the block. ``protected`` blocks are not cut while they fit.
+    score counts after the block. ``protected`` blocks are not cut while they fit.
     ``introducible`` blocks belong to a lead-in line, ending with a colon, before them; what
     ``heads`` others never stands without them, what ``clings`` not without the block before it.
     A chunk's kinds name it as ``named``.

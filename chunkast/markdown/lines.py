@@ -1,4 +1,4 @@
-"""What looks at a text's lines before the parser does: which are code, how others are hidden."""
+"""Work on a text's lines before the parse: finding those of fences, hiding others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OPENING = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<run>`{3,}(?!.
 
 
 class Fences:
-    """Told every line in turn, says which belong to fences, whatever holds these."""
+    """Finds the lines of fences, in any container; must be called with every line in order."""
 
     def __init__(self) -> None:
         self._run = ""
@@ -28,7 +28,7 @@ class Fences:
 
 
 def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:
-    """Put an HTML comment in place of the lines ``[first, end)``, so many columns in."""
+    """Put an HTML comment in place of the lines ``[first, end)``, indented by the given columns."""
     margin = " " * indent
     lines[first:end] = [f"{margin}x"] * (end - first)
     lines[end - 1] = f"{margin}-->"

@@ -1,10 +1,10 @@
-"""MDX: what it adds to Markdown, found line by line before the parser reads the text.
+"""The constructs that MDX adds to Markdown, found line by line before the parse.
 
 Imports and exports reach up to a blank line outside brackets; components, expressions and
 comments on lines of their own up to where they end, over blank lines too. The lines of an
-element's tags are told apart, so that what it holds is read as Markdown; indentation inside
-an element says nothing, so it is taken off. A brace or an element that is never closed is
-text, and silences only itself.
+element's tags are separate, so that its content is read as Markdown; indentation inside an
+element has no meaning, so it is removed. A brace or an element that is never closed is
+text, and affects nothing else.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _NO_BRACKETS = re.compile(
     r"|[^()\[\]{}]"
 )
 _MARGIN = re.compile(r"[ \t]*")
-# Characters that may be looked at without finding anything, for each of the text. It keeps
-# the time linear where braces are opened by the thousand and never closed.
+# How many characters, for each of the text, may be searched in vain. It keeps the time linear
+# where thousands of braces are opened and never closed.
 _ALLOWANCE: Final = 4
 
 
 def read_mdx(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
-    """Cover what is not Markdown in ``lines``, and note in ``leaves`` what it is.
+    """Mask what is not Markdown in ``lines``, and add its kind to ``leaves``.
 
     Kinds: "esm" for imports and exports, "jsx" for the rest. The info of lines of tags is
     the tag that opens or closes an element beyond them, without attributes.
@@ -44,7 +44,7 @@ def read_mdx(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
 
 
 class _Element:
-    """An element whose end has not been seen; ``shift`` is the indentation to be taken off."""
+    """An element that is still open; ``shift`` is the indentation to be removed."""
 
     __slots__ = ("indent", "name", "outer", "shift")
 
@@ -89,7 +89,7 @@ class _Reader:
             number = end
 
     def end(self, number: int, line: str, *, begins: bool) -> int:
-        """The line behind what begins at the line ``number``; ``number`` if it is Markdown."""
+        """The line after what begins at the line ``number``; ``number`` if it is Markdown."""
         if begins and _STATEMENT.match(line):
             return self.statement_end(number)
         margin = _margin(line)
@@ -220,7 +220,7 @@ def _statement_ends(lines: Sequence[str]) -> list[int]:
     Where brackets are never closed it is the next blank line.
     """
     depths = [0, *accumulate(map(_brackets, lines))]
-    # Blank lines behind, the nearest last. One that is no less deep than a nearer one is
+    # Blank lines after, the nearest last. One that is no less deep than a nearer one is
     # never wanted, so that the depths rise.
     candidates, levels = [len(lines)], [depths[-1]]
     nearest = len(lines)

@@ -1,4 +1,4 @@
-"""markdown-it-py, set up for blocks alone, and the document it yields.
+"""markdown-it-py, set up for blocks alone, and the parsed document.
 
 Inline parsing is left out: the tree needs none of it, and what must not be cut inside
 a paragraph is found by ``text/inline.py`` where a paragraph has to be divided.
@@ -35,7 +35,7 @@ from chunkast.text.source_map import line_starts, parseable, positions_in
 
 __all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
 
-# A document in which more blocks make the parser fail is read without the parser.
+# A document with more blocks on which the parser fails is read without the parser.
 _MAX_FAILURES = 8
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph.
 # Time grows with the product of depth and lines where lines continue lazily.
@@ -64,7 +64,7 @@ class Document:
 _SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
     "tables": lambda md: md.enable("table"),
     "footnotes": footnote_plugin,
-    # Asked before containers, which take what it leaves.
+    # Tried before containers, which match the rest.
     "quarto": fenced_div_plugin,
     "containers": container_plugin,
     "admonitions": admonition_plugin,
@@ -102,7 +102,7 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
 
     A byte order mark and the front matter are taken out, keeping the lines; line ends
     become ``\n``, and the last line has one, since some plugins look at the character after
-    a line without asking whether there is any.
+    a line without checking whether there is one.
     """
     if front_lines:
         text = "\n" * front_lines + text[starts[front_lines] :]
@@ -120,8 +120,8 @@ def parse_document(
 ) -> Document:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
-    A block on which the parser or a plugin of it fails, which none is known to do, is read as
-    a paragraph. Raises what the parser raises where too many do. Without ``blanks`` the tree
+    A block on which the parser or a plugin fails (none is known) is read as a paragraph. Raises
+    the parser's exception if there are too many of them. Without ``blanks`` the tree
     leaves out blank lines between top-level blocks.
     """
     starts = _line_starts(text)
@@ -161,7 +161,7 @@ def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, A
                 f"the Markdown parser failed at line {first + 1} ({type(error).__name__}: {error}); "
                 "up to the next blank line the text was read as a paragraph"
             )
-            # Blank lines in place of what is done keep the numbers of the lines.
+            # Blank lines instead of the parsed ones keep the line numbers.
             text = "\n" * last + text.split("\n", last)[-1]
         else:
             builder.feed(tokens)

@@ -1,8 +1,8 @@
-"""What the parser reads in place of a document's lines, one for one, where it knows no better.
+"""Replaces lines that the parser does not understand, one for one, by lines that it does.
 
 - A callout of any type, with a title or foldable, is read as an alert.
 - A comment of several lines between ``%%``, and what MDX adds to Markdown, is read as an HTML
-  comment of as many lines, which the tree then names after what it is.
+  comment of as many lines, to which the tree then gives the right kind.
 
 The source keeps its text: only line numbers come back from the parser.
 """
@@ -77,5 +77,5 @@ def _read_comments(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None
             leaves[opened] = ("comment", "")
             opened = -1
         else:
-            # A mark that closes nothing may open.
+            # A mark that closes nothing may be an opener.
             opened = number if begins else -1

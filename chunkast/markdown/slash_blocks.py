@@ -4,8 +4,8 @@
     Text.                         /// tip
     ///                           ...
 
-A block ends at the line of as many slashes as its opening line has that is its own: blocks
-of one length nest, too. Without such a line the opening line is text.
+A block ends at the matching line with as many slashes as its opening line: blocks of one
+length nest, too. Without such a line the opening line is text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool
         return False
     opener = _OPENER.fullmatch(state.src[start : state.eMarks[start_line]].rstrip())
     last = _closing_lines(state).get(start_line, end_line)
-    # What closes it stands in the same container.
+    # Its closing line must be in the same container.
     if opener is None or last >= end_line or state.sCount[last] < state.blkIndent:
         return False
     if silent:

@@ -3,7 +3,7 @@
 To Markdown such a line is a paragraph's text or raw HTML. Here the lines of well-formed
 pairs become leaves of their own, so that what they enclose can be kept together. HTML's
 own elements are left alone. Tags inside code, math and tables are text. An unclosed or
-crossing tag is text as well, and silences only itself.
+crossing tag is text as well, and affects nothing else.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*")
 _NAME = r"(?P<name>[\p{L}_][\p{L}\p{N}_.:\-]*+)"
 _LINE_TAIL = r"[ \t]*+(?=[\r\n]|\Z)"
 _CLOSER = regex.compile(rf"</{_NAME}\s*+>{_LINE_TAIL}")
-# Attributes may hold ">" inside quotes and go on over several lines.
+# Attributes may contain ">" inside quotes and span several lines.
 _OPENER = regex.compile(
     rf"<{_NAME}(?:\s(?:[^<>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)?+>{_LINE_TAIL}"
 )
 # A closing tag, wherever it stands.
 _CLOSED_NAME = re.compile(r"</([^\s>]*)")
-# What is skipped as a whole, over as many lines as it takes.
-_SKIPPED: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
+# The beginning and end of markup that is skipped, over any number of lines.
+_IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class _Tag:
     """A tag on lines of its own: lines ``[first, last)`` of the leaf with number ``leaf``.
 
     Tags with the same ``key`` can be a pair: the name, and where the quote or other
-    container around them begins. Lists do not count: a tag's line behind an item
+    container around them begins. Lists do not count: a tag's line after an item
     continues it lazily.
     """
 
@@ -90,7 +90,7 @@ def split_tags(
         (tag for pair in pairs for tag in pair), key=lambda tag: (tag.leaf, tag.first)
     ):
         by_leaf.setdefault(tag.leaf, []).append(tag)
-    pieces = {
+    parts = {
         leaves[number].start: list(_split(text, leaves[number], found))
         for number, found in by_leaf.items()
     }
@@ -104,11 +104,11 @@ def split_tags(
         )
         for opener, closer in pairs
     ]
-    return _rebuilt(tree, pieces), sorted(spans)
+    return _rebuilt(tree, parts), sorted(spans)
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
-    """The leaves that may hold tags, and where the container around each begins."""
+    """The leaves that may contain tags, and where the container around each begins."""
     if block.kind not in ("document", "list", "item"):
         container = block.start
     for child in block.children:
@@ -138,7 +138,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         if not text.startswith("<", at):
             continue
         end = at
-        skipped = next((pair for pair in _SKIPPED if text.startswith(pair[0], at)), None)
+        skipped = next((pair for pair in _IGNORED_MARKUP if text.startswith(pair[0], at)), None)
         if skipped is not None:
             opener, closer = skipped
             found = text.find(closer, at + len(opener), leaf.end)
@@ -156,7 +156,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
-    """Openers with their closers, by a stack; what is left over pairs with nothing."""
+    """Openers with their closers, by a stack; the others have no pair."""
     pairs: list[tuple[_Tag, _Tag]] = []
     stack: list[_Tag] = []
     waiting: Counter[tuple[str, int]] = Counter()
@@ -177,7 +177,7 @@ def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
 def _without_frames(
     pairs: Sequence[tuple[_Tag, _Tag]], leaves: Sequence[Block], tree: Block
 ) -> Iterator[tuple[_Tag, _Tag]]:
-    """``pairs`` but for components around whole sections: those lay out a page."""
+    """``pairs`` without components around whole sections, which lay out a page."""
     sections = [
         block.start for block in tree.children if block.kind == "heading" and block.level <= 2
     ]
@@ -189,11 +189,11 @@ def _without_frames(
 
 
 def _split(text: str, leaf: Block, tags: Sequence[_Tag]) -> Iterator[Block]:
-    """A leaf as the pieces before, between and behind its tag lines, and those lines."""
+    """A leaf as parts: those before, between and after its tag lines, and those lines."""
     starts = line_starts(text[leaf.start : leaf.end])
     content = leaf.content.split("\n") if leaf.content else []
 
-    def piece(kind: str, first: int, last: int, info: str = "") -> Block:
+    def part(kind: str, first: int, last: int, info: str = "") -> Block:
         start, end = leaf.start + starts[first], leaf.start + starts[last]
         if kind != "tag" and is_blank(text[start:end]):
             kind = "blank"
@@ -206,19 +206,19 @@ def _split(text: str, leaf: Block, tags: Sequence[_Tag]) -> Iterator[Block]:
     line = 0
     for tag in tags:
         if tag.first > line:
-            yield piece(leaf.kind, line, tag.first)
-        yield piece("tag", tag.first, tag.last, "close" if tag.closing else "open")
+            yield part(leaf.kind, line, tag.first)
+        yield part("tag", tag.first, tag.last, "close" if tag.closing else "open")
         line = tag.last
     if line + 1 < len(starts):
-        yield piece(leaf.kind, line, len(starts) - 1)
+        yield part(leaf.kind, line, len(starts) - 1)
 
 
-def _rebuilt(block: Block, pieces: dict[int, list[Block]]) -> Block:
-    """``block`` with the leaves that begin at the keys of ``pieces`` replaced."""
+def _rebuilt(block: Block, parts: dict[int, list[Block]]) -> Block:
+    """``block`` with the leaves that begin at the keys of ``parts`` replaced."""
     children: list[Block] = []
     for child in block.children:
         if child.children:
-            children.append(_rebuilt(child, pieces))
+            children.append(_rebuilt(child, parts))
         else:
-            children.extend(pieces.get(child.start, (child,)))
+            children.extend(parts.get(child.start, (child,)))
     return replace(block, children=tuple(children))

@@ -1,8 +1,8 @@
 """A heading's title as plain text: what a reader of the rendered document sees.
 
-Links and images give their text, whether their destination stands beside them or in a
-definition elsewhere in the document; marks of footnotes and HTML tags give nothing; a
-line break, ``<br>`` too, gives a space. Dollar math stays as it is written.
+Links and images become their text, whether their destination is beside them or in a
+definition elsewhere in the document; marks of footnotes and HTML tags are removed; a line
+break, ``<br>`` too, becomes a space. Dollar math stays as it is written.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from chunkast.text.inline import normalize_label
 
 __all__ = ("plain_title", "without_attributes")
 
-# What markup may begin with, and where Python's white space is not ours: without any of these
-# a title stays as it is.
+# Characters with which markup may begin, and those that are white space only to Python:
+# a title without them is left unchanged.
 _SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
 # What may be markup: an underscore inside a word is none, nor is an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
@@ -40,14 +40,14 @@ _MATH = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
-# Titles longer than this are taken as they are: inline parsing is not linear.
+# Titles longer than this are not parsed: inline parsing is not linear.
 _MAX_TITLE: Final = 2_000
 
 _Rule = Callable[[StateInline, bool], bool]
 
 
 class _Definitions:
-    """The link definitions in the form that the parser asks for them."""
+    """The link definitions in the form that the parser requires."""
 
     _FOUND: Final = {"href": "", "title": ""}
 
@@ -59,7 +59,7 @@ class _Definitions:
 
 
 def _lone_bracket(state: StateInline, silent: bool) -> bool:
-    """A bracket that nothing closes. The other rules would look at all that follows it."""
+    """A bracket that nothing closes; the other rules would search all text after it."""
     mark = state.src[state.pos]
     if mark not in "[!^" or state.src.find("]", state.pos) >= 0:
         return False
@@ -118,7 +118,7 @@ def _math(state: StateInline, silent: bool) -> bool:
     return True
 
 
-# Extension (none: always), the rule's name, and the stock rule that it is asked before.
+# Extension (none: always), the rule's name, and the stock rule before which it is tried.
 _RULES: Final[tuple[tuple[str, str, str, _Rule], ...]] = (
     ("", "lone_bracket", "link", _lone_bracket),
     ("wikilinks", "wiki_link", "link", _wiki_link),
@@ -167,7 +167,7 @@ def _without_code_marks(content: str) -> str:
     # Between two backticks stands code, and markup in it is none.
     if len(parts) % 2 == 0 or "$" in content or _MARKUP.search(" ".join(parts[::2])):
         return ""
-    # Longer runs of backticks, and spaces beside one, would have to be looked at closer.
+    # Longer runs of backticks, and spaces beside one, need the parser.
     if any(not part or part != part.strip() for part in parts[1::2]):
         return ""
     return "" if "" in parts[2:-1:2] else "".join(parts)

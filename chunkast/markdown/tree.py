@@ -45,8 +45,8 @@ _Details: TypeAlias = tuple[int, str, str, bool]
 NO_DETAILS: Final[_Details] = (0, "", "", True)
 
 
-_Draft: Final = draft_type(Block)
-_bare_draft = _Draft.__new__
+_MutableBlock: Final = draft_type(Block)
+_new_object = _MutableBlock.__new__
 
 
 def _new_block(  # noqa: PLR0917 - by position is fastest
@@ -59,7 +59,7 @@ def _new_block(  # noqa: PLR0917 - by position is fastest
     info: str = "",
     closed: bool = True,
 ) -> Block:
-    block: Any = _bare_draft(_Draft)
+    block: Any = _new_object(_MutableBlock)
     block.kind = kind
     block.start = start
     block.end = end
@@ -73,9 +73,9 @@ def _new_block(  # noqa: PLR0917 - by position is fastest
 
 
 class _Open:
-    """A container whose end has not been seen: its lines begin with ``first``.
+    """A container that is still open; its first line is ``first``.
 
-    The second of ``lines`` is the line behind it by the time that it is closed.
+    When it is closed, the second of ``lines`` is the line after it.
     """
 
     __slots__ = ("children", "first", "info", "kind", "level", "lines")
@@ -128,10 +128,10 @@ class TreeBuilder:
         self.leaf("front-matter", 0, front_lines)
 
     def feed(self, tokens: list[Any]) -> None:
-        """Go on with tokens of whole top-level blocks, and take them out of their list.
+        """Add tokens of whole top-level blocks, and remove them from their list.
 
-        Tokens take several times as much memory as the tree. In place of some there may be
-        what to call instead, and its arguments.
+        Tokens take several times as much memory as the tree. Instead of some of them the list
+        may contain a method to call and its arguments.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
@@ -156,14 +156,14 @@ class TreeBuilder:
             elif role == "open":
                 self.open(kind, token.map, token.info)
             elif role == "close":
-                self.close(kind, behind=token.type == "container_block_close")
+                self.close(kind, has_closing_line=token.type == "container_block_close")
 
     def line(self, number: int) -> str:
         """The line with the ``number`` (from 0), with its line end."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
     def leaf(self, kind: str, first: int, last: int, details: _Details = NO_DETAILS) -> None:
-        """Add a leaf over the lines ``[first, last)``, and what lies before it as gaps."""
+        """Add a leaf over the lines ``[first, last)``, and the lines before it as gaps."""
         if not self.cursor <= first < last <= self.lines:
             first = min(max(first, self.cursor), self.lines)
             last = min(last, self.lines)
@@ -176,7 +176,7 @@ class TreeBuilder:
         self.cursor = last
 
     def item(self, line: int, text: str, info: str) -> None:
-        """Add a list's item of one line, with a paragraph that says ``text``."""
+        """Add a list's item of one line, with a paragraph of ``text``."""
         if line > self.cursor:
             self._gap(line)
         start, self.at = self.at, self.starts[line + 1]
@@ -205,7 +205,7 @@ class TreeBuilder:
     def _add_gap(self, kind: str, until: int) -> None:
         start, self.at = self.at, self.starts[until]
         self.cursor = until
-        # Whether a block is the first of a document is asked for, so that the first stays.
+        # The first block is kept: callers check whether a block is the document's first.
         if self.blanks or kind != "blank" or not self.children or len(self.stack) > 1:
             self.children.append(_new_block(kind, start, self.at))
 
@@ -222,7 +222,7 @@ class TreeBuilder:
         return "link-definition" if rest.startswith("[") else "paragraph"
 
     def open(self, kind: str, lines: Sequence[int] | None, info: str = "") -> None:
-        """Begin a container of ``kind``; its first line, and the one behind it, are ``lines``.
+        """Begin a container of ``kind``; its first line, and the one after it, are ``lines``.
 
         The latter may be put there until it is closed.
         """
@@ -245,17 +245,17 @@ class TreeBuilder:
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
-    def close(self, kind: str, *, behind: bool = False) -> None:
-        """Close the innermost container behind its last line that is not blank.
+    def close(self, kind: str, *, has_closing_line: bool = False) -> None:
+        """Close the innermost container after its last line that is not blank.
 
-        ``behind`` it a line that closes it may stand.
+        ``has_closing_line``: the next line may be one that closes it.
         """
         opened = self.stack[-1]
         if opened.kind != kind:
-            return  # plugins together may close what is not open; its end comes with another
+            return  # plugins together may close a container that is not open
         children = opened.children
-        if behind or not children or opened.lines[1] > self.cursor:
-            self._cover(opened, behind=behind)
+        if has_closing_line or not children or opened.lines[1] > self.cursor:
+            self._cover(opened, has_closing_line=has_closing_line)
         self.stack.pop()
         self.children = self.stack[-1].children
         if kind == "list":
@@ -268,10 +268,10 @@ class TreeBuilder:
                 _new_block(kind, start, end, tuple(children), opened.level, "", opened.info)
             )
 
-    def _cover(self, opened: _Open, *, behind: bool) -> None:
-        """Cover a container's last lines; ``behind`` it may follow the line that closes it."""
+    def _cover(self, opened: _Open, *, has_closing_line: bool) -> None:
+        """Cover a container's last lines, and with ``has_closing_line`` one that closes it."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
-        if behind and last < self.lines:
+        if has_closing_line and last < self.lines:
             last += bool(_CLOSING_LINE.match(self.line(last)))
         # A container without any block keeps its own first line, whatever is in it.
         least = self.cursor
@@ -305,14 +305,14 @@ class TreeBuilder:
         self.quotes = 0
 
     def document(self) -> Block:
-        """The tree, once all tokens were there."""
+        """The tree, after all tokens."""
         self._leave_containers()
         self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
 
 
 def _content(stream: Iterator[Token], closing: str, level: int) -> str:
-    """The content of the next token; goes on behind that of the type ``closing`` at ``level``."""
+    """The content of the next token; continues after that of the type ``closing`` at ``level``."""
     first = next(stream)
     for token in stream:
         if token.level == level and token.type == closing:
@@ -321,7 +321,7 @@ def _content(stream: Iterator[Token], closing: str, level: int) -> str:
 
 
 def _details(kind: str, token: Token, inside: str) -> _Details:
-    """What a leaf's block says beyond its kind and place; ``inside`` it is this text."""
+    """The fields of a leaf's block besides kind and place; its text is ``inside``."""
     if kind == "paragraph":
         return (0, inside, "", True) if token.level else NO_DETAILS
     if kind == "heading":
@@ -335,7 +335,7 @@ def _details(kind: str, token: Token, inside: str) -> _Details:
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:
-    """A tree of nothing but paragraphs and blank lines: what is left when parsing fails."""
+    """A tree of only paragraphs and blank lines, for when parsing fails."""
     builder = TreeBuilder(text, starts, front_lines)
     first = -1
     for number in range(front_lines, builder.lines + 1):

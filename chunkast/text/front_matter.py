@@ -1,6 +1,6 @@
 """Front matter as data: YAML between lines of ``---``, TOML between lines of ``+++``.
 
-The values are JSON data. What JSON cannot hold becomes a string: dates and times in ISO
+The values are JSON data. What JSON cannot represent becomes a string: dates and times in ISO
 form, numbers that are not finite, binary data in base64; a set becomes a list, a key that is
 no string is written as YAML writes it. An integer of more than 640 digits, which some
 programs cannot write as one, becomes a string too: as it stands in YAML, in hexadecimal for
@@ -20,13 +20,13 @@ from typing import Any, Final
 
 __all__ = ("missing_library", "parse_front_matter")
 
-# Larger than any front matter written by a person. They bound the time that it takes.
+# Larger than any front matter written by a person; these limits bound the time.
 _MAX_CHARACTERS: Final = 64 * 1024
 _MAX_VALUES: Final = 10_000
 _MAX_DEPTH: Final = 50
 # Python writes and reads integers of at most 4,300 digits, or of as few as 640 if it is so
 # configured; the limit here is the same everywhere.
-_TOO_LONG: Final = 10**640
+_TOO_LARGE: Final = 10**640
 _TOML_LIBRARY: Final = "tomllib" if sys.version_info >= (3, 11) else "tomli"
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
@@ -41,19 +41,19 @@ def missing_library() -> str | None:
 def parse_front_matter(raw: str) -> dict[str, Any]:
     """The data of ``raw`` front matter, delimiters included.
 
-    Raises ``ValueError`` for what is not valid, is no mapping, or is too large or deep;
+    Raises ``ValueError`` for front matter that is invalid, no mapping, too large or too deep;
     ``ImportError`` where the extra ``chunkast[yaml]`` is not installed.
     """
     if len(raw) > _MAX_CHARACTERS:
         raise ValueError(
-            f"front matter of {len(raw):,} characters; allowed are {_MAX_CHARACTERS:,}"
+            f"front matter of {len(raw):,} characters; it must have at most {_MAX_CHARACTERS:,}"
         )
     opening, *lines = (
         raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     )
     while lines and not lines[-1].strip():
         lines.pop()
-    # The opening line stays, empty, so that errors name the lines of the document.
+    # The opening line is kept, empty, so that errors name the lines of the document.
     body = "\n".join(["", *lines[:-1], ""])
     read = _toml if opening.startswith("+++") else _yaml
     try:
@@ -126,12 +126,12 @@ def _scalar(value: object) -> str | int | float | bool | None:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, int):
-        return value if -_TOO_LONG < value < _TOO_LONG else hex(value)
+        return value if -_TOO_LARGE < value < _TOO_LARGE else hex(value)
     return value if value is None or isinstance(value, str) else str(value)
 
 
 class _Nodes:
-    """YAML's nodes to JSON data; an alias is the node that it names, once more."""
+    """YAML's nodes to JSON data; an alias becomes a copy of its node."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -161,16 +161,16 @@ class _Nodes:
                 own[name] = self.value(item)
         if node.tag == f"{_TAG}set":
             return list(own)
-        # Its own keys come last where they were not merged, and win.
+        # Its own keys come after merged ones and override them.
         return {**merged, **own}
 
     def _plain(self, node: Any) -> Any:
         try:
             value = self._loader.construct_object(node)
-            long = isinstance(value, int) and not -_TOO_LONG < value < _TOO_LONG
+            long = isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE
             return node.value if long else _scalar(value)
         except MemoryError:
             raise
-        except Exception:  # noqa: BLE001 - there are as many kinds as there are constructors
-            # A tag of somebody's own, the 31st of February, a number of thousands of digits.
+        except Exception:  # noqa: BLE001 - each constructor raises exceptions of its own
+            # A custom tag, the 31st of February, a number of thousands of digits.
             return node.value

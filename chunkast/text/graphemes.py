@@ -1,6 +1,6 @@
 r"""Grapheme clusters (``\X`` of the regex package, UAX #29) without walking all of a text.
 
-Most positions are cluster boundaries for a reason that two characters show: neither of
+Most positions are cluster boundaries, as their two characters show: neither of
 them can join anything. Only runs of characters that can are segmented with ``\X``.
 """
 
@@ -20,13 +20,13 @@ _JOINING = (
     r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}\p{GCB=Prepend}"
     r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=Regional_Indicator}\r]"
 )
-# Whatever is none of these may be one of them: other characters of ASCII, CJK ideographs and
-# kana but for combining marks, and their punctuation join nothing.
+# Other characters may join: the rest of ASCII, CJK ideographs, kana (except combining marks)
+# and their punctuation never do.
 _PERHAPS_JOINING = re.compile(
     "[^\x00-\x0c\x0e-\x7f\u2010-\u2027\u2190-\u21ff\u2500-\u257f\u3000-\u3029\u3041-\u3096\u30a1-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]"
 )
-# Many flags, followed by another: the end is between clusters.
+# Many flags, followed by another one: the end is a cluster boundary.
 _FLAGS = regex.compile(r"(?:\p{RI}{2}){64}(?=\p{RI})")
 _JOINED = regex.compile(rf"{_JOINING}++")
 
@@ -41,7 +41,7 @@ def clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    r"""A run cut between pairs of regional indicators: ``\X`` counts them all at each pair."""
+    r"""A run divided between pairs of regional indicators: ``\X`` counts all of them at each pair."""
     for flags in _FLAGS.finditer(text, start, end):
         yield start, flags.end()
         start = flags.end()
@@ -61,7 +61,7 @@ def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """The runs of joining characters, which reach one character further on either side.
+    """The runs of joining characters, extended by one character on either side.
 
     Not one regular expression: the regex package cannot take millions of repetitions.
     """

@@ -24,7 +24,7 @@ from chunkast.text.jsx import jsx_item
 
 __all__ = ("MAX_NESTED", "InlineSpan", "inline_spans", "normalize_label")
 
-# What stands deeper in links and images than this is not looked at.
+# Constructs nested deeper than this in links and images are not looked for.
 MAX_NESTED: Final = 8
 
 
@@ -32,7 +32,7 @@ MAX_NESTED: Final = 8
 class InlineSpan:
     """An indivisible inline construct: ``[start, end)`` of the text that was scanned.
 
-    ``inside`` are the outermost of those that it holds, in order.
+    ``inside`` are the outermost of those that it contains, in order.
     """
 
     start: int
@@ -70,7 +70,7 @@ _DECLARATION = re.compile(r"<![A-Za-z]")
 _BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
 _BLANKS = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t]*")
 _ANGLE_DESTINATION = re.compile(r"<(?:[^<>\\\r\n]|\\.)*>")
-# What may end a destination, or is more than one character of it.
+# Characters that may end a destination, and backslashes, which escape the next character.
 _DESTINATION_MARK = re.compile(r"[\\()\x00-\x20\x7f]")
 # A title stops at the next delimiter of its kind that is not escaped, so that titles which are
 # never closed are not searched again and again.
@@ -82,10 +82,10 @@ _LABEL = re.compile(r"\[((?:[^\\\[\]]|\\.){0,999})\]", re.DOTALL)
 _WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
 # An id of Obsidian's at the end of a block's line.
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
-# What is longer may be cut: tags and expressions of MDX, shortcodes and attributes of Quarto.
+# Longer tags and expressions of MDX, shortcodes and attributes of Quarto may be cut.
 _MAX_JSX = 500
-# Characters that may be looked at for the end of a tag or expression without finding it, for
-# each of the text.
+# How many characters, for each of the text, may be searched in vain for the ends of tags and
+# expressions.
 _JSX_ALLOWANCE = 8
 _URL_TAIL = "?!.,:*_~'\";"
 _MAX_LABEL = 999
@@ -94,12 +94,12 @@ _MAX_DESTINATION = 8_192
 
 
 def normalize_label(label: str) -> str:
-    """A link label as definitions and references are matched: folded case, single spaces."""
+    """A link label in the form in which labels are compared: folded case, single spaces."""
     return " ".join(label.split()).casefold()
 
 
 class _Finder:
-    """``str.find`` that asks for each needle's next place only once per place."""
+    """``str.find`` that searches each needle's next place only once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -108,7 +108,7 @@ class _Finder:
     def find(self, needle: str, start: int) -> int:
         """The next index of ``needle`` at or after ``start``; -1 if none.
 
-        Calls for one needle must come with non-decreasing starts to stay linear.
+        The time is linear if the starts of the calls for a needle do not decrease.
         """
         known = self._next.get(needle)
         if known is None or (known != -1 and known < start):
@@ -117,7 +117,7 @@ class _Finder:
 
 
 def _code_spans(text: str) -> dict[int, int]:
-    """Start -> end of what each run of backticks would open, by matching run lengths."""
+    """Start -> end of the code span that each run of backticks would open, by run length."""
     runs = [match.span() for match in _BACKTICKS.finditer(text)]
     closers: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -159,7 +159,7 @@ def _destination_end(text: str, pos: int) -> int:
         pos = match.start()
         char = text[pos]
         if char == "\\":
-            # An escaped character is one more; any other is looked at like the rest.
+            # Skip an escaped character; any other backslash is an ordinary character.
             pos += text[pos + 1 : min(pos + 2, limit)] in _ESCAPABLE
         elif char == "(":
             depth += 1
@@ -204,9 +204,9 @@ def inline_spans(
     """The outermost indivisible inline constructs of ``text``, in order, none overlapping.
 
     ``references`` are the normalized labels of the document's link definitions. With
-    "math" among the ``extensions`` dollar math counts as well, with "footnotes"
+    "math" among the ``extensions`` dollar math is found as well, with "footnotes"
     footnote references, with "autolinks" bare URLs, with "wikilinks" wiki links, with
-    "obsidian" comments and block ids, with "mdx" JSX, with "quarto" what is in braces.
+    "obsidian" comments and block ids, with "mdx" JSX, with "quarto" shortcodes and attributes in braces.
     Kinds: code, link, image, autolink, html, math, footnote-reference, escape, comment,
     block-id, expression.
     """
@@ -219,7 +219,7 @@ def inline_spans(
 
 
 class _Scanner:
-    """The state of one scan. Each method handles one character and returns where to go on."""
+    """The state of one scan. Each method handles one character and returns where to continue."""
 
     def __init__(self, text: str, references: Container[str], extensions: Container[str]) -> None:
         self.text = text
@@ -235,13 +235,13 @@ class _Scanner:
         self.jsx = "mdx" in extensions
         self.braces = self.jsx or "quarto" in extensions
         self.allowance = _JSX_ALLOWANCE * (len(text) + _MAX_JSX)
-        # Open brackets: where each is, and whether it opens an image. Links may not hold
-        # links: the first ``inactive`` of them have seen one close.
+        # Open brackets: where each is, and whether it opens an image. Links must not contain
+        # links: after the first ``inactive`` of them a link has ended already.
         self.brackets: list[tuple[int, bool]] = []
         self.inactive = 0
 
     def take(self, start: int, end: int, kind: str) -> int:
-        """Note a construct, unless ``end`` is -1, and go on behind it."""
+        """Add a construct, unless ``end`` is -1; returns where to continue."""
         if end < 0:
             return start + 1
         self.found.append(InlineSpan(start, end, kind))
@@ -370,7 +370,7 @@ _HANDLERS: Final[dict[str, Callable[[_Scanner, int], int]]] = {
 
 
 class _Dollars:
-    """Dollar math by pandoc's rule: no space inside the delimiters, no digit behind the closer."""
+    """Dollar math by pandoc's rule: no space inside the delimiters, no digit after the closer."""
 
     _RUN = re.compile(r"\$+")
 
@@ -411,7 +411,7 @@ class _Dollars:
 
 
 def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
-    """Put what lies inside another span into it; a link is appended after what it holds."""
+    """Move spans inside another one into it; a link is appended after its contents."""
     kept: list[InlineSpan] = []
     for span in found:
         first = len(kept)

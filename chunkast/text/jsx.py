@@ -1,4 +1,4 @@
-"""JSX tags and expressions as MDX has them: where each ends, braces and quotes inside respected."""
+"""JSX tags and expressions of MDX: where each ends, past braces and quotes inside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TAG = re.compile(r"<(?P<slash>/?)[ \t]*(?P<name>(?:[^\W\d]|\$)[\w$.:-]*)?")
 _ATTRIBUTE = re.compile(r"\s+|[\w$.:-]+|=|\"[^\"]*\"|'[^']*'")
 _CLOSING_END = re.compile(r"[ \t]*>")
 _NAME_END = re.compile(r"\s|/>")
-# Strings and comments first, so that braces inside of them are no braces.
+# Strings and comments first, so that braces inside them are skipped.
 _SCRIPT = re.compile(
     r"[^{}\"'`/\\]+|\\.|\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*'|`(?:[^`\\]|\\.)*`"
     r"|/\*.*?\*/|//[^\r\n]*|.",
@@ -24,7 +24,7 @@ _SCRIPT = re.compile(
 class JsxItem:
     """A tag or an expression that ends at ``end``; ``name`` is a tag's, "" for a fragment.
 
-    Of the kind "text" it is neither, and ``end`` is how far that had to be looked for.
+    The kind "text" means that it is neither; ``end`` is then how far was searched.
     """
 
     kind: Literal["open", "close", "single", "expression", "text"]
@@ -70,7 +70,7 @@ def _with_attributes(text: str, at: int, limit: int, name: str) -> JsxItem:
 
 
 def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
-    """The end of the expression whose ``{`` is at ``pos``; or how far it was looked for."""
+    """The end of the expression whose ``{`` is at ``pos``; or how far was searched."""
     depth = 0
     for match in _SCRIPT.finditer(text, pos, limit):
         part = match[0]
@@ -81,5 +81,5 @@ def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
             if not depth:
                 return match.end(), True
         elif part == "`" or (part == "/" and text.startswith("/*", match.start())):
-            break  # a template or a comment without an end, which was looked for up to the limit
+            break  # a template or a comment without an end before the limit
     return limit, False

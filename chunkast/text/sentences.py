@@ -2,7 +2,7 @@
 
 sentencex is quadratic beyond a few thousand characters of one paragraph (8,000
 characters take 14 ms, 128,000 take 1.8 s), so a longer text is handed to it in windows
-cut at a line end or behind the last terminator in the window.
+cut at a line end or after the last terminator in the window.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 SENTENCE_WINDOW = 8_000
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
-# A line of ASCII with a terminator at its very end at most: of many short texts it is clear
-# that they are one sentence. (On further lines sentencex finds lists.)
+# A line of ASCII without a terminator, except at its very end, is one sentence; many short
+# texts are. (In texts of several lines sentencex finds lists.)
 _WITHOUT_TERMINATOR = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*")
 _END = re.compile(r"[.!?]?[\t\n\r ]*")
 # What may follow a terminator directly and still belong to the sentence it ends.
 _CLOSERS = "*_~`)]}\"'”’»）】》」』"
-_CLOSED = re.compile(rf"[{re.escape(_CLOSERS)}]*")
+_CLOSER_RUN = re.compile(rf"[{re.escape(_CLOSERS)}]*")
 # Terminators that no space follows.
 _UNSPACED = frozenset("。！？｡．")
-# What looks like a sentence's end in front of closing marks, and numbers what follows.
+# A numbering, which looks like the end of a sentence before closing marks.
 _NUMBERING = re.compile(r"(?:\A|[\s(\[*_~])(?:\d{1,9}|[^\W\d_])[.:)]*\Z")
-_NEAR = 16
+# The most characters of a numbering, such as "(12)."
+_MAX_NUMBERING = 16
 
 
 def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
@@ -40,9 +41,9 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
 
     Closing marks (of emphasis, quotes, brackets) and footnote references directly after a
     sentence belong to it. Beginnings inside one of the ``spans`` (sorted, not overlapping) are
-    dropped, and so are those that would part a closing mark from the text after it.
+    dropped, and so are those that would separate a closing mark from the text after it.
     """
-    # One expression would try all ways to share white space among its parts.
+    # A single expression would try every division of white space among its parts.
     begun = _WITHOUT_TERMINATOR.match(text)
     if begun and _END.fullmatch(text, begun.end()):
         return []
@@ -62,10 +63,10 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
 
 
 def _found(text: str) -> Iterator[int]:
-    """What sentencex finds, window by window: each at text that is not white space."""
+    """The starts that sentencex finds, window by window, moved past white space."""
     last = 0
     for first, end in _windows(text):
-        window = without_surrogates(text[first:end])  # sentencex takes valid Unicode only
+        window = without_surrogates(text[first:end])  # sentencex accepts only valid Unicode
         for start in _boundaries(window):
             if first + start <= last:
                 continue  # inside the white space before that start
@@ -79,14 +80,14 @@ def _found(text: str) -> Iterator[int]:
 def _after_closing_marks(
     text: str, at: int, spans: Sequence[InlineSpan], edges: Sequence[int]
 ) -> int:
-    """Where the sentence after the one that ends before ``at`` begins; the text's length if nowhere.
+    """Where the sentence after the one that ends before ``at`` begins; the text's length if there is none.
 
-    ``edges`` are where the ``spans`` begin. Where nothing closes at ``at`` it is ``at`` itself.
+    ``edges`` are the starts of the ``spans``. Without a closing mark at ``at`` it is ``at``.
     """
     end = at
     while True:
-        closed = _CLOSED.match(text, end)
-        after = closed.end() if closed else end
+        closers = _CLOSER_RUN.match(text, end)
+        after = closers.end() if closers else end
         slot = bisect_right(edges, after) - 1
         span = spans[slot] if slot >= 0 and after < spans[slot].end else None
         if span is not None and span.start == after and span.kind == "footnote-reference":
@@ -99,7 +100,7 @@ def _after_closing_marks(
     if text[at - 1] in _UNSPACED:
         return end
     following = _NOT_SPACE.search(text, end)
-    numbering = _NUMBERING.search(text[max(at - _NEAR, 0) : at])
+    numbering = _NUMBERING.search(text[max(at - _MAX_NUMBERING, 0) : at])
     if following is None or following.start() == end or numbering:
         return len(text)
     return following.start()
@@ -107,7 +108,7 @@ def _after_closing_marks(
 
 @lru_cache(maxsize=2)
 def _boundaries(window: str) -> tuple[int, ...]:
-    """Of one text it is asked whether it has sentences at all, and soon where."""
+    """Cached: callers first need whether a text has several sentences, and then where."""
     from sentencex import get_sentence_boundaries
 
     return tuple(boundary["start_index"] for boundary in get_sentence_boundaries("en", window))

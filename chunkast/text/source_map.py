@@ -25,10 +25,10 @@ __all__ = (
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
-# Positions are few where there are at least this many characters for each.
-_FEW = 16
-# Positions in shorter texts take four bytes with their sign.
-_LONG = 2**31
+# With at least this many characters for each position, a list of them is small enough.
+_CHARACTERS_PER_LISTED = 16
+# Positions in texts with fewer characters fit in four bytes, sign included.
+_FOUR_BYTE_LIMIT = 2**31
 
 
 def encode(text: str) -> bytes:
@@ -58,21 +58,21 @@ def without_surrogates(text: str) -> str:
 def parseable(text: str) -> str:
     """``text`` as a Markdown parser takes it, character for character.
 
-    NUL and lone surrogates become U+FFFD: CommonMark asks for the one, and markdown-it-py
-    raises on a pair of the others in a link's destination.
+    NUL and lone surrogates become U+FFFD: CommonMark requires it for NUL, and markdown-it-py
+    raises for a surrogate pair in a link's destination.
     """
     return without_surrogates(text.replace("\0", "\ufffd"))
 
 
 def positions_in(text: str, number: int) -> Callable[[Iterable[int]], MutableSequence[int]]:
-    """How to keep that ``number`` of positions in ``text``, or of differences of such.
+    """The container for ``number`` positions in ``text``, or differences of positions.
 
-    A list is read faster, an array takes a tenth of the memory, which is worth it where
-    there are many positions for the length of the text.
+    Reading a list is faster; an array takes a tenth of the memory, which matters if there are
+    many positions for the length of the text.
     """
-    if number * _FEW <= len(text):
+    if number * _CHARACTERS_PER_LISTED <= len(text):
         return list
-    return partial(array, "i" if len(text) < _LONG else "q")
+    return partial(array, "i" if len(text) < _FOUR_BYTE_LIMIT else "q")
 
 
 def line_starts(text: str) -> list[int]:
@@ -84,7 +84,7 @@ def line_starts(text: str) -> list[int]:
     if "\r" in text:
         starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     else:
-        # Before each line stand its predecessors, and as many line ends.
+        # Before each line there are its predecessors and as many line ends.
         sizes = map(len, text.split("\n"))
         starts = list(map(add, accumulate(sizes, initial=0), count()))
         starts.pop()
@@ -96,8 +96,8 @@ def line_starts(text: str) -> list[int]:
 class SourceMap:
     """Character index to byte offset and line number.
 
-    Both go on from the last index that was asked for, so that indices in order take
-    linear time together.
+    Both continue from the index of the last call, so that the calls for ascending indices
+    take linear time together.
     """
 
     __slots__ = ("_ascii", "_byte", "_line", "_returns", "text")
@@ -106,7 +106,7 @@ class SourceMap:
         self.text = text
         self._ascii = text.isascii()
         self._returns = "\r" in text
-        # The last index asked for, and its offset or line.
+        # The index of the last call, and its offset or line.
         self._byte = (0, 0)
         self._line = (0, 1)
 
@@ -124,10 +124,10 @@ class SourceMap:
 
     def line(self, index: int) -> int:
         """The 1-based line that the character at ``index`` belongs to."""
-        # Behind the last line end there is no line.
+        # After the last line end there is no line.
         index = max(min(index, len(self.text) - 1), 0)
         if index and self._returns and self.text.startswith("\r\n", index - 1):
-            index -= 1  # no line end is parted
+            index -= 1  # a line end is never divided
         known, line = self._line
         if index >= known:
             line += self._line_ends(known, index)

@@ -1,4 +1,4 @@
-"""Spans of a text: where its content ends, and sets that no cut may fall strictly inside."""
+"""Spans of a text: the end of its content, and sets of spans that must not be cut."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
 
 __all__ = ("SpanSet", "content_end", "trim_span", "trim_start")
 
-# White space is mostly short, and a span may be long: so much of it is copied at first.
-_NEAR = 64
+# Characters at the end of a span that are looked at first: most white space is shorter.
+_FIRST_TAIL_SIZE = 64
 
 
 # Blank lines are not searched for one by one: that takes memory for each of them.
@@ -19,8 +19,8 @@ _SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 
 
 def content_end(text: str, start: int, end: int) -> int:
-    """Where ``text[start:end]`` ends without the white space at its end; ``start`` if it is all."""
-    size = _NEAR
+    """Where ``text[start:end]`` ends without trailing white space; ``start`` if it is blank."""
+    size = _FIRST_TAIL_SIZE
     while end > start:
         first = max(start, end - size)
         content = text[first:end].rstrip(WHITE_SPACE)
@@ -53,7 +53,7 @@ def trim_start(text: str, start: int, end: int) -> int:
 
 
 class SpanSet:
-    """Disjoint spans ``[start, end)``, sorted; spans that share characters become one."""
+    """Disjoint spans ``[start, end)``, sorted; overlapping spans are merged."""
 
     __slots__ = ("_ends", "_starts")
 
@@ -92,7 +92,7 @@ class SpanSet:
             slot += 1
 
     def crosses(self, start: int, end: int) -> bool:
-        """Whether a span shares some characters with ``[start, end)`` but neither holds the other."""
+        """Whether a span shares some characters with ``[start, end)`` but neither contains the other."""
         if self.end(start) != start:
             return self.end(start) < end
         return start < self.start(end) < end

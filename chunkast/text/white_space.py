@@ -15,10 +15,10 @@ WHITE_SPACE: Final = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-# What of it ends no line.
+# All of it except line ends.
 LINE_SPACE: Final = WHITE_SPACE.replace("\n", "").replace("\r", "")
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing but white space is in the text."""
+    """Whether the text contains only white space."""
     return not text.strip(WHITE_SPACE)

@@ -1,8 +1,8 @@
 """From a configured encoding to a function that counts tokens exactly.
 
-tiktoken is asked through ``encode_ordinary``, so that text such as ``<|endoftext|>`` is
+tiktoken's ``encode_ordinary`` is used, so that text such as ``<|endoftext|>`` is
 ordinary text. Any object with an ``encode`` method and any ``str -> int`` callable
-serves as well.
+can be used as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.tokens.long_space import encoder
-from chunkast.tokens.pieces import Ways, by_pieces
+from chunkast.tokens.pretokens import CountFunctions, by_pretokens
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class Counter:
     """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
 
     ``token_ends(text, start)`` gives for each token of a text a character index that it ends
-    at or before, in the same piece; the text itself begins at index ``start``. Only encodings have
-    it that split text at the boundaries which ``tokens/index.py`` proves.
+    at or before, in the same pre-token; the text itself begins at index ``start``. It is None
+    for an encoding that does not split text at the boundaries which ``tokens/index.py`` proves.
     """
 
     name: str
@@ -52,12 +52,12 @@ def resolve_counter(
     Raises ``ConfigError`` when the encoding is not known or cannot be loaded.
     """
     if model is not None:
-        its = _encoding_of_model(model)
+        name = _encoding_of_model(model)
         try:
-            return _named(its, allow_download)
+            return _named(name, allow_download)
         except ConfigError as error:
             raise ConfigError(
-                "model", model, f"its encoding is {its}: {error.allowed}"
+                "model", model, f"its encoding is {name}: {error.allowed}"
             ) from error.__cause__
     if isinstance(encoding, str):
         return _named(encoding, allow_download)
@@ -65,8 +65,8 @@ def resolve_counter(
 
     if isinstance(encoding, tiktoken.Encoding):
         return _of_tiktoken(encoding)
-    name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
-    label = name if isinstance(name, str) else type(encoding).__qualname__
+    own_name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
+    label = own_name if isinstance(own_name, str) else type(encoding).__qualname__
     encode = getattr(encoding, "encode", None)
     if callable(encode):
         keywords = {"add_special_tokens": False} if _takes_special_tokens(encode) else {}
@@ -76,13 +76,13 @@ def resolve_counter(
     raise ConfigError(
         "encoding",
         encoding,
-        "allowed are a tiktoken encoding's name, an object with an encode method, "
+        "must be a tiktoken encoding's name, an object with an encode method, "
         "or a callable from str to int",
     )
 
 
 def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
-    """Whether ``encode`` is a Hugging Face tokenizer's, which adds [CLS] and [SEP] unless told."""
+    """Whether ``encode`` is a Hugging Face tokenizer's, which adds [CLS] and [SEP] by default."""
     try:
         return "add_special_tokens" in inspect.signature(encode).parameters
     except (TypeError, ValueError):
@@ -96,7 +96,7 @@ def _encoding_of_model(model: str) -> str:
         return encoding_name_for_model(model)
     except KeyError:
         known = ", ".join(
-            sorted(name for name, its in MODEL_TO_ENCODING.items() if its in BUNDLED)[:8]
+            sorted(name for name, encoding in MODEL_TO_ENCODING.items() if encoding in BUNDLED)[:8]
         )
         raise ConfigError(
             "model", model, f"tiktoken knows no such model; it knows {known} and others"
@@ -108,7 +108,7 @@ def _named(name: str, allow_download: bool) -> Counter:
     return _of_tiktoken(load_encoding(name, allow_download=allow_download))
 
 
-# The bytes of UTF-8 that go on with a character.
+# The bytes of UTF-8 that continue a character.
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
@@ -117,7 +117,7 @@ def _characters(encoding: tiktoken.Encoding) -> Sequence[int]:
     """How many characters each token begins."""
     found = [0] * encoding.n_vocab
     for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - there is no public way
-        # The bytes that begin a character; a token may hold the others alone.
+        # The bytes that begin a character; a token may consist of the others alone.
         found[rank] = len(token.translate(None, _CONTINUATION))
     return found
 
@@ -130,6 +130,6 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         next(ends)
         return ends
 
-    ways = by_pieces(encoding, Ways(lambda text: len(encode(text)), token_ends))
+    functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
     proven = encoding.name in _PROVEN_PATTERNS
-    return Counter(encoding.name, ways.count, ways.token_ends if proven else None)
+    return Counter(encoding.name, functions.count, functions.token_ends if proven else None)

@@ -1,9 +1,9 @@
 r"""Token counts of any span of one document, from one pass over it.
 
-The tokens are counted between *anchors*: safe positions where blocks begin, and others
+The tokens are counted between *checkpoints*: safe positions where blocks begin, and others
 inside long ones.
 
-Counts of neighbouring pieces add up to the count of the whole only where the encoding
+Counts of neighbouring spans add up to the count of the whole only where the encoding
 splits the text in any case. Such positions are called *safe* here. A position is safe
 when no match of the splitting pattern spans it, whatever text surrounds it: then the
 text left of it and the text right of it are split as if they stood alone.
@@ -16,23 +16,23 @@ leading space and trailing line ends (o200k: and slashes); white space up to a l
 white space before white space or before the end; white space.
 
 1. *The start of a line that is not blank* (o200k: and does not begin with a slash).
-   A match over it would hold a line end followed by something else. In the
+   A match over it would contain a line end followed by something else. In the
    punctuation alternative only line ends (o200k: slashes) follow a line end. In
-   "white space up to a line end" the greedy match ends behind the last line end of
+   "white space up to a line end" the greedy match ends after the last line end of
    the white space, which is this position or before it, for the rest of the line's
-   indentation holds none. The remaining white space alternatives are tried only where
+   indentation contains none. The remaining white space alternatives are tried only where
    no line end is left ahead in the white space. Cut off here, the white space before it
-   ends the text, is matched whole by "white space before the end", and is the same piece.
+   ends the text, is matched whole by "white space before the end", and is the same pre-token.
 2. *Before a space that follows something that is not white space.* No alternative has
-   a space, or any white space that is no line end, behind a character that is none.
+   a space, or any white space that is no line end, after a character that is none.
 3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe.
-   Behind letters only letters, marks and the apostrophe of a contraction can follow in
-   a match, behind digits only digits.
+   After letters only letters, marks and the apostrophe of a contraction can follow in
+   a match, after digits only digits.
 4. *Between an ASCII letter and an ASCII digit*: for the same reason.
 5. *Between a letter or digit and a line end*: likewise.
 
 What Python calls white space or a letter may differ from what tiktoken's regular
-expressions do in one direction only: Python's white space also holds U+001C to U+001F
+expressions do in one direction only: Python's white space also contains U+001C to U+001F
 (so more is taken as unsafe), and a character that is a letter or digit in Python's
 Unicode version stays one in later versions. Lone surrogates are encoded as U+FFFD is. A
 document with surrogates in pairs is counted without these shortcuts, and so is every
@@ -63,19 +63,20 @@ _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za
 _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
-_PLAIN = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
+_SAFE_FIRST_CHARACTERS = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
-# Anchors inside long blocks, so that no count has to walk far.
-_ANCHOR_DISTANCE = 1_024
-_ANCHOR_GAP = 2 * _ANCHOR_DISTANCE
-_NEAR = 64
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-# What was asked of so many positions, and of so many pieces, is remembered.
-_MANY: Final = 16_384
+# Checkpoints inside long blocks, so that no count has to walk far.
+_CHECKPOINT_DISTANCE = 1_024
+_CHECKPOINT_GAP = 2 * _CHECKPOINT_DISTANCE
+# Spans of at most this many characters are counted directly, and their counts remembered.
+_NEAR_DISTANCE = 64
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+# The most positions, and the most short spans, whose counts are remembered.
+_MAX_REMEMBERED: Final = 16_384
 # In place of a count where none is known without counting.
 NOT_EXACT: Final = -1
-# Texts shorter than this have offsets of four bytes.
-_LONG = 2**32
+# Offsets in texts with fewer characters than this fit in four bytes.
+_FOUR_BYTE_LIMIT = 2**32
 
 
 def is_far_above(estimated: int, room: int) -> bool:
@@ -117,19 +118,19 @@ class TokenIndex:
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
     ``positions`` are starts of lines, sorted: where chunks are likely to begin. Between
-    anchors a count is two bisections.
+    checkpoints a count is two bisections.
     """
 
     __slots__ = (
-        "_anchors",
-        "_asked",
+        "_checkpoints",
         "_counter",
         "_inner",
         "_lengths",
         "_prefix",
         "_released",
+        "_remembered",
         "_slash",
-        "_widest",
+        "_tokens_per_character",
         "additive",
         "exact",
         "text",
@@ -141,58 +142,58 @@ class TokenIndex:
         if self.additive and not text.isascii() and has_surrogates(text):
             # tiktoken takes a lone surrogate for U+FFFD, but two that are a pair for one
             # character, which a span may end inside of.
-            self.additive = _PAIR.search(text) is None
+            self.additive = _SURROGATE_PAIR.search(text) is None
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
-        # By the number of an anchor where the tokens before it end, from the anchor before
-        # on, once that was asked for.
+        # By a checkpoint's number: where the tokens between the previous checkpoint and it end,
+        # filled in when it is first needed.
         self._inner: dict[int, Sequence[int]] = {}
         self._released = 0
         # How many tokens a character may have: no token of an encoding is empty.
-        self._widest = (1 if text.isascii() else 4) if self.additive else math.inf
-        self._anchors = self._place_anchors(positions)
-        spans = map(slice, self._anchors, self._anchors[1:])
+        self._tokens_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
+        self._checkpoints = self._place_checkpoints(positions)
+        spans = map(slice, self._checkpoints, self._checkpoints[1:])
         counts = map(counter.count, map(text.__getitem__, spans))
-        keep = positions_in(text, len(self._anchors))
+        keep = positions_in(text, len(self._checkpoints))
         self._prefix: Sequence[int] = keep(accumulate(counts, initial=0))
-        # Where estimates are exact without counting, and what they say.
-        self.exact = Exact(self._anchors, self._prefix)
-        # What was asked of other positions: the tokens before safe ones.
-        self._asked: dict[int, int | None] = {}
+        # Where estimates are exact without counting, and their values.
+        self.exact = Exact(self._checkpoints, self._prefix)
+        # The tokens before other positions counted so far; None for a position that is not safe.
+        self._remembered: dict[int, int | None] = {}
 
     def adds_up_behind_line_end(self, position: int) -> bool:
         """Whether nothing joins the text from ``position`` on to a line end put before it.
 
-        Then a text that ends with one, and this text behind it, have the tokens of both
+        Then a text that ends with one, and this text after it, have the tokens of both
         (rule 1).
         """
         return self.additive and self._begins_safely(position)
 
-    def _place_anchors(self, positions: Sequence[int]) -> Sequence[int]:
-        """The text's ends, the safe ``positions``, and inner anchors where these are far apart."""
+    def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
+        """The text's ends, the safe ``positions``, and inner checkpoints where these are far apart."""
         text = self.text
         keep = positions_in(text, len(positions))
-        anchors = keep((0,))
+        checkpoints = keep((0,))
         last, length = 0, len(text)
         for position in chain(positions, (length,)):
-            # Most begin with a letter or a mark, and nothing has to be asked.
+            # Most begin with a letter or a mark, and need no further check.
             if position < length and not (
-                text[position] in _PLAIN or self._begins_safely(position)
+                text[position] in _SAFE_FIRST_CHARACTERS or self._begins_safely(position)
             ):
                 continue
-            while position - last > _ANCHOR_GAP:
-                inner = self._inner_anchor(last + _ANCHOR_DISTANCE, position)
+            while position - last > _CHECKPOINT_GAP:
+                inner = self._inner_checkpoint(last + _CHECKPOINT_DISTANCE, position)
                 if inner >= position:
                     break
-                anchors.append(inner)
+                checkpoints.append(inner)
                 last = inner
             if position > last:
-                anchors.append(position)
+                checkpoints.append(position)
                 last = position
-        return anchors
+        return checkpoints
 
     def _begins_safely(self, position: int) -> bool:
         """Rule 1: whether the line that begins at ``position`` is not blank."""
@@ -201,7 +202,7 @@ class TokenIndex:
             return _NOT_BLANK.match(self.text, position) is not None
         return not (self._slash and first == "/")
 
-    def _inner_anchor(self, start: int, end: int) -> int:
+    def _inner_checkpoint(self, start: int, end: int) -> int:
         if not self.additive:
             return end
         match = _SAFE.search(self.text, start, end)
@@ -212,17 +213,17 @@ class TokenIndex:
 
         Never decreases from one position to a later one.
         """
-        slot = bisect_right(self._anchors, position) - 1
-        start = self._anchors[slot]
-        if start == position or slot + 1 == len(self._anchors):
+        slot = bisect_right(self._checkpoints, position) - 1
+        start = self._checkpoints[slot]
+        if start == position or slot + 1 == len(self._checkpoints):
             return self._prefix[slot]
-        end = self._anchors[slot + 1]
+        end = self._checkpoints[slot + 1]
         tokens = self._prefix[slot + 1] - self._prefix[slot]
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
     def at_most(self, start: int, end: int) -> float:
-        """A bound of ``count(start, end)`` that costs nothing; infinite where there is none."""
-        return (end - start) * self._widest
+        """An upper bound of ``count(start, end)`` without counting; infinite where there is none."""
+        return (end - start) * self._tokens_per_character
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
@@ -232,7 +233,7 @@ class TokenIndex:
             return self._counter.count(self.text[start:end])
         first, before = start, self._tokens_at(start)
         if before is None:
-            first = self._safe_behind(start, end)
+            first = self._safe_after(start, end)
             if first >= end:
                 return self._length(self.text[start:end])
             before = self._before_safe(first)
@@ -252,90 +253,90 @@ class TokenIndex:
         return tokens
 
     def release(self, position: int) -> None:
-        """Let go of where the tokens before ``position`` end; counts there take longer then."""
+        """Free the token ends before ``position``; counts there take longer afterwards."""
         if self._inner:
-            before = bisect_right(self._anchors, position)
+            before = bisect_right(self._checkpoints, position)
             for slot in range(self._released, before):
                 self._inner.pop(slot, None)
             self._released = before
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
-        # As ``exact`` says it, without a call: this is asked most.
-        slot = bisect_left(self._anchors, position)
-        if slot < len(self._anchors) and self._anchors[slot] == position:
+        # The same as ``exact.get``, without a call: this is the most frequent case.
+        slot = bisect_left(self._checkpoints, position)
+        if slot < len(self._checkpoints) and self._checkpoints[slot] == position:
             return self._prefix[slot]
-        if position in self._asked:
-            return self._asked[position]
+        if position in self._remembered:
+            return self._remembered[position]
         tokens = self._before_safe(position) if self._is_safe(position) else None
-        if len(self._asked) >= _MANY:
-            self._asked.clear()
-        self._asked[position] = tokens
+        if len(self._remembered) >= _MAX_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[position] = tokens
         return tokens
 
     def _before_safe(self, position: int) -> int:
-        """How many tokens lie before a safe position: those before an anchor near it, and between."""
-        slot = bisect_left(self._anchors, position)
-        behind = self._anchors[slot]
-        if behind == position:
+        """How many tokens lie before a safe position: those before a checkpoint near it, and between."""
+        slot = bisect_left(self._checkpoints, position)
+        checkpoint = self._checkpoints[slot]
+        if checkpoint == position:
             return self._prefix[slot]
-        if behind - position <= _NEAR:
-            return self._prefix[slot] - self._length(self.text[position:behind])
+        if checkpoint - position <= _NEAR_DISTANCE:
+            return self._prefix[slot] - self._length(self.text[position:checkpoint])
         inner = self._inner.get(slot)
         if inner is None:
             inner = self._inner[slot] = self._token_ends(slot)
         return self._prefix[slot - 1] + bisect_right(inner, position)
 
     def _token_ends(self, slot: int) -> Sequence[int]:
-        """Where the tokens end between an anchor, by its number, and the one before."""
-        start, end = self._anchors[slot - 1], self._anchors[slot]
+        """Where the tokens end between a checkpoint, by its number, and the one before."""
+        start, end = self._checkpoints[slot - 1], self._checkpoints[slot]
         token_ends = self._counter.token_ends
-        assert token_ends is not None, "asked only where counts add up"
-        kind = "I" if len(self.text) < _LONG else "Q"
+        assert token_ends is not None, "called only where counts add up"
+        kind = "I" if len(self.text) < _FOUR_BYTE_LIMIT else "Q"
         return array(kind, token_ends(self.text[start:end], start))
 
     def _is_safe(self, position: int) -> bool:
         text = self.text
         if position in (0, len(text)):
             return True
-        behind = text[position - 1]
-        if behind in "\r\n":
+        previous = text[position - 1]
+        if previous in "\r\n":
             return self._begins_safely(position)
-        if text[position] in "\r\n" and behind.isalnum():
+        if text[position] in "\r\n" and previous.isalnum():
             return True  # by far the most common, by rule 5
         return _SAFE.match(text, position) is not None
 
-    def _safe_behind(self, start: int, end: int) -> int:
-        """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or an anchor."""
-        slot = bisect_right(self._anchors, start)
-        anchor = self._anchors[slot] if slot < len(self._anchors) else end
-        match = _SAFE.search(self.text, start + 1, min(anchor, end))
-        return match.start() if match else min(anchor, end)
+    def _safe_after(self, start: int, end: int) -> int:
+        """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or a checkpoint."""
+        slot = bisect_right(self._checkpoints, start)
+        checkpoint = self._checkpoints[slot] if slot < len(self._checkpoints) else end
+        match = _SAFE.search(self.text, start + 1, min(checkpoint, end))
+        return match.start() if match else min(checkpoint, end)
 
     def _safe_before(self, end: int, start: int) -> int:
-        """The last safe position before ``end`` by rules 2 to 5, a line's start, or an anchor.
+        """The last safe position before ``end`` by rules 2 to 5, a line's start, or a checkpoint.
 
         At least ``start``, which is safe.
         """
-        anchor = max(start, self._anchors[bisect_left(self._anchors, end) - 1])
-        near = max(anchor, end - _NEAR)
+        checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
+        near = max(checkpoint, end - _NEAR_DISTANCE)
         text = self.text
         if near < end - 1 and text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
             return end - 1  # most sentences end like that; rule 3
         match = _LAST_SAFE.match(self.text, near, end)
         if match:
             return match.end()
-        # A paragraph may have lines by the thousand that no other rule finds anything in.
+        # A paragraph may have thousands of lines in which no other rule finds anything.
         line = max(self.text.rfind("\n", near, end - 1), self.text.rfind("\r", near, end - 1)) + 1
-        return line if line > near and self._begins_safely(line) else anchor
+        return line if line > near and self._begins_safely(line) else checkpoint
 
-    def _length(self, piece: str) -> int:
-        """The count of a piece; of a short one remembered: the same few end most paragraphs."""
-        if len(piece) > _NEAR:
-            return self._counter.count(piece)
-        known = self._lengths.get(piece)
+    def _length(self, span: str) -> int:
+        """The count of a span; that of a short one is remembered: the same few end most paragraphs."""
+        if len(span) > _NEAR_DISTANCE:
+            return self._counter.count(span)
+        known = self._lengths.get(span)
         if known is None:
-            if len(self._lengths) >= _MANY:
+            if len(self._lengths) >= _MAX_REMEMBERED:
                 self._lengths.clear()
-            known = self._lengths[piece] = self._counter.count(piece)
+            known = self._lengths[span] = self._counter.count(span)
         return known

@@ -2,7 +2,7 @@
 
 A vocabulary is read from the package, or from the folder in which tiktoken keeps what it
 has downloaded. A file counts only if its SHA-256 is the one that tiktoken expects; a damaged
-one is left as it is and passed over. Nothing is downloaded unless the caller asks for it.
+one is left unchanged and ignored. Nothing is downloaded unless the caller asks for it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BUNDLED: Final = {
 _loading: Final = threading.Lock()
 
 
-class _NotAtHandError(Exception):
+class _VocabularyMissingError(Exception):
     """No undamaged copy of ``file`` is on this machine."""
 
     def __init__(self, file: str, damaged: tuple[str, ...]) -> None:
@@ -44,10 +44,10 @@ class _NotAtHandError(Exception):
 
 
 def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encoding:
-    """The encoding of this name, downloaded only where that is allowed and needed.
+    """The encoding of this name, downloaded only if that is allowed and needed.
 
     Raises ``ConfigError`` for a name that tiktoken does not know and for a vocabulary that
-    cannot be had, saying what to do.
+    is not available; the message says what to do.
     """
     import tiktoken
 
@@ -57,13 +57,13 @@ def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encodi
         raise ConfigError(
             "encoding",
             name,
-            f"allowed are {', '.join(BUNDLED)}, which are bundled with chunkast, and {others}, "
+            f"must be one of {', '.join(BUNDLED)}, which are bundled with chunkast, or of {others}, "
             "which need a file of tiktoken's",
         )
     try:
         with _from_files(allow_download=allow_download):
             return tiktoken.get_encoding(name)
-    except _NotAtHandError as missing:
+    except _VocabularyMissingError as missing:
         raise ConfigError("encoding", name, _what_to_do(name, missing)) from None
     except Exception as error:
         raise ConfigError(
@@ -74,7 +74,7 @@ def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encodi
         ) from error
 
 
-def _what_to_do(name: str, missing: _NotAtHandError) -> str:
+def _what_to_do(name: str, missing: _VocabularyMissingError) -> str:
     damaged = "".join(f"; {path} is damaged" for path in missing.damaged)
     if name in BUNDLED:
         return (
@@ -93,8 +93,8 @@ def _what_to_do(name: str, missing: _NotAtHandError) -> str:
 def _from_files(*, allow_download: bool) -> Iterator[None]:
     """Let tiktoken read vocabularies by way of ``_read`` in this thread, and in no other.
 
-    Its own function deletes a damaged file and downloads what is not there, and nothing but
-    its replacement prevents that for every encoding, those of plugins included.
+    tiktoken's own function deletes a damaged file and downloads a missing one; only replacing
+    it prevents that for every encoding, those of plugins included.
     """
     import tiktoken.load
 
@@ -108,7 +108,7 @@ def _from_files(*, allow_download: bool) -> Iterator[None]:
                 return own(blobpath, expected_hash)
             try:
                 return _read(blobpath, expected_hash)
-            except _NotAtHandError:
+            except _VocabularyMissingError:
                 if not allow_download:
                     raise
             return own(blobpath, expected_hash)
@@ -121,7 +121,7 @@ def _from_files(*, allow_download: bool) -> Iterator[None]:
 
 
 def _read(address: str, expected: str | None) -> bytes:
-    """The content of the file that tiktoken has from ``address``, of the SHA-256 ``expected``."""
+    """The file that tiktoken downloads from ``address``, with the SHA-256 ``expected``."""
     file = sha1(address.encode(), usedforsecurity=False).hexdigest()
     damaged: list[str] = []
     for folder in _folders():
@@ -132,7 +132,7 @@ def _read(address: str, expected: str | None) -> bytes:
         if expected is None or sha256(data).hexdigest() == expected:
             return data
         damaged.append(str(folder / file))
-    raise _NotAtHandError(file, tuple(damaged))
+    raise _VocabularyMissingError(file, tuple(damaged))
 
 
 def _folders() -> Iterator[Path]:
@@ -141,7 +141,7 @@ def _folders() -> Iterator[Path]:
     for name in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         folder = os.environ.get(name)
         if folder is not None:
-            # An empty name is tiktoken's way to say that nothing is kept.
+            # To tiktoken an empty name means that nothing is kept.
             if folder:
                 yield Path(folder)
             return

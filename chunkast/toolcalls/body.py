@@ -1,20 +1,20 @@
 """The body of a call, as loose XML, to its arguments.
 
-What the schema calls a string is taken as it stands between its tags, white space and
-markup included, the five entities decoded. Everything else is read as elements: a text is
-trimmed and decoded, children make an object, repeated ones a list. Attributes, comments,
-declarations and the text between the parameters do not count. A text with markup in it that
-no schema makes anything of is a text.
+A value that the schema declares as a string is the text between its tags, white space and
+markup included, with the five entities decoded. Everything else is read as elements: a text
+is trimmed and decoded, children make an object, repeated ones a list. Attributes, comments,
+declarations and the text between the parameters are ignored. Text with markup in it for
+which there is no schema is a text.
 
-An element that no schema declares is looked through: in it the names mean what they mean
-around it. That finds the parameters inside a wrapper such as ``<arguments>``.
+An element that no schema declares is transparent: inside it, names have the same schemas as
+outside. That finds the parameters inside a wrapper such as ``<arguments>``.
 
-A second element of a string parameter's name cancels the call, wherever it stands but in a
-string: which of the two is meant cannot be told. Elements of that name that all stand inside
-objects are those objects' own.
+A second element with the name of a string parameter makes the call invalid, anywhere except
+inside a string: it is not known which of the two is meant. Elements of that name that are
+all inside objects belong to those objects.
 
-Elements have to be closed, in order; what is not is for the heuristics to repair. The text
-is gone through once: every search goes on from where the last one ended, or fails for good.
+Elements must be closed, in order; heuristics repair those that are not. The text is read
+once: every search continues where the last one ended, or fails for good.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
 
 __all__ = ("BodyError", "parse_body")
 
-# A name, whole, or the number of an item. No attribute reaches over a "<", in quotes or not,
-# so that no search does.
+# A name or the number of an item. No attribute contains a "<", in quotes or not, so that no
+# search goes beyond one.
 _TAG: Final = re.compile(
     r"""<(?P<close>/?)(?P<name> [^\W\d][^\s<>/="'!?]* | :[^\s<>/="'!?]* | [0-9]+(?=/?>) )
     (?![^\s<>/="'!?])
@@ -40,16 +40,16 @@ _TAG: Final = re.compile(
 )
 _TAG_BEGINNING: Final = re.compile(r"</?[A-Za-z_:]")
 _CDATA: Final = "<![CDATA["
-# What is not read, up to its end.
-_SKIPPED: Final = (("<!--", "-->"), ("<!", ">"), ("<?", ">"))
-# Of a name in a message.
-_LONGEST_SHOWN: Final = 40
+# The beginning and end of markup that is not read.
+_IGNORED_MARKUP: Final = (("<!--", "-->"), ("<!", ">"), ("<?", ">"))
+# The most characters of a name that a message shows.
+_MAX_SHOWN: Final = 40
 # "&amp;" is last, so that nothing is decoded twice.
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 
 
 class BodyError(ValueError):
-    """A body that is no well-formed XML, or not to be taken as the arguments."""
+    """A body that is not well-formed XML, or from which arguments cannot be read."""
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def parse_body(source: str, schema: Schema) -> dict[str, Any]:
 
 
 class _Reader:
-    """Goes through a body once."""
+    """Reads a body once, from beginning to end."""
 
     def __init__(self, source: str, schema: Schema) -> None:
         self.source = source
@@ -118,7 +118,7 @@ class _Reader:
             end = self.find("]]>", at)
             self.open[-1].text.append(source[at + len(_CDATA) : end - 3])
             return end
-        for opener, closer in _SKIPPED:
+        for opener, closer in _IGNORED_MARKUP:
             if source.startswith(opener, at):
                 return self.find(closer, at)
         if _TAG_BEGINNING.match(source, at):
@@ -157,11 +157,11 @@ class _Reader:
             return
         own = parent.members is self.parameters
         if name in self.seen or (own and name in self.nested):
-            raise BodyError(f"<{_shown(name)}> at {tag.start()} comes twice; allowed is one string")
+            raise BodyError(f"<{_shown(name)}> at {tag.start()} comes twice; it must be one string")
         (self.seen if own else self.nested).add(name)
 
     def string(self, tag: re.Match[str], parent: _Element) -> int:
-        """Take the string that begins after ``tag`` as it stands."""
+        """Read the string that begins after ``tag``, unchanged; where it ends."""
         name = tag["name"]
         start = end = stop = tag.end()
         depth = 0 if _is_empty(tag) else 1
@@ -184,7 +184,7 @@ class _Reader:
         return tag.end()
 
     def end(self, pos: int) -> None:
-        """Give the innermost element, whose content ends at ``pos``, to the one around it."""
+        """Add the innermost element, whose content ends at ``pos``, to the one around it."""
         element = self.open.pop()
         self.open[-1].children.append((element.name, self.value(element, pos)))
 
@@ -199,7 +199,7 @@ class _Reader:
             return members
         items = listed(members, numbers=kind is None)
         if text and items is None:
-            # Text with markup in it, for all that is known.
+            # Text with markup in it, as far as known.
             return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
         return members if items is None or kind is not None else items
 
@@ -207,7 +207,7 @@ class _Reader:
 def _members_of(schema: Schema) -> Schema | None:
     """The schema that declares the elements inside a value: an object's, or an item's."""
     found: Schema | None = schema
-    for _ in range(MAX_DEPTH):  # items of a list may be lists like it, without end
+    for _ in range(MAX_DEPTH):  # a list's items may be lists of the same schema, without end
         if found is None or found.kind != "array":
             break
         found = found.items
@@ -223,7 +223,7 @@ def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _shown(name: str) -> str:
-    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}..."
+    return name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}..."
 
 
 def _is_empty(tag: re.Match[str]) -> bool:

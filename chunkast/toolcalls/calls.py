@@ -1,13 +1,13 @@
-"""Where the calls are in a text that comes in pieces.
+"""Where the calls are in a text that arrives in fragments.
 
-A call begins with an opener ``<name>`` that no call before it covers, and ends with the
-closer that matches it: the first one up to which as many closers as openers of that name
-have come. It is no longer than ``max_call_size`` characters, tags included. An opener
-without such a closer is text, and the text behind it is looked at like any other.
+A call begins with an opener ``<name>`` that is not inside an earlier call, and ends with the
+matching closer: the first one up to which there are as many closers as openers of that name.
+It is at most ``max_call_size`` characters long, tags included. An opener without such a
+closer is text, and the text after it is read like any other.
 
-That does not depend on how the text is cut. It takes time in proportion to its length, as
-the match of every opener inside an open call is noted when it comes: an opener that turns
-out to be text leaves the matches behind it as they are, and nothing is read again. Only
+The result does not depend on how the text is divided. The time is linear in its length: the
+match of every opener inside an open call is noted when it is read, so that an opener that
+turns out to be text does not change the matches after it, and nothing is read again. Only
 the text from an open call on is kept, which ``max_call_size`` bounds.
 """
 
@@ -25,7 +25,7 @@ __all__ = ("CallFinder", "Segment")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A call of ``name``, or text between calls where there is none; segments tile the text."""
+    """A call of ``name``, or text between calls (``name`` is None); segments tile the text."""
 
     name: str | None
     text: str
@@ -34,10 +34,10 @@ class Segment:
 
     @property
     def body(self) -> str:
-        """What stands between a call's tags."""
+        """The text between a call's tags."""
         assert self.name is not None
         opener = len(self.name) + 2
-        # A closer holds no "<" behind its own; an empty tag has none.
+        # A closer contains no other "<"; an empty tag has no closer.
         return self.text[opener : max(opener, self.text.rfind("</"))]
 
 
@@ -51,7 +51,7 @@ class _Opener:
 
 
 class CallFinder:
-    """Finds calls. ``max_call_size=None`` is without a bound."""
+    """Finds calls. ``max_call_size=None``: of any size."""
 
     __slots__ = ("_kept", "_max", "_openers", "_reader", "_unmatched")
 
@@ -59,19 +59,19 @@ class CallFinder:
         self._reader = TagReader(names)
         self._max = math.inf if max_call_size is None else max_call_size
         self._kept = _Kept()
-        # Every opener of which it is not known yet whether it is text, in order, and those
-        # of each name that are not matched yet: the last one is matched first.
+        # Every opener that may still be text or a call, in order, and those of each name that
+        # are not matched yet: the last one is matched first.
         self._openers: deque[_Opener] = deque()
         self._unmatched: dict[str, deque[_Opener]] = {}
 
-    def read(self, piece: str, *, last: bool) -> Iterator[Segment]:
-        """What is known after ``piece``: calls with their end, text that begins no call.
+    def read(self, fragment: str, *, last: bool) -> Iterator[Segment]:
+        """The segments that are complete after ``fragment``.
 
-        With ``last`` the text ends behind ``piece``, and all of the rest is known.
+        With ``last`` the text ends after ``fragment``, and all of the rest is returned.
         """
         reader, kept = self._reader, self._kept
-        kept.add(piece)
-        for tag in reader.read(piece):
+        kept.add(fragment)
+        for tag in reader.read(fragment):
             self._note(tag)
             yield from self._settle(tag.end, last=False)
         if self._openers:
@@ -97,35 +97,35 @@ class CallFinder:
             opener = self._openers[0]
             if opener.end is None and not last and position - opener.start < self._max:
                 return
-            self._forget_first()
+            self._remove_first()
             if opener.end is None or opener.end - opener.start > self._max:
                 continue
             yield from self._kept.take(opener.start)
             yield from self._kept.take(opener.end, opener.name)
             while self._openers and self._openers[0].start < opener.end:
-                self._forget_first()
+                self._remove_first()
 
-    def _forget_first(self) -> None:
+    def _remove_first(self) -> None:
         opener = self._openers.popleft()
         if opener.end is None:
-            # Those of its name before it are forgotten already.
+            # Those of its name before it are removed already.
             self._unmatched[opener.name].popleft()
 
 
 class _Kept:
-    """The text that was not given out yet, in the pieces in which it came."""
+    """The text that was not returned yet, in the fragments in which it arrived."""
 
-    __slots__ = ("_pieces", "_skip", "_start")
+    __slots__ = ("_fragments", "_skip", "_start")
 
     def __init__(self) -> None:
-        self._pieces: deque[str] = deque()
-        # How much of the first piece was given out, and where the rest of it begins.
+        self._fragments: deque[str] = deque()
+        # How much of the first fragment was returned, and where the rest of it begins.
         self._skip = 0
         self._start = 0
 
-    def add(self, piece: str) -> None:
-        if piece:
-            self._pieces.append(piece)
+    def add(self, fragment: str) -> None:
+        if fragment:
+            self._fragments.append(fragment)
 
     def take(self, end: int, name: str | None = None) -> Iterator[Segment]:
         """The text up to ``end`` as a segment, if there is any."""
@@ -134,12 +134,12 @@ class _Kept:
             return
         parts: list[str] = []
         while self._start < end:
-            piece = self._pieces[0]
-            stop = min(len(piece), self._skip + end - self._start)
-            parts.append(piece[self._skip : stop])
+            fragment = self._fragments[0]
+            stop = min(len(fragment), self._skip + end - self._start)
+            parts.append(fragment[self._skip : stop])
             self._start += stop - self._skip
             self._skip = stop
-            if stop == len(piece):
-                self._pieces.popleft()
+            if stop == len(fragment):
+                self._fragments.popleft()
                 self._skip = 0
         yield Segment(name, "".join(parts), start, end)

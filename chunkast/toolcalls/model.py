@@ -1,6 +1,6 @@
-"""The nouns: a tool, a call of it, and the text around calls.
+"""The values: a tool, a call of it, and the text around calls.
 
-Positions are code points of the whole text, end-exclusive. The parts of a text tile it.
+Positions are character indices into the whole text, end-exclusive. The parts of a text tile it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chunkast.errors import ConfigError
 
 __all__ = ("Part", "Text", "Tool", "ToolCall")
 
-# What a tag can hold as its name, and no longer than a tag that is still coming may be.
+# The name of a tag. Its length bounds what is kept of a tag that is not complete yet.
 _NAME: Final = re.compile(r"[^\s\ufeff<>/=\"'&]{1,256}")
 
 
@@ -22,8 +22,10 @@ _NAME: Final = re.compile(r"[^\s\ufeff<>/=\"'&]{1,256}")
 class Tool:
     """A tool that may be called, and the JSON Schema of its arguments.
 
-    Raises ``ConfigError`` for a name that cannot be a tag's and for a schema that is no
-    mapping.
+    name: the name of its tags: 1 to 256 characters, no white space, none of ``<>/="'&``.
+    json_schema: the JSON Schema of its arguments; empty: any arguments.
+
+    Raises ``ConfigError`` for another name and for a schema that is not a mapping.
     """
 
     name: str
@@ -32,17 +34,22 @@ class Tool:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ConfigError(
-                "name", self.name, "allowed are 1 to 256 characters, no white space, no <>/=\"'&"
+                "name", self.name, "must be 1 to 256 characters, no white space, no <>/=\"'&"
             )
         if not isinstance(self.json_schema, Mapping):
-            raise ConfigError(
-                "json_schema", self.json_schema, "allowed is a JSON Schema as a mapping"
-            )
+            raise ConfigError("json_schema", self.json_schema, "must be a JSON Schema as a mapping")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call, with arguments that are JSON data; ``raw`` is its text, tags included."""
+    """A call of a tool.
+
+    name: the tool's name.
+    arguments: the arguments by name; JSON data.
+    raw: the text of the call, tags included.
+    start_index: where it begins, a character index from 0.
+    end_index: where it ends, a character index, exclusive.
+    """
 
     name: str
     arguments: dict[str, Any] = field(hash=False)
@@ -53,7 +60,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text outside calls, or a call that could not be parsed, verbatim."""
+    """Text outside calls, or a call that could not be parsed.
+
+    text: the text, verbatim.
+    start_index: where it begins, a character index from 0.
+    end_index: where it ends, a character index, exclusive.
+    """
 
     text: str
     start_index: int

@@ -60,11 +60,11 @@ def escape_invalid_lt(text: str) -> str:
 
 
 def balance_tags(text: str) -> str:
-    """``text`` with its tags in order: what is open is closed, what closes nothing is left out.
+    """``text`` with balanced tags: open ones are closed, closing tags without opener removed.
 
-    A closing tag closes what is open inside it, and stays as it is written. One that is cut,
-    by another tag or by the end of the text, closes what it names as if it were whole. Other
-    tags reach up to the next ``>``, whatever stands between.
+    A closing tag closes the elements open inside it, and stays as it is written. One that is
+    cut off, by another tag or by the end of the text, closes its element as if it were
+    complete. Other tags end at the next ``>``, whatever is before it.
     """
     text = _STATUS_THEN_STEP.sub("</status></step>", normalize_close_tags(text))
     out: list[str] = []
@@ -74,7 +74,7 @@ def balance_tags(text: str) -> str:
     while (at := text.find("<", pos)) >= 0:
         out.append(text[pos:at])
         if end <= at:
-            end = text.find(">", at) + 1 or len(text) + 1  # looked for once, however far it is
+            end = text.find(">", at) + 1 or len(text) + 1  # searched once, however far it is
         if text.startswith("</", at):
             name, pos = _name_of(text, at)
             is_cut = end > len(text) or text.find("<", at + 1, end) >= 0
@@ -83,10 +83,10 @@ def balance_tags(text: str) -> str:
             if waiting[name]:
                 _close(name, f"</{name}>" if is_cut else text[at:pos], stack, waiting, out)
             elif is_cut and (text[at + 2] in WHITE_SPACE if name else pos < len(text)):
-                out.append(text[at:pos])  # no tag, for all that is known
+                out.append(text[at:pos])  # not a tag, as far as known
             continue
         if end > len(text):
-            # Unfinished; a "<" alone says nothing.
+            # Unfinished; a "<" alone is ignored.
             pos = len(text) if at == len(text) - 1 else at
             break
         pos = end
@@ -120,9 +120,9 @@ def _close(
 
 
 def _balance_applies(draft: ToolDraft) -> bool:
-    """Only if balancing changes something, and not merely adds: that would be a guess.
+    """Only if balancing changes something, and does not merely add: that would be a guess.
 
-    Where a closing tag is malformed, what is missing may have been lost with it.
+    Where a closing tag is malformed, it may be the missing one, so adding is no guess.
     """
     normal = normalize_close_tags(draft.original)
     balanced = balance_tags(draft.original)
@@ -172,13 +172,13 @@ def _dedupe(draft: ToolDraft) -> _ToolPatch:
 
 
 def _type_of(schema: Schema, name: str) -> object:
-    """A property's type as it is written, no more: a list of types is none."""
+    """A property's type as it is written; a list of types is not resolved."""
     known = schema.property(name)
     return known and known.given.get("type")
 
 
 def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
-    """``value`` with texts of XML parsed where the schema asks for a list of objects."""
+    """``value`` with texts of XML parsed where the schema requires a list of objects."""
     if depth >= MAX_DEPTH:
         return value
     if isinstance(value, dict):

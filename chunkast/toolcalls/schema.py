@@ -1,7 +1,7 @@
-"""What is read of a JSON Schema: a value's kind, its properties, its items.
+"""The parts of a JSON Schema that are used: a value's kind, its properties, its items.
 
-``jsonSchema`` wrappers are opened, local references followed, and of alternatives the one
-is taken that says most. Everything else a schema may say is not looked at.
+``jsonSchema`` wrappers are opened, local references followed, and of alternatives the most
+specific one is used. The rest of a schema is ignored.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Final
 
 __all__ = ("Schema",)
 
-# Of several types the first of these is taken: whatever fits none of them is text.
+# Of several types the first of these is used; a value that fits none of them is text.
 _KINDS: Final = ("object", "array", "boolean", "number", "integer", "string")
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
-# Wrappers and references around one schema; more than these are a circle.
-_HOPS: Final = 8
+# The most wrappers and references around one schema; more than these are a cycle.
+_MAX_HOPS: Final = 8
 
 
 class Schema:
@@ -24,7 +24,7 @@ class Schema:
 
     def __init__(self, given: object, root: Mapping[str, Any] | None = None) -> None:
         """``root`` is the schema that references in ``given`` start from."""
-        self.given, self._root = _opened(given, root, _HOPS)
+        self.given, self._root = _opened(given, root, _MAX_HOPS)
         self.kind = _kind(self.given)
         self._known: dict[str, Schema] = {}
 

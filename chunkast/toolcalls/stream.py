@@ -1,4 +1,4 @@
-"""Calls in a text, as parts: all at once, or while the text is still coming."""
+"""Calls in a text, as parts: of a whole text, or while the text still arrives."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from chunkast.toolcalls.values import json_problem
 
 __all__ = ("MAX_CALL_SIZE", "OnError", "ToolCallStream", "parse_tool_calls")
 
-# Told what went wrong, in a sentence, and about which call.
+# Called with what went wrong, in a sentence, and with the call that it concerns.
 OnError = Callable[[str, Mapping[str, Any]], object]
 
-# An opener that is not closed within so many characters is text. It is several times what
-# a model writes at once.
+# An opening tag that is not closed within this many characters is text. It is several times
+# what a model writes at once.
 MAX_CALL_SIZE: Final = 1_000_000
 
 
@@ -38,9 +38,10 @@ def parse_tool_calls(
 ) -> list[Part]:
     """The parts of ``text``: calls of ``tools`` and the text around them, which tile it.
 
-    The options are those of :class:`ToolCallStream`. The parts are the stream's for every
-    way of cutting the text, once neighbouring texts are joined. Here they are joined, but
-    for a call that could not be parsed, which is a text of its own.
+    The options are those of :class:`ToolCallStream`. A stream returns the same parts, however
+    the text is divided, once neighbouring texts are joined. Here they are joined, except that
+    a call that could not be parsed is a text of its own. Raises ``ConfigError`` for an invalid
+    option.
     """
     stream = ToolCallStream(
         tools,
@@ -54,24 +55,24 @@ def parse_tool_calls(
 
 
 class ToolCallStream:
-    """Finds calls in a text that comes in pieces.
+    """Finds calls in a text that arrives in fragments.
 
-    Text outside calls comes out at once, but for the beginning of what may be an opening
-    tag; a call comes out with its closing tag. An opening tag that is not closed holds back
-    what comes behind it, until ``max_call_size`` or the end shows that it is text.
+    Text outside calls is returned at once, except for the beginning of what may be an opening
+    tag; a call is returned when its closing tag arrives. After an opening tag that is not
+    closed, text is held back until ``max_call_size`` or the end shows that it is no call.
 
     heuristics: run after those of the pipeline, each in its own phase.
-    pipeline: in place of ``default_pipeline``.
-    max_reparses: how many repaired bodies are parsed again in a phase.
-    on_error: told what went wrong with a call: ``(message, metadata)``. Metadata are
+    pipeline: used instead of ``default_pipeline``.
+    max_reparses: how many repaired bodies are parsed again in a phase, at most.
+    on_error: called with ``(message, metadata)`` for a call that could not be parsed. Metadata are
         "tool_name", "tool_call" (the original text), "start_index", "end_index", "error" (the
-        exception, or None) and "notes". Its own exceptions pass through; what was found up
-        to then comes out with the next call of :meth:`feed` or :meth:`close`. It may call
-        these itself: they give no parts then, and what they add comes out with the call that
-        ``on_error`` was told in.
-    max_call_size: how many characters a call may have, tags included; None: any number.
+        exception, or None) and "notes". Its own exceptions are raised; the parts found until
+        then are returned by the next call of :meth:`feed` or :meth:`close`. It may call these
+        itself: they return no parts then, and the parts that they add are returned by the
+        outer call.
+    max_call_size: the most characters of a call, tags included; None: no limit.
 
-    Raises ``ConfigError`` for a value that is not allowed. No text raises anything.
+    Raises ``ConfigError`` for an invalid option. No text raises anything.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class ToolCallStream:
         self._tools = tools_by_name(tools)
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
         if pipeline is not None and not isinstance(pipeline, Pipeline):
-            raise ConfigError("pipeline", pipeline, "allowed are a Pipeline and None")
+            raise ConfigError("pipeline", pipeline, "must be a Pipeline or None")
         _check_count("max_reparses", max_reparses, least=0)
         if max_call_size is not None:
             _check_count("max_call_size", max_call_size, least=1)
@@ -96,7 +97,7 @@ class ToolCallStream:
         self._max_reparses = max_reparses
         self._on_error = on_error
         self._finder = CallFinder(self._tools, max_call_size)
-        # What is still to be read, and whether it ends the text; what was found in it.
+        # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
         self._segments: deque[Segment] = deque()
         self._parts: list[Part] = []
@@ -105,7 +106,7 @@ class ToolCallStream:
         self._reading = False
 
     def feed(self, piece: str) -> list[Part]:
-        """The parts that are known after ``piece``, the next part of the text.
+        """The parts that are complete after ``piece``, the next fragment of the text.
 
         Raises ``ChunkastError`` once the stream is closed.
         """
@@ -117,25 +118,25 @@ class ToolCallStream:
         """The rest of the parts, now that the text has ended."""
         return self._read("", last=True)
 
-    def _read(self, piece: str, *, last: bool) -> list[Part]:
+    def _read(self, fragment: str, *, last: bool) -> list[Part]:
         self._closed = last
-        self._waiting.append((piece, last))
+        self._waiting.append((fragment, last))
         if self._reading:
-            return []  # called by a function that this stream calls, which goes on with it
+            return []  # called by ``on_error``; the outer call reads it
         self._reading = True
         try:
             while self._waiting or self._segments or self._problems:
-                self._go_on()
+                self._continue()
         finally:
             self._reading = False
         parts, self._parts = self._parts, []
         return parts
 
-    def _go_on(self) -> None:
-        """Read what waits, then tell what went wrong. Nothing is lost where that raises."""
+    def _continue(self) -> None:
+        """Read what waits, then report problems. If reporting raises, nothing is lost."""
         while self._waiting:
-            piece, last = self._waiting.popleft()
-            self._segments.extend(self._finder.read(piece, last=last))
+            fragment, last = self._waiting.popleft()
+            self._segments.extend(self._finder.read(fragment, last=last))
         while self._segments:
             self._parts.append(self._part(self._segments[0]))
             self._segments.popleft()
@@ -146,9 +147,9 @@ class ToolCallStream:
         if segment.name is None:
             return Text(segment.text, segment.start, segment.end)
         tool, schema = self._tools[segment.name], self._schemas[segment.name]
-        begun: ToolDraft = Draft.of(segment.body, tool)
+        first: ToolDraft = Draft.of(segment.body, tool)
         draft = run_pipeline(
-            begun,
+            first,
             self._pipeline,
             lambda source: parse_body(source, schema),
             max_reparses=self._max_reparses,
@@ -186,4 +187,4 @@ class ToolCallStream:
 
 def _check_count(name: str, value: object, *, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(name, value, f"allowed is a whole number of at least {least}")
+        raise ConfigError(name, value, f"must be a whole number of at least {least}")

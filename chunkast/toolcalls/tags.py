@@ -1,9 +1,9 @@
-"""The tags of given names in a text that comes in pieces, wherever it is cut.
+"""The tags of given names in a text that arrives in fragments.
 
 Openers are ``<name>``, empty tags ``<name/>``, closers ``</name>`` with white space allowed
-before and after the name. Nothing else is a tag. A character is looked at once: a tag that
-is cut is kept in a form no longer than the longest name (white space in a closer is not
-kept), and so is gone on with.
+before and after the name. Nothing else is a tag. Each character is read once: of a tag that
+continues in the next fragment no more is kept than the longest name (white space in a closer
+is not kept).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Tag:
 
 
 class TagReader:
-    """Reads tags. ``position`` is how many characters came so far."""
+    """Reads tags. ``position`` is the number of characters read so far."""
 
     __slots__ = ("_beginnings", "_names", "_start", "_unfinished", "position")
 
@@ -45,36 +45,36 @@ class TagReader:
 
     @property
     def opener_start(self) -> int:
-        """Where an unfinished tag begins that may yet open a call, or else ``position``."""
+        """Where an unfinished tag begins that may open a call, or else ``position``."""
         closer = self._unfinished.startswith("</")
         return self._start if self._unfinished and not closer else self.position
 
-    def read(self, piece: str) -> Iterable[Tag]:
-        """The tags that end in ``piece``, the next part of the text."""
-        if self._unfinished or "<" in piece:
-            return self._read(piece)
-        self.position += len(piece)
+    def read(self, fragment: str) -> Iterable[Tag]:
+        """The tags that end in ``fragment``, the next fragment of the text."""
+        if self._unfinished or "<" in fragment:
+            return self._read(fragment)
+        self.position += len(fragment)
         return ()
 
-    def _read(self, piece: str) -> Iterator[Tag]:
+    def _read(self, fragment: str) -> Iterator[Tag]:
         base = self.position
-        self.position += len(piece)
+        self.position += len(fragment)
         at = 0
         if self._unfinished:
-            edge = _EDGE.search(piece)
-            at = len(piece) if edge is None else edge.start() + (edge[0] == ">")
-            text = self._unfinished + piece[:at]
+            edge = _EDGE.search(fragment)
+            at = len(fragment) if edge is None else edge.start() + (edge[0] == ">")
+            text = self._unfinished + fragment[:at]
             tag = self._tag(_TAG.fullmatch(text), self._start, base + at)
             self._keep("" if edge else text, self._start)
             if tag:
                 yield tag
-        for match in _TAG.finditer(piece, at):
+        for match in _TAG.finditer(fragment, at):
             tag = self._tag(match, base + match.start(), base + match.end())
             if tag:
                 yield tag
-        last = piece.rfind("<", at)
+        last = fragment.rfind("<", at)
         if last >= 0:
-            self._keep(piece[last:], base + last)
+            self._keep(fragment[last:], base + last)
 
     def _tag(self, match: re.Match[str] | None, start: int, end: int) -> Tag | None:
         if match is None:
@@ -92,7 +92,7 @@ class TagReader:
         self._start = start
 
     def _beginning(self, text: str) -> str:
-        """``text`` as far as it matters for what comes, or "" if it begins no tag."""
+        """The part of ``text`` that matters for the next fragment, or "" if it begins no tag."""
         if text.startswith("</"):
             name = text[2:].lstrip(WHITE_SPACE)
             bare = name.rstrip(WHITE_SPACE)

@@ -1,4 +1,4 @@
-"""Lists of tools: as they are given, and as they are written elsewhere."""
+"""Lists of tools: as objects, and as JSON data in the forms in common use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chunkast.toolcalls.model import Tool
 
 __all__ = ("tools_by_name", "tools_from_json")
 
-# What the arguments' schema is called, by whom one asks.
+# The names of the arguments' schema in common use.
 _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "json_schema")
 
 
@@ -24,7 +24,7 @@ def tools_from_json(value: object) -> list[Tool]:
     if isinstance(value, Mapping):
         return [_tool(f"tools[{name!r}]", name, schema) for name, schema in value.items()]
     if not isinstance(value, (list, tuple)):
-        raise ConfigError("tools", value, "allowed are a list of tools and an object of schemas")
+        raise ConfigError("tools", value, "must be a list of tools or an object of schemas")
     return [_listed_tool(f"tools[{number}]", entry) for number, entry in enumerate(value)]
 
 
@@ -32,7 +32,7 @@ def _listed_tool(place: str, entry: Any) -> Tool:
     if isinstance(entry, Mapping) and isinstance(entry.get("function"), Mapping):
         place, entry = f"{place}.function", entry["function"]
     if not isinstance(entry, Mapping):
-        raise ConfigError(place, entry, "allowed is an object with a name and a schema")
+        raise ConfigError(place, entry, "must be an object with a name and a schema")
     key = next((key for key in _SCHEMA_KEYS if key in entry), None)
     return _tool(place, entry.get("name"), {} if key is None else entry[key])
 
@@ -45,12 +45,12 @@ def _tool(place: str, name: Any, schema: Any) -> Tool:
 
 
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools by name; raises ``ConfigError`` for what is none and for a name given twice."""
+    """The tools by name; raises ``ConfigError`` for what is no tool and for two of one name."""
     found: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):
-            raise ConfigError("tools", tool, "allowed are Tool objects")
+            raise ConfigError("tools", tool, "must be a Tool")
         if tool.name in found:
-            raise ConfigError("tools", tool.name, "two tools have this name; allowed is one")
+            raise ConfigError("tools", tool.name, "two tools have this name; it must be unique")
         found[tool.name] = tool
     return found

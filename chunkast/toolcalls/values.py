@@ -1,4 +1,4 @@
-"""Texts and lists to the values that a schema asks for; what does not fit stays as it is.
+"""Texts and lists to the values that a schema requires; what does not fit is left unchanged.
 
 Values are JSON data throughout: numbers are finite, integers exact. An integer of more
 digits than Python converts (4,300 by default) stays text, as Python could not write it
@@ -19,11 +19,11 @@ from chunkast.toolcalls.schema import Schema
 
 __all__ = ("MAX_DEPTH", "coerce", "coerced", "guessed", "json_problem", "listed")
 
-# A value as a schema of a certain kind asks for it, so many levels down.
+# Converts a value to what the schema requires, at a depth of nesting.
 Conversion = Callable[[Any, Schema, int], Any]
 
 MAX_DEPTH: Final = 64
-# What is nested may hold texts of JSON, and those strings of XML, each with its own bound.
+# Nested values may contain texts of JSON, and those strings of XML, each with its own limit.
 _MAX_RESULT_DEPTH: Final = 4 * MAX_DEPTH
 
 _INTEGER: Final = re.compile(r"-?[0-9]+")
@@ -37,12 +37,16 @@ _SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
 
 
 def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
-    """``value`` as a JSON Schema asks for it, where it fits; nothing is checked.
+    """``value`` converted to what a JSON Schema requires, where possible; not validated.
 
     Booleans and numbers come from texts; arrays from JSON, lines or items between commas,
     from ``{"item": ...}``, numbered members or a single member with a list, or by wrapping
-    a value; objects from JSON. Lists and objects are gone through. Never raises on JSON
-    data.
+    a value; objects from JSON. Lists and objects are converted inside too. Never raises
+    on JSON data.
+
+    >>> from chunkast.toolcalls import coerce
+    >>> coerce("3, 4", {"type": "array", "items": {"type": "integer"}})
+    [3, 4]
     """
     return coerced(value, Schema(schema), 0)
 
@@ -58,7 +62,7 @@ def coerced(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def guessed(value: Any) -> Any:
-    """A value of which no schema is known: a boolean, a number, JSON or text."""
+    """A value without a known schema, as a boolean, a number, JSON or text."""
     if isinstance(value, list):
         return [guessed(item) if isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
@@ -104,7 +108,7 @@ def _integer(digits: str, otherwise: str) -> int | str:
         return otherwise
     try:
         return int(digits)
-    except ValueError:  # the interpreter's own bound is lower
+    except ValueError:  # the interpreter's own limit is lower
         return otherwise
 
 
@@ -163,8 +167,8 @@ def _values(value: Any, items: Schema | None) -> list[Any]:
             return []
         found = _structure(text, single_quotes=True)
         if found is None:
-            pieces = text.split("\n" if "\n" in text else ",")
-            return [piece for piece in (p.strip(WHITE_SPACE) for p in pieces) if piece]
+            entries = text.split("\n" if "\n" in text else ",")
+            return [entry for entry in (e.strip(WHITE_SPACE) for e in entries) if entry]
         value = found
     if isinstance(value, list):
         return value
@@ -174,11 +178,11 @@ def _values(value: Any, items: Schema | None) -> list[Any]:
 
 
 def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
-    """The items that an object holds, if it is not itself the only one."""
+    """The items that an object contains, if it is not itself the only one."""
     declared = {} if items is None else items.properties
     if declared.keys() & value.keys():
         return [value]
-    # Items of which nothing is declared are what they look like.
+    # The types of items without a declaration are guessed.
     found = listed(value, numbers=items is None)
     if found is not None:
         return found
@@ -245,7 +249,7 @@ def _json(text: str) -> Any:
 def json_problem(arguments: object) -> str | None:
     """Why ``arguments`` are not an object of JSON data, or None."""
     if not isinstance(arguments, dict):
-        return f"the arguments are {type(arguments).__name__}; allowed is an object"
+        return f"the arguments are {type(arguments).__name__}; they must be an object"
     waiting: list[tuple[object, int]] = [(arguments, 1)]
     while waiting:
         value, depth = waiting.pop()
@@ -254,14 +258,14 @@ def json_problem(arguments: object) -> str | None:
         if isinstance(value, dict):
             strange = next((name for name in value if not isinstance(name, str)), None)
             if strange is not None:
-                return f"the arguments have a name of {type(strange).__name__}; allowed are texts"
+                return f"the arguments have a name of {type(strange).__name__}; it must be a string"
             waiting.extend((member, depth + 1) for member in value.values())
         elif isinstance(value, list):
             waiting.extend((item, depth + 1) for item in value)
         elif isinstance(value, int) and abs(value) >= _TOO_LONG:
-            return f"the arguments hold an integer of more than {_MAX_DIGITS} digits"
+            return f"the arguments contain an integer of more than {_MAX_DIGITS} digits"
         elif isinstance(value, float) and not math.isfinite(value):
-            return f"the arguments hold {value}; allowed are finite numbers"
+            return f"the arguments contain {value}; numbers must be finite"
         elif not isinstance(value, (str, int, float, type(None))):
-            return f"the arguments hold {type(value).__name__}; allowed is JSON data"
+            return f"the arguments contain {type(value).__name__}; they must be JSON data"
     return None

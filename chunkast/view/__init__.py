@@ -1,4 +1,4 @@
-"""Documents with their chunks to look at: one HTML page, or the same in a terminal."""
+"""Views of documents with their chunks: as one HTML page, or in a terminal."""
 
 from __future__ import annotations
 

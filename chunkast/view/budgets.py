@@ -1,4 +1,4 @@
-"""One document, chunked at several budgets: what is shown of it."""
+"""One document chunked at several budgets, for display."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from chunkast.view.cuts import Cut, find_cuts
 
 __all__ = ("BudgetView", "View", "view_of")
 
-# The budgets beside the configured one, as its multiples.
-_AROUND: Final = tuple(map(Fraction, ("1/4", "1/2", "3/4", "3/2", "2")))
+# The other budgets, as multiples of the configured one.
+_MULTIPLES: Final = tuple(map(Fraction, ("1/4", "1/2", "3/4", "3/2", "2")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class BudgetView:
 class View:
     """A document and its chunks at several budgets, the smallest first.
 
-    ``config`` has the budget that is shown first. ``encoding`` names what counts, and
-    ``token_count`` is its count of the whole text.
+    ``config`` has the budget that is shown first. ``encoding`` is the name of the encoding,
+    ``token_count`` the number of tokens of the whole text.
     """
 
     name: str
@@ -54,8 +54,8 @@ def view_of(
 ) -> View:
     """Chunk ``text`` at the configured budget and at ``budgets`` (tokens).
 
-    Without ``budgets`` some are taken around the configured one. Raises ``ConfigError``
-    for a budget that does not go with the configuration.
+    Without ``budgets``, multiples of the configured one are used. Raises ``ConfigError`` for a
+    budget that is not valid with the configuration.
     """
     chunker = Chunker(config)
     around = _around(config) if budgets is None else budgets
@@ -74,5 +74,5 @@ def view_of(
 def _around(config: ChunkConfig) -> list[int]:
     # An overlap in tokens has to be smaller than the budget.
     least = config.overlap + 1 if isinstance(config.overlap, int) else 1
-    sizes = (int(config.max_tokens * factor) for factor in _AROUND)
+    sizes = (int(config.max_tokens * factor) for factor in _MULTIPLES)
     return [size for size in sizes if size >= least]

@@ -1,4 +1,4 @@
-"""Which break point each chunk begins at."""
+"""The break point at which each chunk begins."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ __all__ = ("Cut", "find_cuts")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a chunk's own text begins, and the break point that won there.
+    """Where a chunk's own text begins, and the break point that was chosen there.
 
-    ``point`` is ``None`` for a cut within a block, where the blocks themselves offer no
-    point; ``kind`` is then "inside X", X being the block's kind.
+    pos: a character index.
+    kind: the point's kind; "inside X" for a cut within a block of the kind X.
+    point: the break point; ``None`` for a cut within a block.
     """
 
     pos: int
@@ -34,8 +35,8 @@ def find_cuts(analysis: Analysis, chunks: Sequence[Chunk]) -> list[Cut]:
     cuts = []
     for before, chunk in pairwise(chunks):
         pos = chunk.start_index + chunk.overlap
-        # A point in the white space that was trimmed may have won; one at the text itself
-        # is what a chunk usually begins at.
+        # A chunk usually begins at a point at its text; a point in the white space that was
+        # trimmed may have been chosen instead.
         gap = points[bisect_left(positions, before.end_index) : bisect_right(positions, pos)]
         point = max(gap, key=lambda point: (point.pos == pos, point.score), default=None)
         kind = point.kind if point else f"inside {leaves[bisect_right(starts, pos) - 1].kind}"

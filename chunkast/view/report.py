@@ -1,8 +1,7 @@
-"""The report: one HTML page that needs nothing else, and lets nothing of a document act.
+"""The report: one self-contained HTML page, on which no part of a document is executed.
 
-The document goes in as JSON in which nothing can end the element that holds it, and is put
-on the page as text. The page's policy admits the one style sheet and the one script, by
-their hashes, and no address at all.
+The document is embedded as JSON that cannot end its element, and is shown as text. The page's
+policy allows only the one style sheet and the one script, by their hashes, and no address.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ __all__ = ("render_html", "report_data")
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_TITLE_LENGTH: Final = 200
-# What could end a script element, and what is a line end to old scripts only.
+_MAX_TITLE: Final = 200
+# Characters that could end a script element, and line ends in old versions of JavaScript.
 _ESCAPED: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _POLICY: Final = (
     "default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; "
@@ -35,7 +34,7 @@ _POLICY: Final = (
 
 
 def render_html(view: View) -> str:
-    """The page; it can be encoded as UTF-8 whatever the document holds."""
+    """The page; it can be encoded as UTF-8 whatever the document contains."""
     style, script = _resource("page.css"), _resource("page.js")
     data = json.dumps(report_data(view), ensure_ascii=False, separators=(",", ":"))
     return Template(_resource("page.html")).substitute(
@@ -49,7 +48,7 @@ def render_html(view: View) -> str:
 
 
 def report_data(view: View) -> dict[str, Any]:
-    """What the page is made of, as JSON data. Positions count code points."""
+    """The data of the page, as JSON data. Positions are character indices."""
     analysis = view.analysis
     kinds = _Table[str]()
     paths = _Table[tuple[str, ...]]()
@@ -74,14 +73,14 @@ def report_data(view: View) -> dict[str, Any]:
         "headings": [[heading.start, heading.level] for heading in analysis.headings],
         "shown": view.shown,
         "budgets": [_budget(budget, kinds, paths) for budget in view.budgets],
-        # What the numbers above stand for; complete only now.
+        # The tables that the numbers above refer to; complete only now.
         "kinds": [_shown(kind) for kind in kinds],
         "paths": [[_shown(title) for title in path] for path in paths],
     }
 
 
 class _Table(dict[_Key, int]):
-    """Values that occur often, each once, and their numbers in the order they came."""
+    """Values that occur often, each once, numbered in the order of appearance."""
 
     def slot(self, value: _Key) -> int:
         return self.setdefault(value, len(self))
@@ -93,7 +92,7 @@ def _budget(
     return {
         "max": budget.max_tokens,
         "chunks": [_chunk(chunk, kinds, paths) for chunk in budget.chunks],
-        # Of each chunk but the first: the position of the point that won, and its kind.
+        # For each chunk but the first: the position of the chosen point, and its kind.
         "cuts": [
             [cut.point.pos if cut.point else None, kinds.slot(cut.kind)] for cut in budget.cuts
         ],
@@ -101,7 +100,7 @@ def _budget(
 
 
 def _chunk(chunk: Chunk, kinds: _Table[str], paths: _Table[tuple[str, ...]]) -> list[Any]:
-    # The page's script takes the fields in this order.
+    # The page's script expects the fields in this order.
     return [
         chunk.start_index,
         chunk.start_index + chunk.overlap,
@@ -131,7 +130,7 @@ def _options(view: View) -> list[str]:
 
 
 def _shown(text: str) -> str:
-    return visible(shorten(text, _TITLE_LENGTH))
+    return visible(shorten(text, _MAX_TITLE))
 
 
 def _number(value: float) -> float | int:

@@ -1,8 +1,7 @@
 """The report's picture in a terminal: the document line by line, a bar in each chunk's colour.
 
-What colour says is said by characters, too: ``▌`` stands beside a chunk's text, ``▒`` beside
-text that the next chunk repeats, ``╭│╰`` around protected regions, ``✂`` beside the break
-point that won.
+Characters show the same as colours: ``▌`` is beside a chunk's text, ``▒`` beside text that the
+next chunk repeats, ``╭│╰`` around protected regions, ``✂`` beside the chosen break point.
 """
 
 from __future__ import annotations
@@ -24,19 +23,21 @@ __all__ = ("render_terminal",)
 
 # The colours of a terminal's own palette, which its owner can read.
 _COLOURS: Final = ("blue", "yellow", "green", "magenta", "cyan", "red")
-_LINE: Final = 6
-_POINT: Final = 20
-_NARROW_POINT: Final = 6
+# Widths in columns: of line numbers, and of break points in wide and narrow terminals.
+_LINE_WIDTH: Final = 6
+_POINT_WIDTH: Final = 20
+_NARROW_POINT_WIDTH: Final = 6
+# A terminal with fewer columns is narrow.
 _NARROW: Final = 80
-_FRAMES: Final = 4
-_BLOCKS: Final = " ▁▂▃▄▅▆▇█"
+_MAX_FRAMES: Final = 4
+_BARS: Final = " ▁▂▃▄▅▆▇█"
 _BINS: Final = 10
 
 
 def render_terminal(view: View, console: Console) -> Iterator[str]:
     """The document with the chunks of the configured budget, then the budgets side by side.
 
-    Pieces of text with the control sequences that ``console`` has the colours for.
+    Yields parts of the text, with control sequences for the colours that ``console`` has.
     """
     page = _Page(view, console)
     for number in range(len(page.chunks)):
@@ -49,7 +50,7 @@ def render_terminal(view: View, console: Console) -> Iterator[str]:
 
 
 class _Page:
-    """What is needed of a document to print its chunks one by one."""
+    """The data for printing a document's chunks one by one."""
 
     def __init__(self, view: View, console: Console) -> None:
         self.view = view
@@ -60,9 +61,9 @@ class _Page:
         self.chunks = self.budget.chunks
         self.points = view.analysis.break_points
         self.positions = [point.pos for point in self.points]
-        self.point_width = _NARROW_POINT if console.width < _NARROW else _POINT
+        self.point_width = _NARROW_POINT_WIDTH if console.width < _NARROW else _POINT_WIDTH
         self.heading_starts = {heading.start for heading in view.analysis.headings}
-        # Regions in whole lines, and how many of them a chunk has reached so far.
+        # Regions in whole lines, and how many of them the chunks printed so far have reached.
         self.regions = [
             (region.start, self.line_starts[bisect_left(self.line_starts, region.end)], region.kind)
             for region in view.analysis.regions
@@ -77,8 +78,8 @@ class _Page:
         chunk = self.chunks[number]
         colour = _COLOURS[number % len(_COLOURS)]
         own, end = chunk.start_index + chunk.overlap, chunk.end_index
-        after = self.chunks[number + 1] if number + 1 < len(self.chunks) else None
-        repeated = after.start_index if after and after.overlap else end
+        following = self.chunks[number + 1] if number + 1 < len(self.chunks) else None
+        repeated = following.start_index if following and following.overlap else end
         self.print_head(chunk, colour)
         first, last = bisect_right(self.edges, own), bisect_left(self.edges, end)
         inner = {*self.edges[first:last], *self.line_starts[self.lines(own) : self.lines(end)]}
@@ -112,7 +113,7 @@ class _Page:
         self.console.print(head)
 
     def head_marks(self, number: int) -> list[tuple[str, bool]]:
-        """The points at a chunk's beginning and in the white space before it; which one won."""
+        """The points at a chunk's beginning and in the white space before it, and which was chosen."""
         if not number:
             return self.marks(0, self.chunks[0].start_index)
         cut, before = self.budget.cuts[number - 1], self.chunks[number - 1]
@@ -128,10 +129,10 @@ class _Page:
     def label(self, point: BreakPoint) -> str:
         score = f"{point.score:g}"
         kind = shorten(visible(point.kind), self.point_width - len(score) - 4)
-        return score if self.point_width == _NARROW_POINT else f"{kind} {score}"
+        return score if self.point_width == _NARROW_POINT_WIDTH else f"{kind} {score}"
 
     def frames(self, own: int, end: int) -> list[tuple[int, int, str]]:
-        """The regions in ``[own, end)``, cut to it; chunk by chunk in their order."""
+        """The regions in ``[own, end)``, cut to it; must be called chunk by chunk, in order."""
         while self.passed < len(self.regions) and self.regions[self.passed][0] < end:
             self.reached.append(self.regions[self.passed])
             self.passed += 1
@@ -146,26 +147,28 @@ class _Page:
         bar: tuple[str, str],
         frames: Sequence[tuple[int, int, str]],
     ) -> None:
-        """One line, wrapped: its number, what is in the margin, the bar, frames, the text."""
+        """Print one line, wrapped: its number, the margin, the bar, frames, the text."""
         from rich.text import Text
 
         console = self.console
         begins = start == self.line_starts[self.lines(start) - 1]
         line = f"{self.lines(start):,}" if begins else "↳"
-        around = [frame for frame in frames if frame[0] <= start < frame[1]][:_FRAMES]
+        around = [frame for frame in frames if frame[0] <= start < frame[1]][:_MAX_FRAMES]
         sign, colour = bar
         style = "dim" if sign == "▒" else ""
         if start in self.heading_starts:
             style = "bold"
         content = Text(self.text[start:stop].rstrip("\r\n"), style=style, tab_size=4)
         content.expand_tabs()
-        room = max(console.width - _LINE - self.point_width - 3 - len(around) - bool(around), 10)
+        room = max(
+            console.width - _LINE_WIDTH - self.point_width - 3 - len(around) - bool(around), 10
+        )
         wrapped = list(content.wrap(console, room)) or [content]
         margins = [*marks[: len(wrapped)], *[("", False)] * (len(wrapped) - len(marks))]
         for number, (part, (label, won)) in enumerate(zip(wrapped, margins, strict=True)):
             row = Text(no_wrap=True, end="\n")
             row.append(self.margin(label, won=won), style=f"bold {colour}" if won else "dim")
-            row.append(f"{line if number == 0 else '':>{_LINE}} ", style="dim")
+            row.append(f"{line if number == 0 else '':>{_LINE_WIDTH}} ", style="dim")
             row.append(f"{sign} ", style=colour)
             for first, last, _ in around:
                 opens = first == start and number == 0
@@ -182,7 +185,7 @@ class _Page:
     def print_summary(self) -> None:
         from rich.table import Table
 
-        # Points behind the last chunk: after the last block.
+        # Points after the last chunk, such as one after the last block.
         for label, _ in self.marks(self.chunks[-1].end_index if self.chunks else 0, len(self.text)):
             self.console.print(f"{self.margin(label, won=False)}   end", style="dim")
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -211,7 +214,7 @@ def _sparkline(sizes: Sequence[int], budget: BudgetView) -> str:
     for size in sizes:
         counts[min((size - 1) * _BINS // budget.max_tokens, _BINS)] += 1
     most = max(counts.values())
-    # What is there at all is seen.
-    heights = (-(-counts[slot] * (len(_BLOCKS) - 1) // most) for slot in range(_BINS))
-    line = "".join(_BLOCKS[height] for height in heights)
+    # Rounded up, so that every count above 0 is visible.
+    heights = (-(-counts[slot] * (len(_BARS) - 1) // most) for slot in range(_BINS))
+    line = "".join(_BARS[height] for height in heights)
     return f"▕{line}▏" + (f" {counts[_BINS]:,} above" if counts[_BINS] else "")

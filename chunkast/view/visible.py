@@ -1,6 +1,6 @@
-"""Text in which nothing is hidden and nothing acts: for pages and terminals.
+"""Text without hidden and control characters, for pages and terminals.
 
-Every replacement is one character for one, so that positions stay.
+Every character is replaced by one character, so that positions stay the same.
 """
 
 from __future__ import annotations

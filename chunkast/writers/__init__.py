@@ -1,7 +1,7 @@
-"""Output formats: one table, from which the command's ``--format`` takes its choices.
+"""Output formats: one table, which also has the choices of the command's ``--format``.
 
-A writer takes chunks as they come, a binary stream, and the chunker that they come from
-(for the formats that say how they were made). A new format is a module and a row.
+A writer takes an iterable of chunks, a binary stream, and the chunker that made them (for the
+formats that store its configuration). A new format is a module and a row.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ __all__ = (
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form of output: how it is written, and the endings of files that have it.
+    """An output format.
 
-    ``binary`` output is not for a terminal. ``encode`` gives the bytes of some chunks where
-    those of others simply follow, so that they may be made elsewhere; the sum is what
-    ``write`` writes.
+    write: writes chunks to a stream.
+    endings: the endings of the names of files in this format, in lower case.
+    binary: whether the output is unreadable in a terminal.
+    encode: returns the bytes of some chunks, if those of all chunks are what ``write`` writes,
+        one after another; else ``None``. Such chunks can be encoded in several processes.
     """
 
     write: Callable[[Iterable[Chunk], BinaryIO, Chunker], None]
@@ -61,7 +63,7 @@ WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
 
 
 def format_of(path: str | None) -> str:
-    """The format that a file's ending asks for; the default if it asks for none."""
+    """The format of a file's ending; the default if no format has it."""
     name = (path or "").lower()
     known = (key for key, row in WRITERS.items() if name.endswith(row.endings))
     return next(known, next(iter(WRITERS)))

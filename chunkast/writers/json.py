@@ -1,9 +1,9 @@
 r"""JSON: an object per line, or one array with an object per line.
 
-The bytes are UTF-8 and nothing is escaped that need not be, but for lone surrogates,
-which UTF-8 cannot hold: they become ``\uXXXX`` escapes, which every JSON reader takes and
-Python reads back. (Only a high surrogate right before a low one, as two characters of a
-``str``, is read back as the one character that the pair stands for: JSON cannot tell.)
+The bytes are UTF-8, with only the necessary escapes. Lone surrogates, which UTF-8 cannot
+represent, become ``\uXXXX`` escapes, which every JSON reader accepts and Python reads back.
+(A high surrogate right before a low one, as two characters of a ``str``, is read back as the
+one character of the pair: JSON cannot distinguish them.)
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def _lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
 
 
 def json_bytes(value: object) -> bytes:
-    """JSON data as one compact line, without its end."""
+    """JSON data as one compact line, without a line end."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # What cannot be encoded is a lone surrogate inside a string, and "backslashreplace"
-    # writes it as JSON's own escape.
+    # Only lone surrogates inside strings cannot be encoded; "backslashreplace" writes them as
+    # JSON escapes.
     return text.encode("utf-8", "backslashreplace")

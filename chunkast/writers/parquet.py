@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ("write_parquet",)
 
-_ROW_GROUP: Final = 4_096
+_ROW_GROUP_SIZE: Final = 4_096
 
 
 def write_parquet(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> None:
-    """Write a file of Parquet; raises ``ConfigError`` where pyarrow is not installed."""
+    """Write a Parquet file; raises ``ConfigError`` if pyarrow is not installed."""
     try:
         from pyarrow import Table
         from pyarrow.parquet import ParquetWriter
@@ -44,5 +44,5 @@ def write_parquet(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> N
     schema = arrow_schema().with_metadata(about)
     rest = iter(chunks)
     with ParquetWriter(out, schema, compression="zstd") as writer:
-        while rows := [chunk_row(chunk) for chunk in islice(rest, _ROW_GROUP)]:
+        while rows := [chunk_row(chunk) for chunk in islice(rest, _ROW_GROUP_SIZE)]:
             writer.write_table(Table.from_pylist(rows, schema=schema))

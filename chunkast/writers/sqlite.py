@@ -1,4 +1,4 @@
-"""SQLite: the same database that ``chunkast index`` makes, ready to be searched."""
+"""SQLite: a database like that of ``chunkast index``, which can be searched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ("write_sqlite",)
 
 
 def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> None:
-    """Write a database; chunks of one document have to come behind one another.
+    """Write a database; the chunks of each document must be consecutive.
 
     Chunks without a source get the source "-".
     """
@@ -30,7 +30,7 @@ def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> No
         with Store(str(path), create=True) as store, store.writing(chunker) as run:
             for source, group in groupby(chunks, key=document_source):
                 found = tuple(group)
-                # The text is not at hand, so its hash is none that an index would know.
+                # The document's text is not known here; this is the hash of no text.
                 run.put(
                     IndexedDocument(
                         "-" if source is None else source,

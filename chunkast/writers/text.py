@@ -1,4 +1,4 @@
-"""Text for reading: each chunk below a line that says where it is from.
+"""Text for reading: each chunk below a line with its place.
 
     docs/guide.md:12-40  312 tokens  Guide > Set-up
 
@@ -18,12 +18,12 @@ _RULE: Final = "─" * 72
 
 
 def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write each chunk with a header line before it and a rule behind it."""
+    """Write each chunk with a header line before it and a rule after it."""
     out.writelines(_pages(chunks))
 
 
 def encode_text(chunks: Iterable[Chunk]) -> bytes:
-    """Each chunk with a header line before it and a rule behind it."""
+    """Each chunk with a header line before it and a rule after it."""
     return b"".join(_pages(chunks))
 
 
@@ -40,7 +40,7 @@ def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
 def page(
     place: str, token_count: int, headings: Sequence[str], text: str, *, oversize: bool = False
 ) -> str:
-    """A text below a line that says what it is, above a rule."""
+    """A text between a header line, with its place, tokens and headings, and a rule."""
     tokens = f"{token_count} token{'' if token_count == 1 else 's'}"
     if oversize:
         tokens += " (oversize)"

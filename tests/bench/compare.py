@@ -1,6 +1,6 @@
 """What chunks are like: chunkast beside its peers, by facts measured on the same documents.
 
-Every chunker is asked for the same budget without overlap, set up for Markdown as its
+Every chunker has the same budget, without overlap, set up for Markdown as its
 documentation says and with the options that help it (see ``contenders``). What is said about
 it is found by :mod:`tests.bench.facts`, or read from its own objects.
 """
@@ -31,7 +31,7 @@ _HOSTILE = {
     "`<|endoftext|>`": "<|endoftext|>",
 }
 
-# Name, format and how it was checked of every column behind the name.
+# Name, format and how it was checked of every column after the name.
 _COLUMNS = (
     ("chunks", ",d", "over all documents on which the chunker did not raise."),
     ("failed", ",d", "documents on which it raised."),

@@ -35,12 +35,12 @@ __all__ = (
 )
 
 Chunk = Callable[[str], list[str]]
-# Start and end in code points, as far as the library says them, and the chunk's own text.
+# Start and end in code points, as far as the library has them, and the chunk's own text.
 Place = tuple[int | None, int | None, str]
 
 
-class Ways(NamedTuple):
-    """Both ways to ask one chunker: for texts to embed, and for chunks with their positions."""
+class ChunkFunctions(NamedTuple):
+    """Two functions of one chunker: texts to embed, and chunks with their positions."""
 
     chunk: Chunk
     places: Callable[[str], list[Place]]
@@ -55,13 +55,13 @@ MODELS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}
 class Contender:
     """A name for the table, how a fresh object comes to be, and whether texts may fail.
 
-    ``ways`` makes the same chunker and gives both ways to ask it; the floor has no such.
+    ``ways`` makes the same chunker and returns both functions; the floor has none.
     """
 
     name: str
     make: Callable[[], Chunk]
     may_fail: bool = False
-    ways: Callable[[], Ways] | None = None
+    ways: Callable[[], ChunkFunctions] | None = None
 
 
 def warm_up(contenders: Iterable[Contender]) -> None:
@@ -114,10 +114,10 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
     ):
         options = {"overlap": overlap, "packing": packing, "context": context}
 
-        def ways(options: dict[str, Any] = options) -> Ways:
+        def ways(options: dict[str, Any] = options) -> ChunkFunctions:
             # Given the encoding itself, it remembers no piece of a text from an earlier round.
             chunker = Chunker(max_tokens=budget, encoding=_loaded(encoding), **options)
-            return Ways(
+            return ChunkFunctions(
                 lambda text: [chunk.embed_text for chunk in chunker.chunk(text)],
                 lambda text: [
                     (chunk.start_index, chunk.end_index, chunk.text)
@@ -128,19 +128,23 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
         yield _contender(own_name(packing, overlap, context), ways)
 
 
-def _contender(name: str, ways: Callable[[], Ways], *, may_fail: bool = False) -> Contender:
+def _contender(
+    name: str, ways: Callable[[], ChunkFunctions], *, may_fail: bool = False
+) -> Contender:
     return Contender(name, lambda: ways().chunk, may_fail, ways)
 
 
-def _semantic_text_splitter(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
+def _semantic_text_splitter(
+    module: Any, budget: int, overlap: int, encoding: str
+) -> ChunkFunctions:
     splitter = module.MarkdownSplitter.from_tiktoken_model(MODELS[encoding], budget, overlap)
-    return Ways(
+    return ChunkFunctions(
         lambda text: list(splitter.chunks(text)),
         lambda text: [(start, None, chunk) for start, chunk in splitter.chunk_indices(text)],
     )
 
 
-def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
+def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
     splitter = module.RecursiveCharacterTextSplitter
     separators = splitter.get_separators_for_language(module.Language.MARKDOWN)
     made = splitter.from_tiktoken_encoder(
@@ -152,7 +156,7 @@ def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
         chunk_size=budget,
         chunk_overlap=overlap,
     )
-    return Ways(
+    return ChunkFunctions(
         lambda text: list(made.split_text(text)),
         lambda text: [
             (document.metadata["start_index"], None, document.page_content)
@@ -161,7 +165,7 @@ def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     )
 
 
-def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
+def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
     # Its memory of counts is part of the object, which is a fresh one each round.
     made = module.chunkerify(import_module("tiktoken").get_encoding(encoding), budget)
 
@@ -169,11 +173,11 @@ def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
         chunks, offsets = made(text, offsets=True, overlap=overlap or None)
         return [(start, end, chunk) for chunk, (start, end) in zip(chunks, offsets, strict=True)]
 
-    return Ways(lambda text: list(made(text, overlap=overlap or None)), places)
+    return ChunkFunctions(lambda text: list(made(text, overlap=overlap or None)), places)
 
 
-def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
-    # The library's own rules for Markdown are downloaded when they are asked for; these
+def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
+    # The library's own rules for Markdown are downloaded on request; these
     # are written after its documentation.
     ordinary = _without_special_tokens(encoding)
     level = module.RecursiveLevel
@@ -198,7 +202,7 @@ def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
     def chunks(text: str) -> list[Any]:
         return list(refine(made.chunk(text)))
 
-    return Ways(
+    return ChunkFunctions(
         lambda text: [chunk.text for chunk in chunks(text)],
         lambda text: [(chunk.start_index, chunk.end_index, chunk.text) for chunk in chunks(text)],
     )
@@ -220,7 +224,7 @@ def _without_special_tokens(encoding: str) -> Any:
     )
 
 
-def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
+def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
     parsers = import_module("llama_index.core.node_parser")
     encode = import_module("tiktoken").get_encoding(encoding).encode_ordinary
     sections = parsers.MarkdownNodeParser()
@@ -246,11 +250,11 @@ def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Ways:
                     found.append((base + start, base + end, node.text))
         return found
 
-    return Ways(chunk, places)
+    return ChunkFunctions(chunk, places)
 
 
 # Module, distribution and class of each peer, and how its chunker is made.
-_PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], Ways]], ...] = (
+_PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], ChunkFunctions]], ...] = (
     (
         "semantic_text_splitter",
         "semantic-text-splitter",
@@ -308,8 +312,8 @@ def _peers(
 
         def ways(
             module_name: str = module_name,
-            make_peer: Callable[[Any, int, int, str], Ways] = make_peer,
-        ) -> Ways:
+            make_peer: Callable[[Any, int, int, str], ChunkFunctions] = make_peer,
+        ) -> ChunkFunctions:
             return make_peer(import_module(module_name), budget, overlap, encoding)
 
         yield _contender(name, ways, may_fail=True)

@@ -66,9 +66,9 @@ def copies(texts: Sequence[str]) -> Iterator[str]:
 
 
 def of_size(texts: Sequence[str], size: int) -> str:
-    """One document of ``size`` bytes, less a part of a line: the texts behind one another.
+    """One document of ``size`` bytes, less a part of a line: the texts one after another.
 
-    Those with an odd number of fences are left out, for what stood behind them would be code.
+    Those with an odd number of fences are left out, for what stood after them would be code.
     """
     even = [text for text in texts if len(_FENCE.findall(text)) % 2 == 0]
     parts: list[bytes] = []

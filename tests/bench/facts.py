@@ -22,7 +22,7 @@ __all__ = ("Facts", "Source", "facts")
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 # A chunk shorter than this may stand anywhere by chance: it counts as placed only right
-# behind the chunk before it. Characters other than white space.
+# after the chunk before it. Characters other than white space.
 _TELLING = 32
 
 
@@ -75,7 +75,7 @@ class Source:
         for token in self._tokens:
             if token.type == kind and token.map:
                 start, end = (self._lines[line] for line in token.map)
-                # A fence in a list begins behind the item's marker.
+                # A fence in a list begins after the item's marker.
                 start = max(start, self.text.find(token.markup, start))
                 if fits(self.text[start:end].rstrip()):
                     spans.append((self._before[start], self._before[end]))

@@ -27,7 +27,7 @@ COUNTS = {"1": 1, "10": 10, "100": 100, "1,000": 1_000, "10,000": 10_000}
 SMOKE_STEPS = 3
 # A document among many has at most this many characters.
 SMALL = 8_000
-# A contender that would take longer, going by its growth so far, is not asked.
+# A contender that would take longer, judging by its growth so far, is not run.
 MOST_SECONDS = 180.0
 # What takes less is measured several times.
 ENOUGH_SECONDS = 0.3
@@ -49,7 +49,7 @@ def run(setting: Setting) -> Iterator[Table]:
         (
             "size",
             "Scaling: the size of one document",
-            "MB/s on one document, made of real documents behind one another.",
+            "MB/s on one document, made of real documents one after another.",
         ),
         ((name, [of_size(texts, size)]) for name, size in sizes.items()),
         contenders,
@@ -59,7 +59,7 @@ def run(setting: Setting) -> Iterator[Table]:
         (
             "count",
             "Scaling: the number of documents",
-            f"MB/s on so many real documents, no two equal, of at most {SMALL:,} characters.",
+            f"MB/s by the number of real documents, no two equal, of at most {SMALL:,} characters.",
         ),
         ((name, list(islice(copies(small), count))) for name, count in counts.items()),
         contenders,

@@ -1,7 +1,7 @@
 """How much has to be embedded again after a small edit: chunkast and its peers.
 
 Random one-line edits of real documents: a word put into a line, a word taken out, a line
-taken out, a sentence put behind a paragraph. All contenders chunk the same text before and
+taken out, a sentence put after a paragraph. All contenders chunk the same text before and
 after. What is counted is texts to embed that the old state did not have, so an embedding
 may be found again wherever its text has moved to.
 """

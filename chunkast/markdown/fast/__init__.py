@@ -1,18 +1,18 @@
 r"""markdown-it-py's block parse, several times faster, with identical tokens but in one case.
 
 Nothing else is parsed differently: the rules keep their names, their order and what they
-accept. What is saved is asking. A rule is only called where a line's first character
+accept. Time is saved in calls of rules: a rule is only called where a line's first character
 lets it match, the lines are measured in bulk, tokens are made without the detours of a
 dataclass, and the rules that do most of the work are written for few steps a line.
 Rules of plugins, and stock rules that are seldom called, run as they are.
 
-The one case is an item that a tab parts from a quote mark with another container's mark
+The one case is an item that a tab separates from a quote mark with another container's mark
 before it on the line, as in ``>   >\t1. d``. There markdown-it-py takes the tab for fewer
 columns than it is, and the item's text begins inside its marker (``. d``); here it is the
 item that CommonMark makes of it.
 
 The tokens are known to be identical for the versions in ``VERIFIED``, and for no other:
-where another version is installed, the stock parser does the work.
+with any other version the stock parser is used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 __all__ = ("DRAIN", "TREE", "VERIFIED", "accelerate", "is_verified")
 
 # The versions of markdown-it-py and mdit-py-plugins that the differential test
-# (tests/test_fast_parse.py) was passed with.
+# (tests/test_fast_parse.py) passed with.
 VERIFIED: Final = frozenset({("4.3.0", "0.7.0")})
 # Where the parser's environment has a function under this name, it is given the tokens of
 # top-level blocks while the rest is parsed. It may take them out of the list.
@@ -44,7 +44,7 @@ def is_verified() -> bool:
 def accelerate(md: MarkdownIt) -> None:
     """Let ``md``, complete with its plugins, parse blocks the fast way if it is safe to."""
     if is_verified():
-        # Imported only now: another version may not have what the rules import of it.
+        # Imported only now: other versions may lack what the rules import.
         from chunkast.markdown.fast.blocks import FastBlocks
 
         md.block = FastBlocks(md.block.ruler)

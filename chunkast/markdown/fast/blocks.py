@@ -1,4 +1,4 @@
-"""The block parser: which rules are asked about a line, by its first character."""
+"""The block parser, which tries rules on a line by its first character."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from chunkast.markdown.fast.tables import table
 __all__ = ("FastBlocks",)
 
 # The characters that a block of the rule can begin with. Rules that are missing here may
-# match any line, and are always asked.
+# match any line, and are always tried.
 _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
     "admonition": "!?=",
     "blockquote": ">",
@@ -59,10 +59,10 @@ _CHAINS: Final = ("paragraph", "reference", "blockquote", "list")
 
 
 class FastBlocks(ParserBlock):
-    """markdown-it's block parser with another way to find the rule for a line.
+    """markdown-it's block parser with a faster search for the rule of a line.
 
-    ``ruler`` is complete and has the rule ``code``; own rules take the places of those
-    stock rules that there are own rules for.
+    ``ruler`` is complete and has the rule ``code``; own rules replace the stock
+    rules of the same name.
     """
 
     def __init__(self, ruler: Ruler[Any]) -> None:
@@ -145,7 +145,7 @@ class FastBlocks(ParserBlock):
                 state.give_out()
             state.tight = not blank_lines
             line = state.line
-            # A paragraph may take a blank line behind it along.
+            # A paragraph may include a blank line after it.
             last = line - 1
             if last < endLine and starts[last] + shifts[last] >= ends[last]:
                 blank_lines = True
@@ -156,7 +156,7 @@ class FastBlocks(ParserBlock):
 
 
 def _guarded(name: str, rule: Rule) -> Rule:
-    """``rule`` for callers that ask about any line: stock rules, by way of the ruler."""
+    """``rule`` for callers that try it on any line: stock rules, through the ruler."""
     first = _FIRST_CHARACTERS.get(name)
     if first is None:
         return rule

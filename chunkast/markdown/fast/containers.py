@@ -1,4 +1,4 @@
-"""Rules for blocks that hold others: lists and quotes.
+"""Rules for blocks that contain others: lists and quotes.
 
 Each does what markdown-it's rule of the same name does, quirks included. While the
 blocks inside are parsed, the line table says where a line's own text begins; afterwards
@@ -16,7 +16,7 @@ from chunkast.markdown.fast.state import TRIMMED, BlockState, new_token
 
 __all__ = ("blockquote", "list_block")
 
-# An item's marker with the space behind it; before its last character stands the number,
+# An item's marker with the space after it; before its last character stands the number,
 # if it has one.
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
 # Text that is no other block: neither a link definition or checkbox nor a rule or fence.
@@ -31,7 +31,7 @@ _ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     """Items whose markers are of one kind."""
     columns = state.sCount[start]
-    # An item too far to the right of its list is text of the item before it.
+    # An item indented too far for its list is text of the item before it.
     if 0 <= state.listIndent <= columns - 4 and columns < state.blkIndent:
         return False
     found = _MARKER.match(state.src, state.bMarks[start] + state.tShift[start])
@@ -92,21 +92,21 @@ def _items(
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
     mark = found[1][-1]
     tight = True
-    blank_behind = False
+    blank_after = False
     tree = state.tree
     # A paragraph in an item nests no deeper than it may.
     shallow = state.level + 1 < state.max_nesting
     while True:
-        again = _behind_plain(state, found, line, end) if tree is not None and shallow else None
+        again = _after_plain(state, found, line, end) if tree is not None and shallow else None
         if tree is not None and again is not None:
             text = src[found.end() : ends[line]].strip(TRIMMED)
             state.build(tree.item, line, text, found[1][:-1])
             state.line = line + 1
         else:
             tight_inside = _item(state, found, line, end, tasks)
-            tight = tight and tight_inside and not blank_behind
+            tight = tight and tight_inside and not blank_after
         last, line = line, state.line
-        blank_behind = line - last > 1 and starts[line - 1] + shifts[line - 1] >= ends[line - 1]
+        blank_after = line - last > 1 and starts[line - 1] + shifts[line - 1] >= ends[line - 1]
         if line >= end or not 0 <= columns[line] - indent < 4:
             return tight
         at = starts[line] + shifts[line]
@@ -119,7 +119,7 @@ def _items(
         found = again
 
 
-def _behind_plain(
+def _after_plain(
     state: BlockState, found: re.Match[str], line: int, end: int
 ) -> re.Match[str] | None:
     """The marker on the next line, if it is one of this list and this item is a line of text.
@@ -145,13 +145,13 @@ def _behind_plain(
 
 
 def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
-    """Parse the item with the marker ``found``; whether no blank line parts its blocks."""
+    """Parse the item with the marker ``found``; whether there is no blank line between its blocks."""
     start, shift, columns = state.bMarks[line], state.tShift[line], state.sCount[line]
     marker = found[1]
     content = found.end()
     width = columns + len(marker)
-    text_column = _column_behind(state.src[found.end(1) : content], width, state.bsCount[line])
-    # Behind more than four columns of space there is code, one column behind the marker.
+    text_column = _column_after(state.src[found.end(1) : content], width, state.bsCount[line])
+    # After more than four columns of space there is code, one column after the marker.
     gap = text_column - width if content < state.eMarks[line] else 1
     tight, list_indent, indent = state.tight, state.listIndent, state.blkIndent
     state.tight = True
@@ -208,7 +208,7 @@ def _hide_paragraphs(state: BlockState, first: int) -> None:
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Lines behind ``>``, and lines that go on with their text lazily."""
+    """Lines after ``>``, and lines that continue their text lazily."""
     if silent:
         return True
     parent, state.parentType = state.parentType, "blockquote"
@@ -259,9 +259,9 @@ def _quoted_lines(
     marked: list[tuple[int, int, int, int, int]],
     lazy: list[tuple[int, int]],
 ) -> int:
-    """Take the marks off a quote's lines, which begin at ``line``; the line behind them.
+    """Take the marks off a quote's lines, which begin at ``line``; the line after them.
 
-    ``marked`` and ``lazy`` receive what the line table said before.
+    ``marked`` and ``lazy`` receive the previous entries of the line table.
     """
     src, indent, rules_at = state.src, state.blkIndent, state.ends_quote
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
@@ -283,11 +283,11 @@ def _quoted_lines(
             and (rules := rules_at.get(mark, other))
             and any(rule(state, line, end, True) for rule in rules)
         ):
-            # A paragraph inside does not go on behind the block that ends the quote.
+            # A paragraph inside does not continue after the block that ends the quote.
             state.lineMax = line
             break
         elif columns[line] != -1:
-            # Fewer columns than any container asks for: this line can only go on with text.
+            # Fewer columns than any container requires: this line can only continue text.
             lazy.append((line, columns[line]))
             columns[line] = -1
         line += 1
@@ -295,7 +295,7 @@ def _quoted_lines(
 
 
 def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
-    """Let ``line`` begin behind its ``>``, which ends at ``at``; whether nothing follows."""
+    """Let ``line`` begin after its ``>``, which ends at ``at``; whether nothing follows."""
     src = state.src
     columns = state.sCount[line] + 1
     base = state.bsCount[line]
@@ -314,15 +314,15 @@ def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
     if following in (" ", "\t"):
         spaces = _SPACES.match(src, at)
         content = spaces.end() if spaces else at
-        indent = _column_behind(src[at:content], columns, base) - columns
+        indent = _column_after(src[at:content], columns, base) - columns
     state.sCount[line] = indent
     state.bMarks[line] = at
     state.tShift[line] = content - at
     return content >= state.eMarks[line]
 
 
-def _column_behind(spaces: str, column: int, base: int) -> int:
-    """The column behind ``spaces``, which begin at ``column``; tabs are counted from ``-base``."""
+def _column_after(spaces: str, column: int, base: int) -> int:
+    """The column after ``spaces``, which begin at ``column``; tabs are counted from ``-base``."""
     if "\t" not in spaces:
         return column + len(spaces)
     for character in spaces:
@@ -331,7 +331,7 @@ def _column_behind(spaces: str, column: int, base: int) -> int:
 
 
 def _alert_kind(state: BlockState, line: int) -> str:
-    """The kind of alert that a quote's first ``line`` asks for, as ``[!NOTE]``; or ""."""
+    """The kind of alert that a quote's first ``line`` names, as ``[!NOTE]``; or ""."""
     at = state.bMarks[line] + state.tShift[line]
     text = state.src[at : state.eMarks[line]].rstrip(" \t")
     kind = text[2:-1].upper()

@@ -1,7 +1,7 @@
-"""Rules for blocks that hold no other: paragraphs, headings, fences, rules.
+"""Rules for blocks that contain no other: paragraphs, headings, fences, rules.
 
 Each does what markdown-it's rule of the same name does, quirks included. They are only
-asked about lines that are not indented as code, and that begin with a character they
+tried on lines that are not indented as code, and that begin with a character they
 can begin with.
 """
 
@@ -30,8 +30,8 @@ _PLAIN_DEFINITION = re.compile(
     re.ASCII,
 )
 _TITLE_MARKS: Final = ('"', "'", "(")
-# A look ahead that many paragraphs in a row may take without taking long.
-_NEAR: Final = 1_000
+# How many characters are searched for a blank line: few enough for each of many paragraphs.
+_MAX_LOOK_AHEAD: Final = 1_000
 
 
 def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
@@ -104,12 +104,12 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[int, bool]:
-    """The line behind a fence's code, and whether it closes the fence."""
+    """The line after a fence's code, and whether it closes the fence."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     columns, indent = state.sCount, state.blkIndent
     marker, length = markup[0], len(markup)
     if not indent and not state.quotes:
-        # The lines are as they are in the text, which is searched sooner than its lines.
+        # The lines are those of the text, which is searched faster than line by line.
         found = _closing_fence(marker, length).search(src, ends[start], ends[end - 1])
         if found:
             return bisect_right(starts, found.start() + 1) - 1, True
@@ -133,10 +133,10 @@ def _closing_fence(marker: str, length: int) -> re.Pattern[str]:
 
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """``[label]: destination``; the stock rule but for the plainest of definitions."""
+    """``[label]: destination``; the stock rule except for the simplest definitions."""
     at = state.bMarks[start] + state.tShift[start]
-    # No label goes on behind an empty line, nor is there a definition without this.
-    text_end = state.src.find("\n\n", at, at + _NEAR)
+    # No label continues after an empty line, nor is there a definition without this.
+    text_end = state.src.find("\n\n", at, at + _MAX_LOOK_AHEAD)
     if text_end >= 0 and state.src.find("]:", at, text_end) < 0:
         return False
     plain = _PLAIN_DEFINITION.match(state.src, at)
@@ -164,8 +164,8 @@ def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
 
 
 def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
-    """Text, as far as no other block begins. Always matches."""
-    # The text may go on behind the end of a quote, where a heading's would not.
+    """Text up to the beginning of another block. Always matches."""
+    # The text may continue after the end of a quote, where a heading's would not.
     line, _ = _text_end(state, start + 1, state.lineMax, "")
     state.line = line
     state.push_paragraph(start, line)
@@ -173,7 +173,7 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
 
 
 def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Both rules, one right behind the other: the text is looked through once."""
+    """Both rules, one right after the other: the text is read once."""
     line = start + 1
     if line == state.lineMax or not state.isEmpty(line):
         line, underline = _text_end(state, line, end, _UNDERLINE_MARKS)
@@ -195,7 +195,7 @@ def _push_underlined(state: BlockState, start: int, line: int, underline: str) -
 
 
 def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:
-    """The first line behind a paragraph's text, looked for from ``line``.
+    """The first line after a paragraph's text, looked for from ``line``.
 
     If that is one of ``underlines``, so that the text is a heading, its mark comes with it.
     """
@@ -209,12 +209,12 @@ def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[
         if at >= ends[line]:
             break
         depth = columns[line] - indent
-        # A line indented as code goes on with the paragraph, whatever it is.
+        # A line indented as code continues the paragraph, whatever it is.
         if depth <= 3:
             mark = src[at]
             if mark in underlines and depth >= 0 and _UNDERLINE.match(src, at):
                 return line, mark
-            # A quote has asked already about lines that go on with its text lazily.
+            # A quote has already checked lines that continue its text lazily.
             if columns[line] >= 0:
                 for rule in rules_at.get(mark, other):
                     if rule(state, line, end, True):

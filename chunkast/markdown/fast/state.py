@@ -39,8 +39,8 @@ _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
 # Equal to an empty dictionary, shared by all tokens without attributes: two dictionaries
 # for each would be a third of the memory that a parse takes.
 _NOTHING: Final[Any] = MappingProxyType({})
-# So many are given out together where the tree is built from them alone.
-_MANY_TOKENS: Final = 256
+# How many tokens are passed on together where only the tree is built from them.
+_TOKENS_PER_BATCH: Final = 256
 _bare_token = Token.__new__
 
 
@@ -75,13 +75,13 @@ def new_token(  # noqa: PLR0917 - by position is fastest
 def new_closing_token(
     kind: str, tag: str, level: int, markup: str = "", hidden: bool = False
 ) -> Token:
-    """The token behind the blocks inside of another one."""
+    """The token after the blocks inside of another one."""
     token = new_token(kind, tag, -1, level, None, "", markup)
     token.hidden = hidden
     return token
 
 
-# Closing tokens say nothing of their own, and are a third of all tokens: where nobody
+# Closing tokens have no content, and are a third of all tokens: where nobody
 # changes them, equal ones can be the same object.
 shared_closing_token = lru_cache(maxsize=4096)(new_closing_token)
 
@@ -121,7 +121,7 @@ class BlockState(StateBlock):
         # A rule that looks back at tokens needs all of them.
         plain = chains.closing is shared_closing_token
         self.tree: TreeBuilder | None = env.get(TREE) if plain else None
-        self.most_tokens = 0 if self.tree is not None else _MANY_TOKENS
+        self.most_tokens = 0 if self.tree is not None else _TOKENS_PER_BATCH
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
@@ -134,12 +134,12 @@ class BlockState(StateBlock):
     def _measure_lines(self) -> None:
         src = self.src
         lines = src.split("\n")
-        # Behind the last line end there is no line, were it only white space.
+        # After the last line end there is no line, were it only white space.
         if not lines[-1].strip(" \t"):
             lines.pop()
         size = len(lines)
         self.lineMax = size
-        # What StateBlock calls lists; their entries are read and set, and nothing else.
+        # StateBlock declares lists; only their entries are read and set.
         keep: Callable[[Iterable[int]], Any] = positions_in(src, size)
         tree = self.tree
         if tree is not None and tree.text is src:
@@ -198,7 +198,7 @@ class BlockState(StateBlock):
     def push_heading(self, depth: int, markup: str, lines: tuple[int, int, int], text: str) -> None:
         """The three tokens of a heading.
 
-        ``lines`` are its first line, the line behind its text and the line behind it.
+        ``lines`` are its first line, the line after its text and the line after it.
         """
         if self.tree is not None:
             self.build(self.tree.leaf, "heading", lines[0], lines[2], (depth, text, "", True))
@@ -206,7 +206,7 @@ class BlockState(StateBlock):
             self._push_text("heading", f"h{depth}", markup, lines, text)
 
     def build(self, step: Callable[..., None], *given: object) -> None:
-        """Call a method of the tree, in place of tokens: once those before are in the tree."""
+        """Call a method of the tree instead of making tokens, once earlier tokens are in the tree."""
         if self.tokens:
             self.tokens.append((step, given))  # type: ignore[arg-type]
         else:
@@ -224,7 +224,7 @@ class BlockState(StateBlock):
         )
 
     def give_out(self) -> None:
-        """Let the tokens go, which are those of whole top-level blocks, if anybody takes them."""
+        """Pass on the tokens, which are those of whole top-level blocks, if there is a receiver."""
         if len(self.tokens) > self.most_tokens and self.drain is not None:
             self.drain(self.tokens)
 
@@ -270,9 +270,9 @@ Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 
 
 class Chains:
-    """The rules of a parser by what they are asked for.
+    """The rules of a parser by purpose.
 
-    ``starts`` and ``ends_paragraph`` come without the rule for tables and with it: most
+    ``starts`` and ``ends_paragraph`` exist without the rule for tables and with it: most
     texts have no line that could be a table's second. ``closing`` makes closing tokens.
     """
 

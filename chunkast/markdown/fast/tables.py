@@ -52,7 +52,7 @@ def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _rows(state: BlockState, line: int, end: int, width: int) -> Iterator[list[str]]:
-    """The cells of each row behind the delimiters, of which there are ``width``."""
+    """The cells of each row after the delimiters, of which there are ``width``."""
     filled = 0
     while line < end and 0 <= state.sCount[line] - state.blkIndent < 4:
         row = _line(state, line).strip(TRIMMED)
@@ -101,7 +101,7 @@ def _styles(row: str) -> list[str]:
     if not _DELIMITER_ROW.fullmatch(row):
         return []
     delimiters = [delimiter.strip(" \t") for delimiter in row.split("|")]
-    # There may be nothing before the first pipe and behind the last.
+    # There may be nothing before the first pipe and after the last.
     if not delimiters[-1]:
         delimiters.pop()
     if delimiters and not delimiters[0]:

@@ -1,7 +1,7 @@
 """Haystack: a splitter. Needs the extra ``chunkast[haystack]``.
 
-It stands in this namespace because saved pipelines are loaded from here only, unless
-they are told to trust another.
+It is in this namespace because Haystack loads saved pipelines only from here, unless
+configured to trust another one.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ class ChunkastDocumentSplitter:
 
     Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
     tokens. ``meta`` is the document's, with ``source_id``, ``split_id`` and
-    ``split_idx_start`` as Haystack's splitters give them, ``headings`` (one string),
-    ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count``, what the
-    chunk's own metadata says, and ``embed_prefix``: the context before the text. An embedder
+    ``split_idx_start`` as in Haystack's splitters, ``headings`` (one string),
+    ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count``, the
+    chunk's own metadata, and ``embed_prefix``: the context before the text. An embedder
     with ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""`` embeds it. For a
-    ``SentenceWindowRetriever``, which joins neighbours, give ``trim=False``.
+    ``SentenceWindowRetriever``, which joins neighbours, use ``trim=False``.
 
-    source_key: the ``meta`` that names a document; its chunks' ids come from that name.
-        None, or a document without it: from the document's id.
+    source_key: the ``meta`` key of a document's name; its chunks' ids are computed from that
+        name. If it is None or the document lacks it, the document's id is used.
+
+    Raises ``ConfigError`` for an invalid option.
     """
 
     def __init__(self, source_key: str | None = None, **options: Any) -> None:
@@ -45,7 +47,7 @@ class ChunkastDocumentSplitter:
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`from_dict` takes."""
+        """The data for :meth:`from_dict`."""
         options = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
         return dict(default_to_dict(self, source_key=self.source_key, **options))
 

@@ -1,18 +1,17 @@
-r"""How many tokens each piece of a text has, from remembered pieces instead of an encoding.
+r"""Token counts from remembered pre-tokens, which is faster than encoding the text.
 
-An encoding splits a text into pieces (words, up to three digits, punctuation, white space)
-and encodes each by itself. Most of a document's pieces have come before, so that a split
-and a look-up tell what an encoding would, in less time than it takes.
+An encoding splits a text into pre-tokens (words, up to three digits, punctuation, white
+space) and encodes each by itself. Most of a document's pre-tokens have occurred before, so
+that a split and a look-up give the encoding's count in less time.
 
 The split is that of the encoding's own pattern, written for Python's ``re`` and for texts
 of :data:`KNOWN` characters (a character class) alone. There the Unicode classes are plain
 lists: what is listed as a letter, a mark or white space has been that since the earliest
 versions of Unicode, the digits are 0 to 9, and every other known character is punctuation
 or a symbol, which is what a negated class takes it for. Possessive and greedy quantifiers
-give the same, since none of them can be followed by what it gave back. An ignored case is
-written out: what else than ASCII folds to a letter of a contraction is no known character.
-A piece has the same tokens wherever it stands, so that those of a remembered one are those
-of the next.
+match the same, since none of them can be followed by what it would give back. An ignored
+case is written out: no known character outside ASCII folds to a letter of a contraction.
+A pre-token has the same tokens wherever it stands, so a remembered count stays valid.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("CLASSES", "KNOWN", "Pieces", "Ways", "by_pieces")
+__all__ = ("CLASSES", "KNOWN", "CountFunctions", "PretokenCounter", "by_pretokens")
 
 _EXTENDED = [chr(code) for code in range(0x100, 0x17F)]
 _UPPER_LATIN = "A-Z\xc0-\xd6\xd8-\xde"
@@ -61,7 +60,7 @@ _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))"
 
 
 def _cl100k(letter: str, space: str) -> str:
-    # A word with a space or nothing before it comes first, since most pieces are such: no
+    # A word with a space or nothing before it comes first, since most pre-tokens are such: no
     # alternative before that of words begins like that.
     return (
         rf" [{letter}]+|[{letter}]+|{_ENDING}|[^\r\n{letter}0-9][{letter}]+|[0-9]{{1,3}}"
@@ -96,41 +95,42 @@ _PATTERNS: Final = {
         _o200k(_UPPER + _CASELESS, _LOWER + _CASELESS, _LETTER, _ANY_SPACE),
     ),
 }
-# Longer pieces hardly come again. So many pieces take a few megabytes.
-_LONG = 64
-_MANY = 65_536
-# The pieces of longer texts are taken one by one: all at once they take twelve times as
-# much memory as the text.
-_ALL_AT_ONCE = 65_536
+# Longer pre-tokens, in characters, seldom occur again.
+_MAX_REMEMBERED_LENGTH = 64
+# These take a few megabytes.
+_MAX_REMEMBERED_PRETOKENS = 65_536
+# The pre-tokens of longer texts, in characters, are taken one by one: all at once they take
+# twelve times as much memory as the text.
+_MAX_SPLIT_AT_ONCE = 65_536
 
 
-class Ways(NamedTuple):
-    """How the tokens of texts are counted, and where they end in a text that begins somewhere."""
+class CountFunctions(NamedTuple):
+    """Two functions: the tokens of a text, and where they end if it begins at an offset."""
 
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]]
 
 
 class _Tokens(dict[str, int]):
-    """How many tokens each piece has that was met; others are encoded when they are."""
+    """The token counts of the pre-tokens met so far; others are encoded when they occur."""
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
 
-    def __missing__(self, piece: str) -> int:
-        tokens = len(self._encode(piece.encode()))
-        if len(piece) <= _LONG:
-            if len(self) >= _MANY:
+    def __missing__(self, pretoken: str) -> int:
+        tokens = len(self._encode(pretoken.encode()))
+        if len(pretoken) <= _MAX_REMEMBERED_LENGTH:
+            if len(self) >= _MAX_REMEMBERED_PRETOKENS:
                 self.clear()
-            self[piece] = tokens
+            self[pretoken] = tokens
         return tokens
 
 
-class Pieces:
-    """Counts texts by their pieces, and those with unknown characters by ``others``."""
+class PretokenCounter:
+    """Counts texts by their pre-tokens, and those with unknown characters by ``others``."""
 
     def __init__(
-        self, patterns: tuple[str, str], encoding: tiktoken.Encoding, others: Ways
+        self, patterns: tuple[str, str], encoding: tiktoken.Encoding, others: CountFunctions
     ) -> None:
         ascii_pattern, self._pattern = patterns
         self._ascii = re.compile(ascii_pattern)
@@ -156,29 +156,29 @@ class Pieces:
         split = self._split(text)
         if split is None:
             return self._others.count(text)
-        if len(text) > _ALL_AT_ONCE:
-            return sum(self._tokens(piece[0]) for piece in split.finditer(text))
+        if len(text) > _MAX_SPLIT_AT_ONCE:
+            return sum(self._tokens(match[0]) for match in split.finditer(text))
         return sum(map(self._tokens, split.findall(text)))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
-        """For each token where its piece ends, in a text that begins at ``start``."""
+        """For each token where its pre-token ends, in a text that begins at ``start``."""
         split = self._split(text)
         if split is None:
             return self._others.token_ends(text, start)
-        if len(text) > _ALL_AT_ONCE:
+        if len(text) > _MAX_SPLIT_AT_ONCE:
             found = split.finditer(text)
-            each = (repeat(start + piece.end(), self._tokens(piece[0])) for piece in found)
+            each = (repeat(start + match.end(), self._tokens(match[0])) for match in found)
             return chain.from_iterable(each)
-        pieces = split.findall(text)
-        ends = accumulate(map(len, pieces), initial=start)
+        pretokens = split.findall(text)
+        ends = accumulate(map(len, pretokens), initial=start)
         next(ends)
-        return chain.from_iterable(map(repeat, ends, map(self._tokens, pieces)))
+        return chain.from_iterable(map(repeat, ends, map(self._tokens, pretokens)))
 
 
-def by_pieces(encoding: tiktoken.Encoding, others: Ways) -> Ways:
-    """The faster ways, where the encoding's pattern is one of those written here."""
+def by_pretokens(encoding: tiktoken.Encoding, others: CountFunctions) -> CountFunctions:
+    """The faster functions, where the encoding's pattern is one of those written here."""
     patterns = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
     if patterns is None:
         return others
-    pieces = Pieces(patterns, encoding, others)
-    return Ways(pieces.count, pieces.token_ends)
+    counter = PretokenCounter(patterns, encoding, others)
+    return CountFunctions(counter.count, counter.token_ends)
