@@ -14,6 +14,7 @@ from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import MissingPackageError
 from chunkast.model import Chunk
+from chunkast.options import ChunkOptions, Unpack
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -39,9 +40,9 @@ class ChunkastDocumentSplitter:
         None, or a document without it: from the document's id.
     """
 
-    def __init__(self, source_key: str | None = None, **options: Any) -> None:
+    def __init__(self, source_key: str | None = None, **options: Unpack[ChunkOptions]) -> None:
         self.source_key = source_key
-        self.options = options
+        self.options: dict[str, Any] = {**options}
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:
