@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from chunkast.api import chunk, count_tokens
+    from chunkast.api import chunk, chunk_file, count_tokens
     from chunkast.boundaries import best_cut, merge_break_points
     from chunkast.chunker import Chunker
     from chunkast.config import ChunkConfig
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Heading,
         ProtectedRegion,
     )
+    from chunkast.options import ChunkOptions
 
 __all__ = (
     "Analysis",
@@ -51,6 +52,7 @@ __all__ = (
     "BreakPoint",
     "Chunk",
     "ChunkConfig",
+    "ChunkOptions",
     "ChunkastError",
     "ChunkastWarning",
     "Chunker",
@@ -64,6 +66,7 @@ __all__ = (
     "WritePlan",
     "best_cut",
     "chunk",
+    "chunk_file",
     "chunk_id",
     "content_hash",
     "count_tokens",
@@ -78,7 +81,7 @@ __all__ = (
 __version__ = "0.1.0"
 
 _HOME: Final = {
-    "chunkast.api": ("chunk", "count_tokens"),
+    "chunkast.api": ("chunk", "chunk_file", "count_tokens"),
     "chunkast.boundaries": ("best_cut", "merge_break_points"),
     "chunkast.chunker": ("Chunker",),
     "chunkast.config": ("ChunkConfig",),
@@ -110,6 +113,7 @@ _HOME: Final = {
         "Heading",
         "ProtectedRegion",
     ),
+    "chunkast.options": ("ChunkOptions",),
 }
 _MODULE_OF: Final = {name: module for module, names in _HOME.items() for name in names}
 

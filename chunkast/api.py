@@ -1,26 +1,46 @@
-"""The two one-liners."""
+"""The one-liners."""
 
 from __future__ import annotations
 
-from typing import Any
+from os import PathLike
 
+from chunkast.arguments import checked_text
 from chunkast.chunker import Chunker
 from chunkast.model import Chunk
+from chunkast.options import ChunkOptions, Unpack
 from chunkast.tokens import resolve_counter
 
-__all__ = ("chunk", "count_tokens")
+__all__ = ("chunk", "chunk_file", "count_tokens")
 
 
-def chunk(text: str, *, source: str | None = None, **options: Any) -> list[Chunk]:
+def chunk(text: str, *, source: str | None = None, **options: Unpack[ChunkOptions]) -> list[Chunk]:
     """The chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
-    Raises ``ConfigError`` for an option that is not allowed, and nothing on any string.
+    ``source`` names the text, and its ending says what it is: see :meth:`Chunker.chunk`. Raises
+    ``ConfigError`` for an option that is not allowed, ``TypeError`` for what is no str, and
+    nothing on any string.
     """
     return Chunker(**options).chunk(text, source)
+
+
+def chunk_file(
+    path: str | PathLike[str], *, source: str | None = None, **options: Unpack[ChunkOptions]
+) -> list[Chunk]:
+    """The chunks of a file in UTF-8; its ending says what it is: Markdown, code, a notebook.
+
+    See :meth:`Chunker.chunk_file`; ``options`` are the fields of ``ChunkConfig``. Raises
+    ``ConfigError`` for an option that is not allowed, ``SourceError`` for a file that cannot
+    be read or is not UTF-8.
+    """
+    return Chunker(**options).chunk_file(path, source)
 
 
 def count_tokens(
     text: str, encoding: object = "cl100k_base", *, allow_download: bool = False
 ) -> int:
-    """How many tokens ``text`` has; ``encoding`` and ``allow_download`` as in ``ChunkConfig``."""
+    """How many tokens ``text`` has; ``encoding`` and ``allow_download`` as in ``ChunkConfig``.
+
+    Raises ``ConfigError`` for an encoding that is not known, ``TypeError`` for what is no str.
+    """
+    text = checked_text(text)
     return resolve_counter(encoding, allow_download=allow_download).count(text)

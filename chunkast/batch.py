@@ -119,7 +119,8 @@ def _units(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
     size = 0
     for group in groups:
         unit.append(group)
-        size += sum(len(text) for _, _, text in group)
+        # What is no text fails where it is chunked, alone.
+        size += sum(len(text) for _, _, text in group if isinstance(text, str))
         if size >= _MIN_UNIT_SIZE:
             yield unit
             unit, size = [], 0
@@ -154,15 +155,17 @@ def _row_maker(
     chunker = chunker_type(config)
 
     def rows(unit: list[_Group]) -> list[tuple[int, bytes]]:
-        return [(number, _to_rows(answer)) for number, answer in _chunk_unit(chunker, unit)]
+        texts = {number: text for group in unit for number, _, text in group}
+        found = _chunk_unit(chunker, unit)
+        return [(number, _to_rows(answer, texts[number])) for number, answer in found]
 
     return rows
 
 
-def _to_rows(answer: Answer[list[Chunk]]) -> bytes:
+def _to_rows(answer: Answer[list[Chunk]], text: str) -> bytes:
     """A document's answer, with rows instead of chunks, as bytes; packing may fail for it alone."""
     if answer.error is None:
-        return attempt(lambda: [_to_row(chunk) for chunk in answer.value()]).packed()
+        return attempt(lambda: [_to_row(chunk, text) for chunk in answer.value()]).packed()
     return answer.packed()
 
 
@@ -173,18 +176,24 @@ def _from_rows(data: bytes, text: str) -> Answer[list[Chunk]]:
     return Answer(error=answer.error, trace=answer.trace)
 
 
-def _to_row(chunk: Chunk) -> _Row:
-    """A chunk's fields; of its texts only what ``embed_text`` has around ``text``."""
+def _to_row(chunk: Chunk, text: str) -> _Row:
+    """A chunk's fields; of its texts only what ``embed_text`` has before and after ``text``.
+
+    A chunk whose positions are those of a notebook's cell is no part of ``text``, the JSON: its
+    own text is kept.
+    """
     row = list(_values(chunk))
     before, found, after = chunk.embed_text.partition(chunk.text)
-    row[_TEXT] = None
+    row[_TEXT] = None if text[chunk.start_index : chunk.end_index] == chunk.text else chunk.text
     row[_EMBED_TEXT] = (before, after) if found else before
     return tuple(row)
 
 
 def _from_row(values: _Row, text: str) -> Chunk:
     row = list(values)
-    row[_TEXT] = own = text[row[_START] : row[_END]]
+    if row[_TEXT] is None:
+        row[_TEXT] = text[row[_START] : row[_END]]
+    own = row[_TEXT]
     if not isinstance(row[_EMBED_TEXT], str):
         before, after = row[_EMBED_TEXT]
         row[_EMBED_TEXT] = f"{before}{own}{after}" if before or after else own

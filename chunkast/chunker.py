@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from chunkast.analysis import analyze, analyze_code
+from chunkast.arguments import (
+    checked_items,
+    checked_name,
+    checked_pairs,
+    checked_text,
+    source_of_path,
+)
 from chunkast.collector import paused
 from chunkast.config import ChunkConfig
 from chunkast.engine import Parts, chunks_of
 from chunkast.errors import ConfigError
 from chunkast.model import Analysis, Chunk
+from chunkast.notebook import chunk_cells, chunk_notebook, is_notebook, notebook_in
+from chunkast.options import ChunkOptions, Unpack
+from chunkast.text.files import read_text
 from chunkast.tokens import resolve_counter
 
 if TYPE_CHECKING:
@@ -28,7 +39,11 @@ class Chunker:
     has no state of its own and may be shared between threads.
     """
 
-    def __init__(self, config: ChunkConfig | None = None, **options: Any) -> None:
+    def __init__(self, config: ChunkConfig | None = None, **options: Unpack[ChunkOptions]) -> None:
+        if config is not None and not isinstance(config, ChunkConfig):
+            raise ConfigError(
+                "config", config, "allowed is a ChunkConfig, or keywords: Chunker(max_tokens=512)"
+            )
         if config is not None and options:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
@@ -53,8 +68,12 @@ class Chunker:
         ``source`` is the document's name, whose ending may say how it is read: which Markdown
         it is, or code in which language. ``language`` says that it is code: a name as in a
         fence's info string; "" that it is not. A language that is not known, or without the
-        extra ``code``, is code all the same. Heuristics and tools are for Markdown.
+        extra ``code``, is code all the same. Heuristics and tools are for Markdown. A notebook
+        is many texts: here its JSON is one (see ``chunkast.notebook.analyze_cells``). Raises
+        ``TypeError`` for what is no str.
         """
+        text, source = checked_text(text), checked_name("source", source)
+        language = checked_name("language", language)
         with paused():
             return self._analyze(text, source, language)
 
@@ -74,10 +93,32 @@ class Chunker:
 
         ``source`` names the document in the chunks and their ids; without it ids are
         unique within the document only. ``language`` is as in :meth:`analyze`; the headings
-        of code are the definitions around it. Never raises on a string.
+        of code are the definitions around it. Never raises on a string, ``TypeError`` for
+        what is none.
+
+        A text whose ``source`` ends with ``.ipynb`` is the JSON of a notebook, unless a
+        ``language`` is given: positions are those of each cell's source, which
+        ``chunk.source`` names (see ``chunkast.notebook``). JSON that is none is text.
         """
         with paused():
-            return list(self._chunks(text, source, defaultdict(int), language))
+            return list(self._checked_chunks(text, source, defaultdict(int), language))
+
+    def chunk_file(self, path: str | PathLike[str], source: str | None = None) -> list[Chunk]:
+        """The chunks of a file in UTF-8; its ending says what it is, as in :meth:`chunk`.
+
+        ``source`` names it in the chunks and their ids: by default its path as it is given,
+        with forward slashes. Raises ``SourceError`` for a file that cannot be read or is not
+        UTF-8, naming the path and the byte.
+        """
+        name, source = source_of_path(path), checked_name("source", source)
+        text = read_text(path)
+        if source is None:
+            return self.chunk(text, name)
+        # The ending that counts is the file's.
+        notebook = notebook_in(text) if is_notebook(name) else None
+        if notebook is not None:
+            return chunk_notebook(self, notebook, source)
+        return self.chunk(self.analyze(text, name), source)
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
@@ -88,11 +129,12 @@ class Chunker:
     ) -> Iterator[Chunk]:
         """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
 
-        Only the document at hand is kept, and of it no chunk that was given out.
+        Only the document at hand is kept, and of it no chunk that was given out. Each is
+        read as in :meth:`chunk`.
         """
         parts: Parts = defaultdict(int)
-        for source, text in documents:
-            yield from self._chunks(text, source, parts)
+        for source, text in checked_pairs(documents):
+            yield from self._checked_chunks(text, source, parts)
 
     def chunk_documents(
         self,
@@ -105,9 +147,9 @@ class Chunker:
         far, of a call before this one.
         """
         parts = defaultdict(int) if parts is None else parts
-        for source, text in documents:
+        for source, text in checked_pairs(documents):
             with paused():
-                chunks = list(self._chunks(text, source, parts))
+                chunks = list(self._checked_chunks(text, source, parts))
             yield chunks
 
     def chunk_batch(
@@ -118,7 +160,7 @@ class Chunker:
         progress: bool = False,
         on_error: OnError | None = None,
     ) -> list[list[Chunk]]:
-        """The chunks of several texts, in input order.
+        """The chunks of several texts, in input order, each read as in :meth:`chunk`.
 
         A source that is given twice goes on counting its parts. With ``workers`` above 1
         the texts are spread over processes (the configuration must be picklable, as it
@@ -132,10 +174,12 @@ class Chunker:
         exception)`` is called here. Without ``on_error`` the exception, of several that of
         the first text, is raised when the other texts are done.
 
-        Raises ``ConfigError`` when ``sources`` has another length, ``ChunkastError`` when a
-        process was lost.
+        Raises ``ConfigError`` when ``sources`` has another length, ``TypeError`` when
+        ``texts`` is a single one, ``ChunkastError`` when a process was lost.
         """
-        names: Sequence[str | None] = [None] * len(texts) if sources is None else sources
+        texts = checked_items("texts", texts)
+        names: list[str | None]
+        names = [None] * len(texts) if sources is None else checked_items("sources", sources)
         if len(names) != len(texts):
             raise ConfigError("sources", len(names), f"allowed is one per text ({len(texts)})")
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
@@ -145,6 +189,23 @@ class Chunker:
         return chunk_groups(
             self, texts, names, workers=workers, progress=progress, on_error=on_error
         )
+
+    def _checked_chunks(
+        self,
+        text: str | Analysis,
+        source: str | None,
+        parts: Parts,
+        language: str | None = None,
+    ) -> Iterator[Chunk]:
+        """The chunks of what a caller passed: a text, an analysis, or a notebook's JSON."""
+        source, language = checked_name("source", source), checked_name("language", language)
+        if not isinstance(text, Analysis):
+            text = checked_text(text)
+            if language is None and is_notebook(source):
+                notebook = notebook_in(text)
+                if notebook is not None:
+                    return chunk_cells(self, notebook, source, parts)
+        return self._chunks(text, source, parts, language)
 
     def _chunks(
         self,

@@ -17,28 +17,44 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
+from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError
 from chunkast.model import Analysis, Block, Chunk, Heading
 from chunkast.text.source_map import encode
-
-if TYPE_CHECKING:
-    from chunkast.chunker import Chunker
 
 __all__ = (
     "Cell",
     "Notebook",
     "analyze_cells",
     "cell_source",
+    "chunk_cells",
     "chunk_documents",
     "chunk_notebook",
     "document_source",
     "is_notebook",
+    "notebook_in",
     "read_notebook",
 )
 
 _MAX_ID: Final = 64
+
+
+class _Chunker(Protocol):
+    """What is asked of a ``chunkast.Chunker`` here."""
+
+    config: ChunkConfig
+
+    def analyze(
+        self, text: str, source: str | None = None, language: str | None = None
+    ) -> Analysis: ...
+
+    def chunk_documents(
+        self,
+        documents: Iterable[tuple[str | None, str | Analysis]],
+        parts: defaultdict[bytes, int] | None = None,
+    ) -> Iterator[list[Chunk]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,14 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
         raise SourceError(path, f"a notebook that cannot be read: {error}") from None
     reader = _Reader(path)
     return Notebook(text, tuple(reader.cells(reader.mapping(values, "the notebook"))))
+
+
+def notebook_in(text: str) -> Notebook | None:
+    """The notebook that ``text`` holds as JSON; None if it holds none, for whatever reason."""
+    try:
+        return read_notebook(text)
+    except SourceError:
+        return None
 
 
 class _Reader:
@@ -181,7 +205,7 @@ def document_source(chunk: Chunk) -> str | None:
     return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
 
 
-def analyze_cells(chunker: Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
+def analyze_cells(chunker: _Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
     """Each cell with its analysis, including the headings and front matter before it."""
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
@@ -210,7 +234,7 @@ def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iter
         yield replace(heading, path=tuple(title for _, title in path))
 
 
-def _analyze(chunker: Chunker, cell: Cell) -> Analysis:
+def _analyze(chunker: _Chunker, cell: Cell) -> Analysis:
     if cell.type == "markdown":
         return chunker.analyze(cell.source)
     if cell.type == "heading":
@@ -224,7 +248,7 @@ def _analyze(chunker: Chunker, cell: Cell) -> Analysis:
     return _of_one_block(chunker, cell, "code")
 
 
-def _of_one_block(chunker: Chunker, cell: Cell, kind: str) -> Analysis:
+def _of_one_block(chunker: _Chunker, cell: Cell, kind: str) -> Analysis:
     """The analysis of a cell that is not Markdown, as one block that is divided at its lines."""
     from chunkast.boundaries import find_regions, scan_break_points
     from chunkast.markdown.titles import plain_title
@@ -243,7 +267,7 @@ def _of_one_block(chunker: Chunker, cell: Cell, kind: str) -> Analysis:
 
 
 def chunk_notebook(
-    chunker: Chunker, notebook: Notebook | str, source: str | None = None
+    chunker: _Chunker, notebook: Notebook | str, source: str | None = None
 ) -> list[Chunk]:
     """The chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
 
@@ -255,7 +279,7 @@ def chunk_notebook(
 
 
 def chunk_documents(
-    chunker: Chunker,
+    chunker: _Chunker,
     documents: Iterable[tuple[str | None, str | Notebook]],
     parts: defaultdict[bytes, int] | None = None,
 ) -> Iterator[list[Chunk]]:
@@ -266,12 +290,13 @@ def chunk_documents(
             yield from chunker.chunk_documents([(source, document)], parts)
         else:
             counted = defaultdict(int) if source is None else parts
-            yield list(_chunks(chunker, document, source, counted))
+            yield list(chunk_cells(chunker, document, source, counted))
 
 
-def _chunks(
-    chunker: Chunker, notebook: Notebook, source: str | None, parts: defaultdict[bytes, int]
+def chunk_cells(
+    chunker: _Chunker, notebook: Notebook, source: str | None, parts: defaultdict[bytes, int]
 ) -> Iterator[Chunk]:
+    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far."""
     index = count()
     for cell, analysis in analyze_cells(chunker, notebook):
         name = cell_source(source, cell.number, cell.id)

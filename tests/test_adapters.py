@@ -16,6 +16,7 @@ import pytest
 from chunkast import Chunk, Chunker, ConfigError
 from tests.frameworks import DOCUMENTS, run_example
 from tests.test_cli import environment
+from tests.test_documents import CELLS, notebook
 
 BUDGET = 60
 CHUNKER = Chunker(max_tokens=BUDGET)
@@ -48,6 +49,17 @@ def test_an_adapter_says_what_to_install(module: str, package: str, extra: str) 
 
 
 class TestLangChain:
+    def test_a_notebooks_json_is_cut_by_its_cells(self) -> None:
+        from langchain_core.documents import Document
+
+        json_text = notebook(*CELLS)
+        document = Document(json_text, metadata={"source": "n.ipynb"})
+        found = self.splitter().split_documents([document])
+        expected = CHUNKER.chunk(json_text, "n.ipynb")
+        assert [(part.id, part.page_content, part.metadata["cell"]) for part in found] == [
+            (chunk.id, chunk.text, chunk.metadata["cell"]) for chunk in expected
+        ]
+
     @pytest.fixture(autouse=True)
     def _framework(self) -> None:
         pytest.importorskip("langchain_text_splitters", reason="needs chunkast[langchain]")

@@ -223,7 +223,7 @@ def test_messages_tell_what_is_bundled() -> None:
     with pytest.raises(ConfigError, match=r"model='davinci': its encoding is r50k_base: its"):
         Chunker(model="davinci")
     with pytest.raises(ConfigError, match="allow_download=1: allowed are True, False"):
-        Chunker(allow_download=1)
+        Chunker(allow_download=1)  # type: ignore[arg-type]
 
 
 def test_allowing_a_download_changes_no_fingerprint() -> None:

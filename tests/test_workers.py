@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import tiktoken
@@ -182,7 +182,7 @@ def test_no_process_is_left() -> None:
 
 
 @pytest.mark.parametrize("context", ["none", "headings"])
-def test_chunks_are_the_same_to_the_last_field(context: str) -> None:
+def test_chunks_are_the_same_to_the_last_field(context: Literal["none", "headings"]) -> None:
     texts = [file.read_bytes().decode() for file in sorted(DOCUMENTS.iterdir())] * 3
     sources = [f"{number % 31}.md" if number % 5 else None for number in range(len(texts))]
     chunker = Chunker(max_tokens=64, context=context)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from chunkast.adapters.common import metadata_of
 from chunkast.chunker import Chunker
 from chunkast.errors import ConfigError, MissingPackageError
+from chunkast.options import ChunkOptions, Unpack
 
 try:
     from langchain_core.documents import Document
@@ -17,6 +18,14 @@ except ImportError as error:
     raise MissingPackageError("langchain-text-splitters", "langchain") from error
 
 __all__ = ("ChunkastTextSplitter",)
+
+
+class SplitterOptions(ChunkOptions, total=False):
+    """The keywords of :class:`ChunkastTextSplitter`."""
+
+    source_key: str
+    content: Literal["text", "embed_text"]
+    add_start_index: bool
 
 
 class ChunkastTextSplitter(TextSplitter):
@@ -43,7 +52,7 @@ class ChunkastTextSplitter(TextSplitter):
         source_key: str = "source",
         content: Literal["text", "embed_text"] = "text",
         add_start_index: bool = True,
-        **options: Any,
+        **options: Unpack[ChunkOptions],
     ) -> None:
         if content not in ("text", "embed_text"):
             raise ConfigError("content", content, "must be one of 'text', 'embed_text'")
@@ -59,15 +68,21 @@ class ChunkastTextSplitter(TextSplitter):
 
     @classmethod
     def from_tiktoken_encoder(
-        cls, encoding_name: str = "cl100k_base", model_name: str | None = None, **options: Any
+        cls,
+        encoding_name: str = "cl100k_base",
+        model_name: str | None = None,
+        **options: Unpack[SplitterOptions],
     ) -> ChunkastTextSplitter:
         """A splitter that counts as tiktoken does; special tokens in a text are ordinary text."""
-        return cls(encoding=encoding_name, model=model_name, **options)
+        # Python itself refuses an encoding that is given twice.
+        return cls(encoding=encoding_name, model=model_name, **options)  # type: ignore[misc]
 
     @classmethod
-    def from_huggingface_tokenizer(cls, tokenizer: Any, **options: Any) -> ChunkastTextSplitter:
+    def from_huggingface_tokenizer(
+        cls, tokenizer: Any, **options: Unpack[SplitterOptions]
+    ) -> ChunkastTextSplitter:
         """A splitter that counts as the tokenizer does, without special tokens."""
-        return cls(encoding=tokenizer, **options)
+        return cls(encoding=tokenizer, **options)  # type: ignore[misc]
 
     def split_text(self, text: str) -> list[str]:
         """The contents of the chunks alone."""

@@ -10,6 +10,7 @@ from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import MissingPackageError
 from chunkast.model import Chunk
+from chunkast.options import ChunkOptions, Unpack
 
 try:
     from llama_index.core.bridge.pydantic import Field
@@ -55,6 +56,15 @@ class ChunkastNode(TextNode):
         return str(self.text_template.format(content=text, metadata_str=metadata).strip())
 
 
+class ParserOptions(ChunkOptions, total=False):
+    """The keywords of :class:`ChunkastNodeParser`: also the fields of every node parser."""
+
+    include_metadata: bool
+    include_prev_next_rel: bool
+    callback_manager: Any
+    id_func: Callable[[int, BaseNode], str] | None
+
+
 class ChunkastNodeParser(NodeParser):
     """Parses Markdown documents into nodes that fit an exact token budget.
 
@@ -75,10 +85,13 @@ class ChunkastNodeParser(NodeParser):
         description="Makes the ids of nodes in place of chunkast.",
     )
 
-    def __init__(self, options: Mapping[str, Any] | None = None, **keywords: Any) -> None:
+    def __init__(
+        self, options: Mapping[str, Any] | None = None, **keywords: Unpack[ParserOptions]
+    ) -> None:
         """The configuration consists of ``options`` and of fields that a node parser lacks."""
-        own = {name: keywords.pop(name) for name in type(self).model_fields if name in keywords}
-        super().__init__(options={**(options or {}), **keywords}, **own)
+        given: dict[str, Any] = {**keywords}
+        own = {name: given.pop(name) for name in type(self).model_fields if name in given}
+        super().__init__(options={**(options or {}), **given}, **own)
         _ = self._chunker  # raises ConfigError for an invalid option
 
     @classmethod

@@ -36,6 +36,7 @@ from chunkast.cli.messages import UsageError
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.errors import SourceError, describe
 from chunkast.notebook import Notebook, is_notebook, read_notebook
+from chunkast.text.files import decode, read_bytes, undecodable
 
 __all__ = (
     "ENDINGS",
@@ -67,13 +68,6 @@ VENDORED: Final = frozenset(
     }
 )
 _STDIN: Final = "<stdin>"
-# What files begin with -> their encoding. UTF-32's mark begins as UTF-16's does.
-_MARKS: Final = {
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
 # The most that is read at once of what is read piece by piece, in bytes.
 _PIECE: Final = 64 * 1024
 
@@ -146,11 +140,7 @@ def read(file: InputFile) -> str:
 
     Raises ``SourceError`` when the file cannot be read or is not UTF-8.
     """
-    data = read_bytes(file.path) if file.data is None else file.data
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _undecodable(file.path, error, 0) from None
+    return decode(read_bytes(file.path) if file.data is None else file.data, file.path)
 
 
 def read_document(file: InputFile) -> str | Notebook:
@@ -182,7 +172,7 @@ def read_pieces(path: str) -> Iterator[str]:
                 yield decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
                 yield error.object[: error.start].decode("utf-8")
-                raise _undecodable(name, error, position - waiting) from None
+                raise undecodable(name, error, position - waiting) from None
             if not data:
                 return
             position += len(data)
@@ -202,27 +192,6 @@ def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
         raise SourceError(name, error.strerror or str(error)) from None
     with stream:
         yield stream
-
-
-def _undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
-    """What to say of bytes that are no UTF-8; they begin at byte ``base`` of the file."""
-    data = error.object
-    marks = _MARKS.items() if not base else ()
-    wide = next((name for mark, name in marks if data.startswith(mark)), None)
-    if wide is not None:
-        return SourceError(path, f"this is {wide}; convert the file to UTF-8", 0)
-    reason = f"0x{data[error.start]:02x} is not valid UTF-8 here ({error.reason})"
-    return SourceError(path, f"{reason}; convert the file to UTF-8", base + error.start)
-
-
-def read_bytes(path: str) -> bytes:
-    """What a file holds; raises ``SourceError`` when it cannot be read."""
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise SourceError(path, error.strerror or str(error)) from None
-    except MemoryError as error:
-        raise SourceError(path, describe(error)) from None
 
 
 def _data_read_once(path: str, source: str | None) -> bytes | None:

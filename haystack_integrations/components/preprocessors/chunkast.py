@@ -14,6 +14,7 @@ from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import MissingPackageError
 from chunkast.model import Chunk
+from chunkast.options import ChunkOptions, Unpack
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -41,9 +42,9 @@ class ChunkastDocumentSplitter:
     Raises ``ConfigError`` for an invalid option.
     """
 
-    def __init__(self, source_key: str | None = None, **options: Any) -> None:
+    def __init__(self, source_key: str | None = None, **options: Unpack[ChunkOptions]) -> None:
         self.source_key = source_key
-        self.options = options
+        self.options: dict[str, Any] = {**options}
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:

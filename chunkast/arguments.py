@@ -1,0 +1,74 @@
+"""Checks of what callers pass for texts and names: a ``TypeError`` that says what to do instead."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePath
+from typing import Any, Final
+
+__all__ = ("checked_items", "checked_name", "checked_pairs", "checked_text", "source_of_path")
+
+# What is passed by mistake for a text -> what to do with it; the first that fits.
+_HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
+    (os.PathLike, "chunk_file(path) reads a file"),
+    ((bytes, bytearray, memoryview), "decode bytes first: data.decode('utf-8')"),
+    (Collection, "chunk_batch(texts) takes several texts"),
+)
+
+
+def checked_text(value: object, name: str = "text") -> str:
+    """``value`` as a plain str; a subclass may slice and join in ways of its own.
+
+    Raises ``TypeError`` for anything else.
+    """
+    if isinstance(value, str):
+        return _plain(value)
+    hint = next((hint for types, hint in _HINTS if isinstance(value, types)), "")
+    raise _wrong(name, value, f"a str; {hint}" if hint else "a str")
+
+
+def checked_name(name: str, value: object) -> str | None:
+    """``value`` as a plain str, or None; raises ``TypeError`` for anything else."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _plain(value)
+    hint = "; path.as_posix() is one" if isinstance(value, os.PathLike) else ""
+    raise _wrong(name, value, f"a str or None{hint}")
+
+
+def checked_items(name: str, value: Any) -> list[Any]:
+    """The items of ``value``; raises ``TypeError`` for a single text and what has no items."""
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
+        raise _wrong(name, value, "a list; put a single one into a list: [one]")
+    return list(value)
+
+
+def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
+    """The ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for what is none."""
+    allowed = "(source, text) pairs; a mapping's are mapping.items()"
+    if isinstance(documents, str) or not isinstance(documents, Iterable):
+        raise _wrong("documents", documents, allowed)
+    for number, pair in enumerate(documents):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise _wrong(f"documents[{number}]", pair, allowed)
+        yield pair[0], pair[1]
+
+
+def source_of_path(path: Any) -> str:
+    """What a file's chunks name it: its path with forward slashes.
+
+    Raises ``TypeError`` for what is neither a str nor a path of text.
+    """
+    if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
+        return PurePath(path).as_posix()
+    raise _wrong("path", path, "a str or a pathlib.Path")
+
+
+def _plain(text: str) -> str:
+    return text if type(text) is str else str.__str__(text)
+
+
+def _wrong(name: str, value: object, allowed: str) -> TypeError:
+    return TypeError(f"{name} is of type {type(value).__name__}: allowed is {allowed}")

@@ -1,0 +1,55 @@
+"""The keywords that make a ``ChunkConfig``, as editors and type checkers know them.
+
+``Unpack`` is here for what takes them: ``def f(**options: Unpack[ChunkOptions])``. Before
+Python 3.11 it is known to type checkers only.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from chunkast.heuristics import Heuristic
+
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
+    from typing_extensions import Unpack
+else:
+
+    class Unpack:
+        """Keywords of any type, to what reads annotations at run time."""
+
+        def __class_getitem__(cls, _options: object) -> Any:
+            return Any
+
+
+__all__ = ("ChunkOptions", "Unpack")
+
+
+class ChunkOptions(TypedDict, total=False):
+    """The fields of :class:`chunkast.ChunkConfig`, which says what each means, and the aliases.
+
+    ``chunk_size`` stands for ``max_tokens`` and ``chunk_overlap`` for ``overlap``.
+    """
+
+    max_tokens: int
+    overlap: float | int
+    min_tokens: int | None
+    encoding: Any
+    model: str | None
+    packing: Literal["sections", "fill"]
+    window: int | None
+    decay: float
+    scores: Mapping[str, float]
+    context: Literal["none", "title", "headings"]
+    trim: bool
+    oversize: Literal["split", "keep"]
+    heuristics: Iterable[Heuristic[Any, Any]]
+    tools: Iterable[Any]
+    extensions: Iterable[str]
+    front_matter: Literal["raw", "parsed"]
+    allow_download: bool
+    chunk_size: int
+    chunk_overlap: float | int

@@ -1,0 +1,370 @@
+"""What callers pass: texts, names, paths and files, right and wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chunkast
+from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ConfigError, SourceError, count_tokens
+from chunkast.cli.inputs import InputFile, read
+from chunkast.index import Store
+from chunkast.notebook import chunk_notebook, read_notebook
+from tests.strategies import markdown
+from tests.test_documents import CELLS, notebook
+
+TEXT = "# Tides\n\nHigh water is at six. Low water is at noon.\n"
+CODE = "import os\n\n\ndef tide():\n    return os.name\n"
+NOTEBOOK = notebook(*CELLS)
+CHUNKER = Chunker(max_tokens=40, overlap=0.3)
+# More than a process is given at once.
+LONG = "# Long\n\n" + "Water rises and falls.\n\n" * 9_000
+
+
+# Arguments
+
+
+@pytest.mark.parametrize("value", [512, "o200k_base", {"max_tokens": 512}, False, ""])
+def test_a_configuration_is_told_from_a_value_of_it(value: Any) -> None:
+    hint = re.escape("allowed is a ChunkConfig, or keywords: Chunker(max_tokens=512)")
+    with pytest.raises(ConfigError, match=f"^config={re.escape(repr(value))}: {hint}$"):
+        Chunker(value)
+
+
+WAYS: dict[str, Callable[[Any], object]] = {
+    "Chunker.chunk": CHUNKER.chunk,
+    "Chunker.analyze": CHUNKER.analyze,
+    "Chunker.split_text": CHUNKER.split_text,
+    "Chunker.iter_chunks": lambda text: list(CHUNKER.iter_chunks([("a.md", text)])),
+    "Chunker.chunk_documents": lambda text: list(CHUNKER.chunk_documents([("a.md", text)])),
+    "Chunker.chunk_batch": lambda text: CHUNKER.chunk_batch([TEXT, text]),
+    "chunk": chunkast.chunk,
+    "count_tokens": count_tokens,
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "text is of type NoneType: allowed is a str$"),
+        (512, "text is of type int: allowed is a str$"),
+        (
+            Path("a.md"),
+            r"text is of type \w+Path: allowed is a str; chunk_file\(path\) reads a file",
+        ),
+        (b"# A", r"text is of type bytes: allowed is a str; decode bytes first: data\.decode"),
+        (["a", "b"], r"text is of type list: allowed is a str; chunk_batch\(texts\) takes several"),
+    ],
+    ids=["None", "int", "Path", "bytes", "list"],
+)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_no_text_is_told(way: str, value: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        WAYS[way](value)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_no_text_costs_itself_alone(workers: int) -> None:
+    texts: list[Any] = [LONG, None, TEXT]
+    told: list[tuple[int, str | None, str]] = []
+    found = Chunker().chunk_batch(
+        texts,
+        ["a", "b", "c"],
+        workers=workers,
+        on_error=lambda number, source, error: told.append((number, source, str(error))),
+    )
+    assert told == [(1, "b", "text is of type NoneType: allowed is a str")]
+    assert [bool(chunks) for chunks in found] == [True, False, True]
+
+
+class Markup(str):
+    """A str whose parts and sums are of its own kind, and wrong."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Markup:
+        return Markup("wrong")
+
+    def __add__(self, other: str) -> Markup:
+        return Markup("wrong")
+
+    def __str__(self) -> str:
+        return "wrong"
+
+
+class Name(str, Enum):
+    TEXT = TEXT
+    SOURCE = "a.md"
+
+
+@pytest.mark.parametrize("text", [Markup(TEXT), Name.TEXT], ids=["subclass", "enum"])
+def test_a_subclass_of_str_is_its_characters(text: str) -> None:
+    wanted = CHUNKER.chunk(TEXT, "a.md")
+    source = Name.SOURCE if isinstance(text, Name) else Markup("a.md")
+    found = CHUNKER.chunk(text, source)
+    assert found == wanted
+    assert {type(chunk.text) for chunk in found} == {type(chunk.source) for chunk in found} == {str}
+    assert CHUNKER.chunk_batch([text], [source], workers=1) == [wanted]
+    assert CHUNKER.chunk(CHUNKER.analyze(text, source), source) == wanted
+    assert count_tokens(text) == count_tokens(TEXT)
+
+
+@pytest.mark.parametrize("name", ["source", "language"])
+def test_what_is_no_name_is_told(name: str) -> None:
+    ways: tuple[Callable[..., object], ...] = CHUNKER.chunk, CHUNKER.analyze
+    for way in ways:
+        with pytest.raises(TypeError, match=rf"^{name} is of type \w+Path: .*path\.as_posix\(\)"):
+            way(TEXT, **{name: Path("a.md")})
+        with pytest.raises(TypeError, match=f"^{name} is of type int: allowed is a str or None$"):
+            way(TEXT, **{name: 1})
+
+
+@pytest.mark.parametrize("value", [None, TEXT, b"text", 3], ids=["None", "str", "bytes", "int"])
+def test_several_texts_are_told_from_one(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^texts is of type .*: allowed is a list"):
+        CHUNKER.chunk_batch(value)
+    if value is not None:
+        with pytest.raises(TypeError, match=r"^sources is of type .*: allowed is a list"):
+            CHUNKER.chunk_batch([TEXT], value)
+
+
+def test_texts_may_come_from_a_generator() -> None:
+    names = ["a.md", "b.md"]
+    wanted = CHUNKER.chunk_batch([TEXT, TEXT], names)
+    texts: Any = (TEXT for _ in names)
+    sources: Any = (name for name in names)
+    assert CHUNKER.chunk_batch(texts, sources) == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        (TEXT, "documents"),
+        (None, "documents"),
+        ([TEXT], r"documents\[0\]"),
+        (["ab"], r"documents\[0\]"),
+    ],
+)
+def test_pairs_are_told_from_texts(value: Any, place: str) -> None:
+    for way in (CHUNKER.iter_chunks, CHUNKER.chunk_documents):
+        with pytest.raises(
+            TypeError, match=rf"^{place} is of type .*: allowed is \(source, text\)"
+        ):
+            list(way(value))
+
+
+# Files
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "docs"
+
+
+def same_but_names(one: list[Chunk], other: list[Chunk]) -> bool:
+    """Whether chunks are equal but for their source and ids."""
+    plain = [
+        [{**chunk.to_dict(), "source": None, "id": None} for chunk in chunks]
+        for chunks in (one, other)
+    ]
+    return plain[0] == plain[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kinds"),
+    [
+        ("a.md", TEXT, {"heading", "paragraph"}),
+        ("a.txt", "\ufeff" + TEXT.replace("\n", "\r\n"), {"heading", "paragraph"}),
+        ("a.mdx", "import a from 'b'\n\nText.\n", {"esm", "paragraph"}),
+        ("a.MDX", "import a from 'b'\n\nText.\n", {"esm", "paragraph"}),
+        ("a.qmd", "::: {.a}\n::: {.b}\nc\n:::\n\nd\n:::\n", {"container_open", "paragraph"}),
+        ("a.py", CODE, {"code"}),
+        ("a.ipynb", NOTEBOOK, {"heading", "paragraph", "code"}),
+        ("a.IPYNB", '{"cells": 1}', {"paragraph"}),
+        ("noending", TEXT, {"heading", "paragraph"}),
+    ],
+)
+def test_a_file_is_what_its_ending_says(
+    folder: Path, name: str, text: str, kinds: set[str]
+) -> None:
+    path = folder / name
+    path.write_bytes(text.encode())
+    inside = f"docs/{name}"
+    found = CHUNKER.chunk_file(Path("docs", name))
+    assert found
+    assert found == CHUNKER.chunk(text, inside) == CHUNKER.chunk_file(inside)
+    assert {(chunk.source or "").split("#")[0] for chunk in found} == {inside}
+    assert {kind for chunk in found for kind in chunk.kinds} & kinds
+    options: dict[str, Any] = {"max_tokens": 40, "overlap": 0.3}
+    assert chunkast.chunk_file(path, source=inside, **options) == found
+    # A name of the caller's own does not change what the file is.
+    for own in ("tides", "tides.md", "tides.py", "tides.ipynb"):
+        named = CHUNKER.chunk_file(path, own)
+        assert same_but_names(named, found)
+        assert {(chunk.source or "").split("#")[0] for chunk in named} == {own}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason", "position"),
+    [
+        (b"# A\n\nna\xefve\n", "0xef is not valid UTF-8 here .*; convert the file to UTF-8", 7),
+        ("# A".encode("utf-16"), "this is UTF-16; convert the file to UTF-8", 0),
+        ("# A".encode("utf-32"), "this is UTF-32; convert the file to UTF-8", 0),
+        (b"# A\n\n\xe2\x82", "0xe2 is not valid UTF-8 here .unexpected end", 5),
+        (None, "No such file or directory", None),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_as_by_the_command(
+    folder: Path, data: bytes | None, reason: str, position: int | None
+) -> None:
+    path = str(folder / "a.md")
+    if data is not None:
+        Path(path).write_bytes(data)
+    with pytest.raises(SourceError, match=reason) as told:
+        CHUNKER.chunk_file(path)
+    assert (told.value.path, told.value.position) == (path, position)
+    with pytest.raises(SourceError) as by_command:
+        read(InputFile(path, "a.md"))
+    assert str(by_command.value) == str(told.value)
+
+
+def test_a_path_that_is_no_file_is_told(folder: Path) -> None:
+    with pytest.raises(SourceError, match=r"docs: (Is a directory|Permission denied)"):
+        CHUNKER.chunk_file("docs")
+    with pytest.raises(SourceError, match="null"):
+        CHUNKER.chunk_file("a\0.md")
+    with pytest.raises(SourceError):
+        CHUNKER.chunk_file("a" * 5_000)
+    for wrong in (None, 3, b"docs/a.md"):
+        with pytest.raises(TypeError, match=r"^path is of type \w+: allowed is a str or a pathlib"):
+            CHUNKER.chunk_file(wrong)  # type: ignore[arg-type]
+    (folder / "a.md").write_bytes(TEXT.encode())
+    with pytest.raises(TypeError, match=r"^source is of type int"):
+        CHUNKER.chunk_file("docs/a.md", 3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="max_tokens='x'"):
+        chunkast.chunk_file("docs/a.md", max_tokens="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a name that is no UTF-8")
+def test_a_path_need_not_be_text_that_can_be_written(folder: Path) -> None:
+    path = str(folder / os.fsdecode(b"\xff.md"))
+    try:
+        Path(path).write_bytes(TEXT.encode())
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    assert [chunk.source for chunk in CHUNKER.chunk_file(path)] == [path] * len(CHUNKER.chunk(TEXT))
+
+
+# Notebooks
+
+
+def test_a_notebook_is_one_by_its_name() -> None:
+    wanted = chunk_notebook(CHUNKER, NOTEBOOK, "n.ipynb")
+    cells = [cell.source for cell in read_notebook(NOTEBOOK).cells]
+    assert CHUNKER.chunk(NOTEBOOK, "n.ipynb") == wanted
+    assert chunkast.chunk(NOTEBOOK, source="n.ipynb", max_tokens=40, overlap=0.3) == wanted
+    for chunk in wanted:
+        assert chunk.text == cells[chunk.metadata["cell"]][chunk.start_index : chunk.end_index]
+    # By no other name, and not if it is said what it is.
+    for source, language in ((None, None), ("n.json", None), ("n.ipynb", "json"), ("n.ipynb", "")):
+        for chunk in CHUNKER.chunk(NOTEBOOK, source, language):
+            assert chunk.text == NOTEBOOK[chunk.start_index : chunk.end_index]
+    # Nor an analysis, which is of one text.
+    analysis = CHUNKER.analyze(NOTEBOOK, "n.ipynb")
+    assert isinstance(analysis, Analysis)
+    assert analysis.text == NOTEBOOK
+    assert CHUNKER.chunk(analysis, "n.ipynb") == CHUNKER.chunk(NOTEBOOK, "n.ipynb", "")
+
+
+def test_notebooks_among_documents_are_chunked_by_their_cells() -> None:
+    chunker = Chunker(max_tokens=200)
+    pairs = [("long.md", LONG), ("n.ipynb", NOTEBOOK), ("a.md", TEXT), ("n.ipynb", NOTEBOOK)]
+    pairs += [("o.ipynb", notebook(("markdown", TEXT * 30, "aa"), ("code", CODE * 90, "bb")))]
+    names, texts = [name for name, _ in pairs], [text for _, text in pairs]
+    found = chunker.chunk_batch(texts, names)
+    assert found[1] == chunk_notebook(chunker, NOTEBOOK, "n.ipynb")
+    # The same source goes on counting.
+    assert same_but_names(found[3], found[1])
+    assert not {chunk.id for chunk in found[1]} & {chunk.id for chunk in found[3]}
+    assert list(chunker.chunk_documents(pairs)) == found
+    assert list(chunker.iter_chunks(pairs)) == [chunk for chunks in found for chunk in chunks]
+    assert chunker.chunk_batch(texts, names, workers=2) == found
+
+
+def test_a_store_takes_the_json_of_a_notebook(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "a.db"), create=True) as store:
+        store.update({"n.ipynb": NOTEBOOK}.items(), CHUNKER)
+        assert list(store.chunks("n.ipynb")) == chunk_notebook(CHUNKER, NOTEBOOK, "n.ipynb")
+        report = store.update([("n.ipynb", read_notebook(NOTEBOOK))], CHUNKER)
+        assert (report.written, report.unchanged) == (0, len(list(store.chunks("n.ipynb"))))
+        assert store.faults() == []
+
+
+WRONG = [
+    "",
+    TEXT,
+    "{}",
+    "[]",
+    "[" * 100_000,
+    '{"cells": ' + "9" * 5_000 + "}",
+    '{"cells": [{"cell_type": 1}]}',
+    '{"cells": [{"cell_type": "code", "source": [1]}]}',
+    '{"cells": [{"cell_type": "code", "source": "\ud800"}',
+]
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_json_that_is_no_notebook_is_text(text: str) -> None:
+    assert CHUNKER.chunk(text, "n.ipynb") == CHUNKER.chunk(text, "n.ipynb", "")
+
+
+KEYS = st.sampled_from(["cells", "cell_type", "source", "id", "metadata", "nbformat", "level"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+CELL = st.fixed_dictionaries(
+    {"cell_type": st.sampled_from(["code", "markdown", "raw", "heading"]) | JSON},
+    optional={
+        "source": st.text(max_size=60)
+        | markdown()
+        | st.lists(st.text(max_size=9), max_size=3)
+        | JSON,
+        "id": st.text(max_size=9) | JSON,
+        "level": JSON,
+        "metadata": JSON,
+        "language": JSON,
+    },
+)
+
+
+@given(
+    JSON | st.fixed_dictionaries({"cells": st.lists(CELL, max_size=4)}, optional={"metadata": JSON})
+)
+def test_no_json_makes_it_raise(value: Any) -> None:
+    text = json.dumps(value)
+    try:
+        cells = [cell.source for cell in read_notebook(text).cells]
+    except SourceError:
+        cells = None
+    for chunk in CHUNKER.chunk(text, "n.ipynb"):
+        own = text if cells is None else cells[chunk.metadata["cell"]]
+        assert chunk.text == own[chunk.start_index : chunk.end_index]
+        assert chunk.token_count <= 40 or chunk.oversize
+
+
+def test_plain_commonmark_reads_notebooks_too() -> None:
+    chunker = Chunker(ChunkConfig(extensions=()))
+    assert chunker.chunk(NOTEBOOK, "n.ipynb") == chunk_notebook(chunker, NOTEBOOK, "n.ipynb")

