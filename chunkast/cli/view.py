@@ -93,7 +93,7 @@ def _of_document(path: str, run: Callable[[], T]) -> T:
     """What ``run`` makes of the document; what it raises is told as the document's failure."""
     answer = attempt(run)
     if answer.error is not None and not isinstance(answer.error, ChunkastError):
-        raise SourceError(path, describe(answer.error))
+        raise SourceError(path, describe(answer.error)) from answer.error
     return answer.value()
 
 
