@@ -1,4 +1,4 @@
-"""Documents with their chunks to look at: one HTML page, or the same in a terminal."""
+"""Documents with their chunks to look at: one HTML page, a terminal's picture, the block tree."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from chunkast.view.budgets import BudgetView, View, view_of
 from chunkast.view.cuts import Cut, find_cuts
 from chunkast.view.report import render_html
 from chunkast.view.terminal import render_terminal
+from chunkast.view.tree import render_tree
 
 __all__ = (
     "BudgetView",
@@ -14,5 +15,6 @@ __all__ = (
     "find_cuts",
     "render_html",
     "render_terminal",
+    "render_tree",
     "view_of",
 )
