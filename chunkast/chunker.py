@@ -18,6 +18,7 @@ from chunkast.identity import Location
 from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Analysis, Block, BreakPoint, Chunk, draft_type
 from chunkast.pack import Layout, Overlap, Piece, pack, sections_of, trim_span
+from chunkast.reprs import changed_fields
 from chunkast.split import Refiner
 from chunkast.text.source_map import SourceMap, positions_in
 from chunkast.text.spans import SpanSet
@@ -55,6 +56,9 @@ class Chunker:
         self.counter = resolve_counter(
             self.config.encoding, self.config.model, allow_download=self.config.allow_download
         )
+
+    def __repr__(self) -> str:
+        return f"Chunker({changed_fields(self.config)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy in another process is made from: all but the loaded vocabulary."""

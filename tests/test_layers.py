@@ -16,6 +16,7 @@ ROOT = Path(chunkast.__file__).parent
 ORDER = (
     "errors",
     "workers",
+    "reprs",
     "text",
     "model",
     "collector",
