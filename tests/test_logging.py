@@ -119,6 +119,18 @@ def test_debug_shows_where_an_error_was_raised(
         assert "chunkast: debug: Traceback" in shown
 
 
+def test_debug_shows_where_an_error_was_raised_in_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(40):
+        (tmp_path / f"{number}.md").write_bytes(b"\xff" if number == 7 else b"# A\n")
+    assert main(["--debug", "chunk", ".", "--jobs", "2"]) == 1
+    shown = capsys.readouterr().err
+    assert "error: 7.md at byte 0" in shown
+    assert ", in read_document\n" in shown
+
+
 def test_after_two_dashes_debug_is_an_operand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

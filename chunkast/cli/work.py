@@ -128,15 +128,15 @@ def _outcomes(
 def _told(files: Iterable[InputFile], answers: Iterable[Answer[T]]) -> Iterator[T | SourceError]:
     """Each document's result, or why there is none."""
     for file, answer in zip(files, answers, strict=True):
-        error = answer.error
-        if error is None:
+        if answer.error is None:
             yield answer.value()
-        elif isinstance(error, SourceError):
-            yield error
-        else:
-            told = SourceError(file.path, describe(error))
-            told.__cause__ = answer.exception()
-            yield told
+            continue
+        # With its traceback, also where that is another process's.
+        error = answer.exception()
+        if not isinstance(error, SourceError):
+            cause, error = error, SourceError(file.path, describe(error))
+            error.__cause__ = cause
+        yield error
 
 
 def _unit_runner(config: ChunkConfig, task: Task[T]) -> Callable[[list[_Group]], list[bytes]]:
