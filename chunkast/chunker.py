@@ -22,6 +22,7 @@ from chunkast.errors import ConfigError
 from chunkast.model import Analysis, Chunk
 from chunkast.notebook import chunk_cells, chunk_notebook, is_notebook, notebook_in
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.reprs import changed_fields
 from chunkast.text.files import read_text
 from chunkast.tokens import resolve_counter
 
@@ -51,6 +52,9 @@ class Chunker:
         self.counter = resolve_counter(
             self.config.encoding, self.config.model, allow_download=self.config.allow_download
         )
+
+    def __repr__(self) -> str:
+        return f"Chunker({changed_fields(self.config)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy in another process is made from: all but the loaded vocabulary."""

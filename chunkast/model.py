@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from chunkast.reprs import analysis_html, chunk_html, chunk_line, counts_line
 from chunkast.text.hashes import content_hash
 
 __all__ = (
@@ -232,6 +233,25 @@ class Analysis:
             self.footnotes,
         )
 
+    def __repr__(self) -> str:
+        return f"<Analysis: {self._counts()}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        headings = [(heading.level, heading.title) for heading in self.headings]
+        return analysis_html(self._counts(), headings, self.notes)
+
+    def _counts(self) -> str:
+        return counts_line(
+            (
+                (len(self.text), "character"),
+                (sum(1 for _ in self.blocks.walk()) - 1, "block"),
+                (len(self.break_points), "break point"),
+                (len(self.regions), "region"),
+                (len(self.headings), "heading"),
+            )
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -300,6 +320,17 @@ class Chunk:
         values["kinds"] = list(self.kinds)
         values["metadata"] = dict(self.metadata)
         return values
+
+    def __repr__(self) -> str:
+        lines = (self.start_line, self.end_line)
+        return chunk_line(self.id, self.source, lines, self.token_count, self.text)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        lines = (self.start_line, self.end_line)
+        return chunk_html(
+            self.id, self.source, lines, self.token_count, headings=self.headings, text=self.text
+        )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:

@@ -25,6 +25,7 @@ import pytest
 import chunkast
 from chunkast.cli.main import main
 from chunkast.cli.stats import _histogram, _spread
+from chunkast.markdown import parser_note
 
 if os.name == "posix":
     import pty
@@ -160,7 +161,7 @@ def test_help_and_version(tmp_path: Path) -> None:
     version = run("--version", cwd=tmp_path)
     assert (version.returncode, version.stdout) == (
         0,
-        f"chunkast {chunkast.__version__}\n".encode(),
+        f"chunkast {chunkast.__version__}\n{parser_note()}\n".encode(),
     )
 
 
@@ -186,7 +187,6 @@ def imports_of(*arguments: str, cwd: Path) -> set[str]:
     "arguments",
     [
         ["--help"],
-        ["--version"],
         ["chunk", "--help"],
         ["stats", "--help"],
         ["toolcalls", "--help"],
@@ -262,7 +262,7 @@ def test_main_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert main(["chunk"]) == 2
     assert main([]) == 2
-    assert capsys.readouterr().out == f"chunkast {chunkast.__version__}\n"
+    assert capsys.readouterr().out == f"chunkast {chunkast.__version__}\n{parser_note()}\n"
 
 
 # Which files

@@ -17,6 +17,7 @@ ORDER = (
     "errors",
     "workers",
     "arguments",
+    "reprs",
     "text",
     "model",
     "collector",

@@ -406,6 +406,9 @@ def test_a_notebook_is_no_document_to_view(capsys: pytest.CaptureFixture[str]) -
     [
         (["--terminal", "-o", "x.html"], "--output is for a page"),
         (["--terminal", "--open"], "--open is for a page"),
+        (["--tree", "--open"], "--open is for a page"),
+        (["--tree", "-o", "x.html"], "--output is for a page"),
+        (["--tree", "--terminal"], "--terminal is for a picture of the chunks"),
         (["--open", "-o", "-"], "--open needs a file"),
         (["--budgets", "12,x"], "'x' is not a whole number"),
         (["--budgets", "10", "--overlap", "20"], "overlap=20"),

@@ -9,6 +9,7 @@ heuristics run after the built-in ones of their phase.
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -32,6 +33,7 @@ from chunkast.text.spans import SpanSet
 __all__ = ("analyze",)
 
 _Patch = Patch[Analysis]
+_LOG = logging.getLogger(__name__)
 
 
 def analyze(
@@ -62,7 +64,12 @@ def analyze(
     value = draft.value
     if draft.notes:
         value = replace(value, notes=(*value.notes, *draft.notes))
-    return checked(value, _warn) if extended else value
+    value = checked(value, _warn) if extended else value
+    if _LOG.isEnabledFor(logging.INFO):
+        _LOG.debug("%r", value)
+        for note in value.notes:
+            _LOG.info("%s", note)
+    return value
 
 
 def _warn(note: str) -> None:

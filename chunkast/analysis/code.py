@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,7 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("analyze_code",)
 
+_LOG = logging.getLogger(__name__)
 _SECTIONS = frozenset({"class", "function", "type"})
 # The sections of a file are below its title, which it does not have.
 _FIRST_LEVEL = 2
@@ -51,6 +53,8 @@ def analyze_code(text: str, language: str, config: ChunkConfig) -> Analysis:
     if known is not None and versions():
         first = [line.removeprefix("\ufeff") for line in lines[:1]]
         items = Outliner().items([*first, *lines[1:]], known)
+    else:
+        _LOG.info("no grammar for %r: cut at blank lines and indentation", language)
     points = [found.point for found in scored(items, lines, positions, config.score_table)]
     parts = list(_parts(text, items, positions))
     return Analysis(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType, ModuleType
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import chunkast
 from chunkast.cli import chunk, index, quote, search, stats, toolcalls, view
+from chunkast.cli.debug import add_debug, debug_lines, without_debug
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
 from chunkast.cli.signals import Stopped, stoppable
@@ -34,6 +36,7 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     }
 )
 
+_LOG = logging.getLogger(__name__)
 _FAILED: Final = 1
 _USAGE: Final = 2
 # As shells count: 128 and the signal's number.
@@ -55,13 +58,31 @@ class _Parser(argparse.ArgumentParser):
                 sys.stdout.flush()
 
 
+class _Version(argparse.Action):
+    """Prints the version; the parser is imported only for that."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
+        from chunkast.markdown import parser_note
+
+        version = f"chunkast {chunkast.__version__}\n{parser_note()}\n"
+        parser._print_message(version, sys.stdout)  # noqa: SLF001 - our own, above
+        parser.exit()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command on ``argv`` (default: the process's arguments); its exit code."""
+    argv, debug = without_debug(sys.argv[1:] if argv is None else argv)
+    with debug_lines(wanted=debug):
+        return _code(argv)
+
+
+def _code(argv: Sequence[str]) -> int:
     try:
         with stoppable():
             return _run(argv)
     except ChunkastError as error:
         say_error(error)
+        _LOG.debug("raised at", exc_info=True)
         return _USAGE if isinstance(error, (UsageError, ConfigError)) else _FAILED
     except BrokenPipeError:
         # Whoever reads has read enough.
@@ -71,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Inputs report their own; what is left is the output.
         abandon_stdout()
         say_error(error.strerror or error)
+        _LOG.debug("raised at", exc_info=True)
         return _FAILED
     except KeyboardInterrupt as stop:
         # The same Ctrl-C may have ended whoever reads.
@@ -79,14 +101,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         abandon_stdout()
         say_error("there is not enough memory")
+        _LOG.debug("raised at", exc_info=True)
         return _FAILED
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def _run(argv: Sequence[str]) -> int:
     parser = _parser()
-    options = _parse(parser, sys.argv[1:] if argv is None else argv)
+    options = _parse(parser, argv)
     if options.command is None:
         parser.print_help(sys.stderr)
         return _USAGE
@@ -122,11 +145,15 @@ def _parser() -> _Parser:
         epilog="Exit codes: 0; 1 when some input failed and the rest is done; 2 for usage.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"chunkast {chunkast.__version__}")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the version and which parser serves"
+    )
+    add_debug(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in COMMANDS.items():
         command = commands.add_parser(
             name, help=module.HELP, description=module.DESCRIPTION, allow_abbrev=False
         )
         module.add_arguments(command)
+        add_debug(command)
     return parser

@@ -1,4 +1,4 @@
-"""``chunkast view``: a document with its chunks to look at, as a page or in the terminal."""
+"""``chunkast view``: a document with its chunks to look at, as a page or in the terminal; or its blocks."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from chunkast.errors import ChunkastError, SourceError, describe
 from chunkast.workers import attempt
 
 if TYPE_CHECKING:
+    from chunkast.config import ChunkConfig
     from chunkast.view import View
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
@@ -35,6 +36,8 @@ _ENDING: Final = ".chunks.html"
 # How reports begin; another program's file under a report's name is not replaced.
 _MARK: Final = b'<meta name="generator" content="chunkast '
 _HEAD: Final = 2_000
+# Options that --terminal or --tree leaves nothing to do, and what they are for.
+_PICTURES: Final = {"output": "a page", "open": "a page", "terminal": "a picture of the chunks"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -54,6 +57,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--terminal", action="store_true", help="show it here, in colour; write no page"
     )
     parser.add_argument(
+        "--tree",
+        action="store_true",
+        help="print the tree of blocks with their lines, characters and tokens; write no page",
+    )
+    parser.add_argument(
         "--budgets",
         type=_budgets,
         metavar="N,N,N",
@@ -69,9 +77,11 @@ def run(options: Namespace) -> int:
         raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
     config = config_of(options)
     path = _output(options)
-    from chunkast.view import render_html, view_of
-
     name = "" if options.file == "-" else PurePath(options.file).as_posix()
+    if options.tree:
+        _print_tree(options.file, name, config)
+        return 0
+    from chunkast.view import render_html, view_of
 
     def shown() -> View:
         return view_of("".join(read_pieces(options.file)), config, options.budgets, name)
@@ -93,17 +103,18 @@ def _of_document(path: str, run: Callable[[], T]) -> T:
     """What ``run`` makes of the document; what it raises is told as the document's failure."""
     answer = attempt(run)
     if answer.error is not None and not isinstance(answer.error, ChunkastError):
-        raise SourceError(path, describe(answer.error))
+        raise SourceError(path, describe(answer.error)) from answer.error
     return answer.value()
 
 
 def _output(options: Namespace) -> str | None:
     """Where the page goes; ``None`` for standard output, and for the terminal."""
     given: str | None = options.output
-    if options.terminal:
-        for name in ("output", "open"):
+    if options.terminal or options.tree:
+        shown = "tree" if options.tree else "terminal"
+        for name in ("output", "open", *(("terminal",) if options.tree else ())):
             if getattr(options, name):
-                raise UsageError(f"--{name} is for a page, and --terminal writes none")
+                raise UsageError(f"--{name} is for {_PICTURES[name]}, and --{shown} shows none")
         return None
     if given == "-":
         if options.open:
@@ -143,6 +154,17 @@ def _print(view: View) -> None:
     with open_output(None) as output:
         for piece in render_terminal(view, console):
             output.stream.write(piece.encode())
+
+
+def _print_tree(path: str, name: str, config: ChunkConfig) -> None:
+    from chunkast.chunker import Chunker
+    from chunkast.view import render_tree
+
+    chunker = Chunker(config)
+    analysis = _of_document(path, lambda: chunker.analyze("".join(read_pieces(path)), name or None))
+    with open_output(None) as output:
+        for line in render_tree(analysis, chunker.counter.count):
+            output.stream.write(line.encode())
 
 
 def _summary(path: str, view: View, size: int) -> str:

@@ -9,6 +9,7 @@ sorted. What is raised in one document costs that document alone.
 from __future__ import annotations
 
 import gc
+import logging
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -38,6 +39,7 @@ Document = tuple["str | None", "str | Notebook"]
 Parts = defaultdict[bytes, int]
 Task = Callable[["Chunker", Document, Parts], T]
 _Group = list[InputFile]
+_LOG = logging.getLogger(__name__)
 
 # A work unit ends at so many bytes or files, so that sending it costs little and its
 # results do not pile up.
@@ -57,6 +59,7 @@ class Tally:
     def fail(self, error: SourceError) -> None:
         """Count and report an input that failed."""
         say_error(error)
+        _LOG.debug("raised at", exc_info=error)
         self.failures += 1
 
 
@@ -125,13 +128,15 @@ def _outcomes(
 def _told(files: Iterable[InputFile], answers: Iterable[Answer[T]]) -> Iterator[T | SourceError]:
     """Each document's result, or why there is none."""
     for file, answer in zip(files, answers, strict=True):
-        error = answer.error
-        if error is None:
+        if answer.error is None:
             yield answer.value()
-        elif isinstance(error, SourceError):
-            yield error
-        else:
-            yield SourceError(file.path, describe(error))
+            continue
+        # With its traceback, also where that is another process's.
+        error = answer.exception()
+        if not isinstance(error, SourceError):
+            cause, error = error, SourceError(file.path, describe(error))
+            error.__cause__ = cause
+        yield error
 
 
 def _unit_runner(config: ChunkConfig, task: Task[T]) -> Callable[[list[_Group]], list[bytes]]:
@@ -179,4 +184,5 @@ def _run_group(chunker: Chunker, task: Task[T], group: _Group) -> Iterator[Answe
 
 
 def _run(chunker: Chunker, task: Task[T], file: InputFile, parts: Parts) -> T:
+    _LOG.debug("reading %s", file.path)
     return task(chunker, (file.source, read_document(file)), parts)

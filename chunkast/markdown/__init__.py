@@ -1,5 +1,6 @@
 """Markdown to a block tree with exact offsets. The only package that imports markdown_it."""
 
+from chunkast.markdown.fast import parser_note
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.markdown.parser import Document, parse_blocks, parse_document, parse_paragraphs
 
@@ -10,4 +11,5 @@ __all__ = (
     "parse_blocks",
     "parse_document",
     "parse_paragraphs",
+    "parser_note",
 )

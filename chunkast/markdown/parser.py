@@ -6,6 +6,7 @@ a paragraph is found by ``text/inline.py`` where a paragraph has to be divided.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.admonitions import admonition_plugin
 from chunkast.markdown.containers import container_plugin
 from chunkast.markdown.divs import fenced_div_plugin
-from chunkast.markdown.fast import DRAIN, TREE, accelerate
+from chunkast.markdown.fast import DRAIN, TREE, accelerate, parser_note
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.html_blocks import arrange_html, has_anchors
 from chunkast.markdown.math import math_plugin
@@ -35,6 +36,7 @@ from chunkast.text.source_map import line_starts, parseable, positions_in
 
 __all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
 
+_LOG = logging.getLogger(__name__)
 # A document with more blocks on which the parser fails is read without the parser.
 _MAX_FAILURES = 8
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph.
@@ -91,6 +93,7 @@ def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
 def _parser(extensions: frozenset[str]) -> MarkdownIt:
     md = _stock_parser(extensions)
     accelerate(md)
+    _LOG.info("%s", parser_note())
     return md
 
 

@@ -1,4 +1,4 @@
-"""Views of documents with their chunks: as one HTML page, or in a terminal."""
+"""Views of documents with their chunks: as one HTML page, in a terminal, as a tree of blocks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from chunkast.view.budgets import BudgetView, View, view_of
 from chunkast.view.cuts import Cut, find_cuts
 from chunkast.view.report import render_html
 from chunkast.view.terminal import render_terminal
+from chunkast.view.tree import render_tree
 
 __all__ = (
     "BudgetView",
@@ -14,5 +15,6 @@ __all__ = (
     "find_cuts",
     "render_html",
     "render_terminal",
+    "render_tree",
     "view_of",
 )

@@ -23,7 +23,7 @@ import markdown_it
 import mdit_py_plugins
 from markdown_it import MarkdownIt
 
-__all__ = ("DRAIN", "TREE", "VERIFIED", "accelerate", "is_verified")
+__all__ = ("DRAIN", "TREE", "VERIFIED", "accelerate", "is_verified", "parser_note")
 
 # The versions of markdown-it-py and mdit-py-plugins that the differential test
 # (tests/test_fast_parse.py) passed with.
@@ -39,6 +39,17 @@ TREE: Final = "tree"
 def is_verified() -> bool:
     """Whether the installed parser is one whose tokens the fast rules are known to make."""
     return (markdown_it.__version__, mdit_py_plugins.__version__) in VERIFIED
+
+
+def parser_note() -> str:
+    """Which of the two parsers serves, with the versions installed, in one line."""
+    installed = (
+        f"markdown-it-py {markdown_it.__version__}, mdit-py-plugins {mdit_py_plugins.__version__}"
+    )
+    if is_verified():
+        return f"fast block parser ({installed})"
+    known = "; ".join(f"{parser} with {plugins}" for parser, plugins in sorted(VERIFIED))
+    return f"stock block parser, several times slower ({installed}; the fast one is for {known})"
 
 
 def accelerate(md: MarkdownIt) -> None:
