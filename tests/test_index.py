@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, ConfigError, StoreError, digest, locate_quote
+from chunkast.cli.main import main
 from chunkast.index import Store
 from chunkast.index.schema import STEPS, connect, migrate
 from chunkast.index.terms import match_expression
@@ -467,6 +468,34 @@ def test_four_first_runs_at_once(tmp_path: Path) -> None:
     assert [err for _, err in printed] == [b""] * 4
     digests = {out.decode().splitlines()[-1] for out, _ in printed}
     assert digests == {f"digest {digest_of(path)}"}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_run_that_waits_says_so_unless_it_is_to_be_quiet(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    quiet: bool,
+) -> None:
+    folder, path = tmp_path / "docs", tmp_path / "a.db"
+    write_corpus(folder, 2)
+    words = ["index", str(folder), "--db", str(path)]
+    assert main(words) == 0
+    capsys.readouterr()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def rest(_seconds: float) -> None:
+            """The other run ends while this one waits."""
+            if other.in_transaction:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(time, "sleep", rest)
+        assert main([*words, *["-q"] * quiet]) == 0
+        assert not other.in_transaction, "it did not wait"
+    said = capsys.readouterr().err
+    note = f"chunkast: note: {path}: waiting for another run that writes to it\n"
+    assert said == "" if quiet else note in said
 
 
 # The commands
