@@ -242,6 +242,7 @@ def test_search_finds(query: str, source: str) -> None:
         assert store.search(query)[0].source == source
 
 
+@pytest.mark.slow
 def test_search_ranks_the_document_that_is_about_it_first() -> None:
     with filled(CORPUS, max_tokens=200) as store:
         for chunk in store.chunks():
@@ -365,6 +366,7 @@ def digest_of(path: Path) -> str:
         return found
 
 
+@pytest.mark.slow
 @posix
 def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> None:
     """Kill the indexer at random moments of a run; CHUNKAST_KILLS says how often."""
@@ -402,6 +404,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
     assert interrupted, "no run was interrupted"
 
 
+@pytest.mark.slow
 def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     folder, path = tmp_path / "docs", tmp_path / "a.db"
     write_corpus(folder, 60)
