@@ -164,7 +164,7 @@ def test_sections_deeper_than_any_are_packed() -> None:
 def rows(draw: st.DrawFn) -> list[tuple[int, int]]:
     """Blocks as (level, size); level 0 is a paragraph, and one comes after every heading."""
     found: list[tuple[int, int]] = []
-    for level in draw(st.lists(st.integers(0, 6), min_size=1, max_size=40)):
+    for level in draw(st.lists(st.integers(0, 6), min_size=12, max_size=40)):
         if level:
             found.append((level, 1))
         found.append((0, draw(st.integers(1, 6))))
@@ -200,7 +200,7 @@ def searched(blocks: Sequence[tuple[int, int]], budget: int, window: int) -> lis
     return [*cuts, total]
 
 
-@given(rows(), st.integers(8, 60), st.integers(0, 30))
+@given(rows(), st.integers(8, 40), st.integers(0, 30))
 def test_fill_cuts_where_best_cut_says(
     blocks: list[tuple[int, int]], budget: int, window: int
 ) -> None:
@@ -262,7 +262,7 @@ def test_an_edit_at_the_start_of_a_long_section_moves_few_cuts(seed: int) -> Non
 def paragraphs(draw: st.DrawFn) -> list[list[int]]:
     """The sizes of the sentences of paragraphs, all in one section."""
     return draw(
-        st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=3), min_size=2, max_size=30)
+        st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=3), min_size=10, max_size=30)
     )
 
 
@@ -335,7 +335,7 @@ def test_room_is_left_for_the_heading_path(
         assert chunk.embed_text == shown(chunk) + chunk.text
 
 
-@given(st.lists(st.integers(1, 6), min_size=4, max_size=60), st.integers(24, 60), st.booleans())
+@given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60), st.booleans())
 def test_room_is_left_for_the_lines_of_a_divided_fence(
     lines: list[int], budget: int, trim: bool
 ) -> None:
@@ -348,7 +348,7 @@ def test_room_is_left_for_the_lines_of_a_divided_fence(
         assert chunk.embed_text.rstrip().endswith("\n```")
 
 
-@given(st.lists(st.integers(1, 6), min_size=4, max_size=60), st.integers(24, 60))
+@given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60))
 def test_room_is_left_for_the_header_of_a_divided_table(cells: list[int], budget: int) -> None:
     header = "| w | w |\n|---|---|\n"
     text = header + "".join(f"| {' '.join('w' * size)} | w |\n" for size in cells)
