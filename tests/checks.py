@@ -131,6 +131,8 @@ def check_promises(
         if chunk.overlap:
             assert chunk.start_index > chunks[number - 1].start_index
             assert chunk.start_index < chunks[number - 1].end_index
+            repeated = text[chunk.start_index : chunks[number - 1].end_index]
+            assert count(repeated) <= config.overlap_tokens, "overlap above its own budget"
         own_end = chunk.end_index
         # 3. Exact budget.
         assert chunk.token_count == count(chunk.text)

@@ -16,6 +16,7 @@ from chunkast.code import versions
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# "quick" is for the loop; ``.ci/run`` has "ci", and what runs at night "nightly".
 settings.register_profile(
     "ci",
     max_examples=200,
@@ -26,7 +27,8 @@ settings.register_profile(
 settings.register_profile(
     "nightly", settings.get_profile("ci"), max_examples=2_000, derandomize=False
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=20)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""The command, run as a process on documents of its own.
+"""The command on documents of its own: inside this process, and as one where that matters.
 
 What it prints is compared with what the library gives for the same text and options, and
 every behaviour at the edges (bad input, broken pipes, signals) is provoked for real.
@@ -6,6 +6,7 @@ every behaviour at the edges (bad input, broken pipes, signals) is provoked for 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -76,12 +77,32 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "chunkast", *map(str, arguments)]
 
 
-def run(
+def run(*arguments: object, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """What the command does and prints, inside this process."""
+    streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
+    words = list(map(str, arguments))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        code = main(words)
+    printed = []
+    for stream in streams.values():
+        stream.flush()
+        buffer = stream.buffer
+        assert isinstance(buffer, io.BytesIO)
+        printed.append(buffer.getvalue())
+    return subprocess.CompletedProcess(words, code, *printed)
+
+
+def run_process(
     *arguments: object,
     cwd: Path,
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
+    """The same as a process of its own."""
     return subprocess.run(
         command(*arguments),
         cwd=cwd,
@@ -157,7 +178,7 @@ def test_help_and_version(tmp_path: Path) -> None:
         assert done.stdout.startswith(b"usage: chunkast")
         assert done.stderr == b""
     for arguments in (["--help"], ["--version"], ["chunk", "--help"]):
-        assert run(*arguments, cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"}).returncode == 0
+        assert run_process(*arguments, cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"}).returncode == 0
     version = run("--version", cwd=tmp_path)
     assert (version.returncode, version.stdout) == (
         0,
@@ -550,7 +571,7 @@ def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     write(tmp_path, {"ä.md": text})
     plain = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     for form in ("jsonl", "json", "text"):
-        done = run("chunk", ".", "--format", form, cwd=tmp_path, env=plain)
+        done = run_process("chunk", ".", "--format", form, cwd=tmp_path, env=plain)
         assert (done.returncode, errors(done.stderr)) == (0, [])
         for part in ("Blåbærgrød 🙂 漢字", "Ünïcode"):
             assert part.encode() in done.stdout
@@ -623,6 +644,7 @@ LONG_NUMBERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_numbers_of_thousands_of_digits_are_written(tmp_path: Path, jobs: int) -> None:
     good = {f"{n}.md": paragraphs(1, n) for n in range(48)}
@@ -663,6 +685,7 @@ def run_in(kilobytes: int, *arguments: object, cwd: Path) -> subprocess.Complete
     )
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: int) -> None:
@@ -685,6 +708,7 @@ def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: 
     assert run("search", "Paragraph", "--db", "a.db", cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 @linux
 def test_a_view_of_a_document_larger_than_memory_is_one_line(tmp_path: Path) -> None:
     write(tmp_path, {"parsed.md": "a\n\n" * 4_000_000})
@@ -833,6 +857,7 @@ def test_each_document_is_written_before_the_next_is_read(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_memory_is_not_filled_with_what_nobody_takes(tmp_path: Path, jobs: int) -> None:
     # While the pipe is full no further files are read, so one can still be taken away.
@@ -847,6 +872,7 @@ def test_memory_is_not_filled_with_what_nobody_takes(tmp_path: Path, jobs: int) 
     assert len(sources(first + out)) == 249
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [["--jobs", "1"], ["--jobs", "2"], ["--format", "json"]])
 def test_a_reader_that_leaves(tmp_path: Path, arguments: list[str], unbuffered: str) -> None:
@@ -862,6 +888,7 @@ def test_a_reader_that_leaves(tmp_path: Path, arguments: list[str], unbuffered: 
     assert err == b""
 
 
+@pytest.mark.slow
 def test_a_slow_document_does_not_let_the_others_pile_up(tmp_path: Path) -> None:
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(1, n) for n in range(1, 600)})
     write(tmp_path, {"docs/000.md": paragraphs(30_000)})
@@ -891,6 +918,7 @@ def test_unbuffered_output_is_complete(tmp_path: Path) -> None:
     assert records(first + out) == expected([("a.md", paragraphs(5000))], max_tokens=1_000_000)
 
 
+@pytest.mark.slow
 @linux
 def test_a_full_disk(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": GUIDE})
@@ -966,6 +994,7 @@ def test_output_file_of_the_longest_name(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.slow
 @linux
 def test_runs_of_one_process_id_share_a_folder(tmp_path: Path) -> None:
     # As containers do, in each of which the first process has the id 1.
@@ -1040,6 +1069,7 @@ def process_group_lives(group: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -1109,6 +1139,7 @@ runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
 """
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("star", ["", "*"])
 @pytest.mark.parametrize(
@@ -1171,6 +1202,7 @@ def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @linux
 def test_a_worker_that_dies(tmp_path: Path) -> None:
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})

@@ -373,6 +373,7 @@ def test_promises_on_fences_of_any_code(
     check_promises("".join(prefix + line for line in document.splitlines(keepends=True)), config)
 
 
+@pytest.mark.slow
 @grammars
 @pytest.mark.parametrize("name", CODE)
 def test_time_grows_linearly_with_code(name: str) -> None:
@@ -387,6 +388,7 @@ def test_time_grows_linearly_with_code(name: str) -> None:
     assert time_growth(chunk_both, build, 16_000) <= TIME_LIMIT
 
 
+@pytest.mark.slow
 @grammars
 def test_many_broken_fences_grow_linearly() -> None:
     chunker = Chunker(max_tokens=64)

@@ -270,3 +270,15 @@ def test_the_heading_path_leaves_no_chunk_of_a_few_tokens() -> None:
         plain = Chunker(max_tokens=budget, overlap=0, context="none").chunk(text)
         crumbs = sum(chunk.token_count < 12 for chunk in chunks)
         assert crumbs <= sum(chunk.token_count < 12 for chunk in plain)
+
+
+@pytest.mark.parametrize("space", ["\u2028", "\u2029", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_fence_is_opened_again_with_its_whole_info_string(space: str, end: str) -> None:
+    opening = f"```python title=a{space}b"
+    lines = [f"line_{number} = {number}" for number in range(60)]
+    text = end.join([opening, *lines, "```", ""])
+    chunks = check_promises(text, ChunkConfig(max_tokens=60, overlap=0))
+    assert len(chunks) > 2
+    for chunk in chunks[1:]:
+        assert chunk.embed_text.startswith(f"{opening}\n"), chunk.embed_text

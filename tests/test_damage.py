@@ -69,6 +69,7 @@ def refused(path: Path) -> Iterator[str]:
         yield str(caught.value)
 
 
+@pytest.mark.slow
 def test_damage_gives_no_traceback_and_no_other_answer(tmp_path: Path) -> None:
     """A part of what ``python -m tests.bench.damage`` does."""
     chosen = random.Random(14).sample(list(damages(80)), 30)
@@ -78,6 +79,7 @@ def test_damage_gives_no_traceback_and_no_other_answer(tmp_path: Path) -> None:
     assert tally.silent == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [
@@ -310,6 +312,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("size", [0, 100, 5_000, 40_000, 200_000])
 def test_a_first_run_on_a_full_disk_leaves_no_files(tmp_path: Path, size: int) -> None:

@@ -180,6 +180,7 @@ class TestArrow:
         first, second = chunk_table(twice)["id"].to_pylist()
         assert first == second == CHUNKER.chunk("One.", "a")[0].id
 
+    @pytest.mark.slow
     def test_batches_stay_small(self) -> None:
         texts = {str(number): "One.\n\n" for number in range(10_000)}
         sizes = [batch.num_rows for batch in chunk_record_batches(table(texts).to_batches())]

@@ -151,6 +151,7 @@ def test_every_token_is_identical_in_documents(path: Path) -> None:
     assert_identical(path.read_bytes().decode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_token_is_identical_in_hostile_texts(name: str) -> None:
     assert_identical(CASES[name](1_000))

@@ -1,4 +1,4 @@
-"""Every document of fixtures/documents, chunked under four configurations, as it was read.
+"""Every document of fixtures/documents, chunked under two configurations, as it was read.
 
 A golden file holds what a person can judge about each chunk: where it begins and ends, its
 counts, and both ends of its text. Whatever moves a chunk shows up here; read the
@@ -26,22 +26,21 @@ GOLDENS: Final = ROOT / "fixtures" / "goldens"
 COMMAND: Final = "pytest --update-goldens tests/test_goldens.py"
 
 CONFIGURATIONS: Final[dict[str, dict[str, Any]]] = {
-    "default-900": {},
     "sections-200-context": {"max_tokens": 200, "overlap": 0.15},
-    "fill-128-o200k": {
-        "max_tokens": 128,
+    "fill-160-exact": {
+        "max_tokens": 160,
         "packing": "fill",
         "encoding": "o200k_base",
         "overlap": 0,
+        "trim": False,
     },
-    "tiny-48-exact": {"max_tokens": 48, "overlap": 0, "trim": False, "context": "none"},
 }
 # Goldens are the same whether the extra ``code`` is there or not.
 pytestmark = pytest.mark.usefixtures("without_grammars")
 
 # What is said of a chunk, and what of it stands on one line.
 LINES: Final = (
-    ("id", "lines", "chars"),
+    ("id", "lines", "chars", "bytes"),
     ("token_count", "embed_token_count", "overlap", "oversize"),
     ("headings",),
     ("kinds",),
@@ -64,6 +63,7 @@ def described(chunk: Chunk) -> Golden:
         "id": chunk.id,
         "lines": f"{chunk.start_line}-{chunk.end_line}",
         "chars": f"{chunk.start_index}-{chunk.end_index}",
+        "bytes": f"{chunk.start_byte}-{chunk.end_byte}",
         "token_count": chunk.token_count,
         "embed_token_count": chunk.embed_token_count,
         "overlap": chunk.overlap,
@@ -152,7 +152,7 @@ def test_every_golden_has_a_document(update_goldens: bool) -> None:
 
 def test_updating_is_refused_where_ci_is_set() -> None:
     """The golden file stays as it is."""
-    document, name = ROOT / "fixtures" / "documents" / "tiny.md", "default-900"
+    document, name = ROOT / "fixtures" / "documents" / "tiny.md", "sections-200-context"
     path = golden_path(document, name)
     before = path.stat().st_mtime_ns if path.exists() else None
     test = f"{__file__}::{test_chunks_are_as_they_were_read.__name__}[{document.name}-{name}]"
@@ -171,7 +171,7 @@ def test_updating_is_refused_where_ci_is_set() -> None:
 
 def test_a_difference_fails(tmp_path: Path) -> None:
     """A missing golden, an edited document and an edited golden are each told."""
-    document, name = tmp_path / "guide.md", "tiny-48-exact"
+    document, name = tmp_path / "guide.md", "fill-160-exact"
     document.write_bytes(b"# A\r\n\r\nSome text.\r\n\r\n# B\r\n\r\nMore text.\r\n")
     with pytest.raises(pytest.fail.Exception, match=f"with: {COMMAND}"):
         check(document, name, tmp_path, update=False)

@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, ConfigError, StoreError, digest, locate_quote
+from chunkast.cli.main import main
 from chunkast.index import Store
 from chunkast.index.schema import STEPS, connect, migrate
 from chunkast.index.terms import match_expression
@@ -241,6 +242,7 @@ def test_search_finds(query: str, source: str) -> None:
         assert store.search(query)[0].source == source
 
 
+@pytest.mark.slow
 def test_search_ranks_the_document_that_is_about_it_first() -> None:
     with filled(CORPUS, max_tokens=200) as store:
         for chunk in store.chunks():
@@ -364,6 +366,7 @@ def digest_of(path: Path) -> str:
         return found
 
 
+@pytest.mark.slow
 @posix
 def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> None:
     """Kill the indexer at random moments of a run; CHUNKAST_KILLS says how often."""
@@ -401,6 +404,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
     assert interrupted, "no run was interrupted"
 
 
+@pytest.mark.slow
 def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     folder, path = tmp_path / "docs", tmp_path / "a.db"
     write_corpus(folder, 60)
@@ -467,6 +471,34 @@ def test_four_first_runs_at_once(tmp_path: Path) -> None:
     assert [err for _, err in printed] == [b""] * 4
     digests = {out.decode().splitlines()[-1] for out, _ in printed}
     assert digests == {f"digest {digest_of(path)}"}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_run_that_waits_says_so_unless_it_is_to_be_quiet(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    quiet: bool,
+) -> None:
+    folder, path = tmp_path / "docs", tmp_path / "a.db"
+    write_corpus(folder, 2)
+    words = ["index", str(folder), "--db", str(path)]
+    assert main(words) == 0
+    capsys.readouterr()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def rest(_seconds: float) -> None:
+            """The other run ends while this one waits."""
+            if other.in_transaction:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(time, "sleep", rest)
+        assert main([*words, *["-q"] * quiet]) == 0
+        assert not other.in_transaction, "it did not wait"
+    said = capsys.readouterr().err
+    note = f"chunkast: note: {path}: waiting for another run that writes to it\n"
+    assert said == "" if quiet else note in said
 
 
 # The commands

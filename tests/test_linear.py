@@ -26,6 +26,8 @@ from chunkast.model import Block
 from chunkast.text.spans import trim_span
 from tests.hostile import CASES, EXTENDED, VARIANTS, Build, filled
 
+pytestmark = pytest.mark.slow
+
 GROWTH: Final = 4
 # How much more a character may take in the larger document. Quadratic growth is GROWTH.
 TIME_LIMIT: Final = 2.2

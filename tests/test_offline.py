@@ -144,6 +144,7 @@ def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
             assert "--allow-download" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"damaged"])
 def test_a_damaged_file_in_the_users_cache_is_left_alone(traced: Traced, content: bytes) -> None:
     cache = traced.folder / "cache"

@@ -33,6 +33,7 @@ def test_joined_clusters_are_those_of_the_regex_package(text: str) -> None:
     assert joined_spans(text, 0, len(text)) == [span for span in spans if span[1] - span[0] > 1]
 
 
+@pytest.mark.slow
 def test_millions_of_clusters_in_a_row() -> None:
     # More repetitions than one match of the regex package can take.
     text = "\r\n" * 4_000_000

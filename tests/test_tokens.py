@@ -216,6 +216,7 @@ def of_pattern(name: str) -> tiktoken.Encoding:
     return tiktoken.Encoding(name, pat_str=r50k_pat_str, mergeable_ranks=ranks, special_tokens={})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*sorted(BUNDLED), "pattern of r50k"])
 def test_runs_of_white_space_are_encoded_as_tiktoken_encodes_them(name: str) -> None:
     encoding = of_pattern(name)

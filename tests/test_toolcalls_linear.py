@@ -15,6 +15,8 @@ from chunkast.toolcalls import Tool, ToolCallStream, parse_tool_calls
 from tests.hostile import Build, filled, growing, halves
 from tests.test_linear import TIME_LIMIT, time_growth
 
+pytestmark = pytest.mark.slow
+
 Parse = Callable[[str], object]
 
 NUMBERS: Final = {"type": "array", "items": {"type": "number"}}

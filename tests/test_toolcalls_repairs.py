@@ -86,6 +86,7 @@ def test_what_is_in_order_is_left_alone(elements: list[str]) -> None:
     assert balance_tags(text) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["</a", "</a <", "<a>x</a", "<a></b", "</ ", "<ab></a"])
 @pytest.mark.parametrize("tail", ["", ">"])
 def test_balancing_takes_linear_time(unit: str, tail: str) -> None:

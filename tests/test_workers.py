@@ -157,6 +157,7 @@ def test_an_exception_that_cannot_be_sent() -> None:
         list(workers.results(range(8)))
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
     ("how", "reason"), [("kill", "it was killed, perhaps for lack of memory"), ("exit", "code 7")]
@@ -181,6 +182,7 @@ def test_no_process_is_left() -> None:
 # Batches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", ["none", "headings"])
 def test_chunks_are_the_same_to_the_last_field(context: Literal["none", "headings"]) -> None:
     texts = [file.read_bytes().decode() for file in sorted(DOCUMENTS.iterdir())] * 3
@@ -194,6 +196,7 @@ def test_chunks_are_the_same_to_the_last_field(context: Literal["none", "heading
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     [
@@ -218,6 +221,7 @@ def test_every_way_to_start_a_process(tmp_path: Path, first: str) -> None:
     assert int(done.stdout) > 24
 
 
+@pytest.mark.slow
 def test_batches_in_several_threads() -> None:
     texts = [paragraphs(300) for _ in range(40)]
     chunker = Chunker(max_tokens=200)
@@ -255,6 +259,7 @@ def test_a_counter_that_raises() -> None:
         chunker.chunk_batch(texts, workers=2)
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["INT", "KILL"])
 @pytest.mark.parametrize("first", ["pass", "multiprocessing.set_start_method('spawn')"])
@@ -310,6 +315,7 @@ def texts_with(bad: Mapping[int, str]) -> list[str]:
     return [f"{text}# Last\n\n{bad.get(number, 'Good')}" for number, text in enumerate(TEXTS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_document_that_fails_costs_itself_alone(workers: int) -> None:
     told: list[tuple[int, str | None, BaseException]] = []
@@ -356,6 +362,7 @@ def test_without_on_error_the_first_failure_is_raised_at_the_end(workers: int) -
         assert "in stumbling" in str(caught.value.__cause__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_on_error_raises_ends_the_batch(workers: int) -> None:
     def on_error(number: int, *_: object) -> None:
@@ -430,6 +437,7 @@ def test_a_chunker_that_cannot_be_sent_says_so() -> None:
         pickle.dumps(Chunker(encoding=lambda text: 2 * len(text)))
 
 
+@pytest.mark.slow
 def test_chunkers_in_processes_of_another_library() -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool:

@@ -8,18 +8,20 @@ from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, ProtectedRegion
+from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("find_regions", "opening_column", "opening_line")
 
 _PROTECTED: Final = frozenset(kind for kind, row in CONSTRUCTS.items() if row.protected)
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
+# The first run of a fence's opening line, and the rest of that line.
+_OPENING = re.compile(r"[^\r\n]*?((?:`{3,}|~{3,})[^\r\n]*)")
 
 
 def opening_line(text: str, fence: Block) -> str:
     """A fence's opening line without its indentation or container prefix."""
-    first = text[fence.start : fence.end].splitlines()[0]
-    opening = _FENCE_RUN.search(first)
-    return first[opening.start() :].rstrip() if opening else ""
+    opening = _OPENING.match(text, fence.start, fence.end)
+    return opening[1].rstrip(WHITE_SPACE) if opening else ""
 
 
 def opening_column(text: str, fence: Block) -> int:

@@ -127,7 +127,8 @@ def _update(
     store: Store, options: Namespace, root: Path, chunker: Chunker, tally: Tally
 ) -> IndexReport:
     def wait() -> None:
-        say_note(f"{options.db}: waiting for another run that writes to it")
+        if not options.quiet:
+            say_note(f"{options.db}: waiting for another run that writes to it")
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
         selection = select([str(root)], code=options.code, follow_links=options.follow_links)

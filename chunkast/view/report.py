@@ -138,7 +138,7 @@ def _number(value: float) -> float | int:
 
 
 def _resource(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+    return (files(__package__) / name).read_bytes().decode("utf-8")
 
 
 def _hash(text: str) -> str:
