@@ -1,7 +1,7 @@
 """chunkast: Markdown to chunks that fit an exact token budget.
 
 The names below are the public ones; importing the package loads none of the libraries
-behind them.
+they use.
 """
 
 from __future__ import annotations

@@ -71,4 +71,4 @@ def _plain(text: str) -> str:
 
 
 def _wrong(name: str, value: object, allowed: str) -> TypeError:
-    return TypeError(f"{name} is of type {type(value).__name__}: allowed is {allowed}")
+    return TypeError(f"{name} is of type {type(value).__name__}: must be {allowed}")

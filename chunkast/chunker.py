@@ -43,7 +43,7 @@ class Chunker:
     def __init__(self, config: ChunkConfig | None = None, **options: Unpack[ChunkOptions]) -> None:
         if config is not None and not isinstance(config, ChunkConfig):
             raise ConfigError(
-                "config", config, "allowed is a ChunkConfig, or keywords: Chunker(max_tokens=512)"
+                "config", config, "must be a ChunkConfig, or keywords: Chunker(max_tokens=512)"
             )
         if config is not None and options:
             name, value = next(iter(options.items()))
@@ -185,9 +185,9 @@ class Chunker:
         names: list[str | None]
         names = [None] * len(texts) if sources is None else checked_items("sources", sources)
         if len(names) != len(texts):
-            raise ConfigError("sources", len(names), f"allowed is one per text ({len(texts)})")
+            raise ConfigError("sources", len(names), f"must be one per text ({len(texts)})")
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise ConfigError("workers", workers, "allowed is a whole number of at least 1")
+            raise ConfigError("workers", workers, "must be a whole number of at least 1")
         from chunkast.batch import chunk_groups
 
         return chunk_groups(

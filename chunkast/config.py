@@ -130,12 +130,12 @@ class ChunkConfig:
         if self.min_tokens is not None:
             _check_int("min_tokens", self.min_tokens, least=0)
         if self.model is not None and not isinstance(self.model, str):
-            raise ConfigError("model", self.model, "allowed is a model's name, or None")
+            raise ConfigError("model", self.model, "must be a model's name, or None")
         if self.window is not None:
             _check_int("window", self.window, least=0)
         _check_number("decay", self.decay)
         if not 0 <= self.decay <= 1:
-            raise ConfigError("decay", self.decay, "allowed is a number from 0 to 1")
+            raise ConfigError("decay", self.decay, "must be a number from 0 to 1")
         for name, allowed in (
             ("packing", ("sections", "fill")),
             ("context", ("none", "title", "headings")),
@@ -157,7 +157,7 @@ class ChunkConfig:
     def _check_overlap(self) -> None:
         value = self.overlap
         allowed = (
-            f"allowed is a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
+            f"must be a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
             f"tokens (0 <= overlap < max_tokens={self.max_tokens})"
         )
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -166,7 +166,7 @@ class ChunkConfig:
             raise ConfigError("overlap", value, allowed)
 
     def _check_scores(self) -> None:
-        allowed = "allowed is a mapping from kind to number"
+        allowed = "must be a mapping from kind to number"
         if not isinstance(self.scores, Mapping):
             raise ConfigError("scores", self.scores, allowed)
         try:
@@ -252,12 +252,12 @@ def _suggest(given: object, names: Iterable[str]) -> str:
     names = list(names)
     close = difflib.get_close_matches(given, names, n=1) if isinstance(given, str) else []
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}allowed are {', '.join(names)}"
+    return f"{hint}must be one of {', '.join(names)}"
 
 
 def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
     """What a field that takes several values was given; a str is a value, not several."""
-    allowed = f"allowed is a sequence of {what}"
+    allowed = f"must be a sequence of {what}"
     try:
         items = None if isinstance(given, str) else tuple(islice(given, _MOST_ITEMS + 1))
     except Exception as error:  # whatever an iterable of the user's own raises
@@ -270,13 +270,13 @@ def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
 def _check_int(name: str, value: object, *, least: int) -> None:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not (whole and least <= value <= _MOST_TOKENS):  # type: ignore[operator]
-        allowed = f"allowed is a whole number of at least {least} and at most 2**63 - 1"
+        allowed = f"must be a whole number of at least {least} and at most 2**63 - 1"
         raise ConfigError(name, value, allowed)
 
 
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
-        raise ConfigError(name, value, "allowed is a finite number")
+        raise ConfigError(name, value, "must be a finite number")
 
 
 def _is_finite(value: float) -> bool:
@@ -289,4 +289,4 @@ def _is_finite(value: float) -> bool:
 def _check_choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
     # The type comes first: values of other types may compare in ways of their own.
     if not any(type(value) is type(choice) and value == choice for choice in allowed):
-        raise ConfigError(name, value, f"allowed are {', '.join(map(repr, allowed))}")
+        raise ConfigError(name, value, f"must be one of {', '.join(map(repr, allowed))}")

@@ -288,7 +288,7 @@ def test_no_end_of_a_text_makes_the_parser_fail(last: str) -> None:
     ("options", "message"),
     [
         ({"heuristics": [1]}, "heuristics=1: must be a Heuristic"),
-        ({"heuristics": 1}, "heuristics=1: allowed is a sequence"),
+        ({"heuristics": 1}, "heuristics=1: must be a sequence"),
         ({"tools": ["calc"]}, "tools='calc': must be a Tool"),
         ({"tools": [Tool("a"), Tool("a")]}, "tools='a': two tools have this name"),
     ],

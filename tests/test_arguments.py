@@ -35,7 +35,7 @@ LONG = "# Long\n\n" + "Water rises and falls.\n\n" * 9_000
 
 @pytest.mark.parametrize("value", [512, "o200k_base", {"max_tokens": 512}, False, ""])
 def test_a_configuration_is_told_from_a_value_of_it(value: Any) -> None:
-    hint = re.escape("allowed is a ChunkConfig, or keywords: Chunker(max_tokens=512)")
+    hint = re.escape("must be a ChunkConfig, or keywords: Chunker(max_tokens=512)")
     with pytest.raises(ConfigError, match=f"^config={re.escape(repr(value))}: {hint}$"):
         Chunker(value)
 
@@ -55,14 +55,14 @@ WAYS: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (None, "text is of type NoneType: allowed is a str$"),
-        (512, "text is of type int: allowed is a str$"),
+        (None, "text is of type NoneType: must be a str$"),
+        (512, "text is of type int: must be a str$"),
         (
             Path("a.md"),
-            r"text is of type \w+Path: allowed is a str; chunk_file\(path\) reads a file",
+            r"text is of type \w+Path: must be a str; chunk_file\(path\) reads a file",
         ),
-        (b"# A", r"text is of type bytes: allowed is a str; decode bytes first: data\.decode"),
-        (["a", "b"], r"text is of type list: allowed is a str; chunk_batch\(texts\) takes several"),
+        (b"# A", r"text is of type bytes: must be a str; decode bytes first: data\.decode"),
+        (["a", "b"], r"text is of type list: must be a str; chunk_batch\(texts\) takes several"),
     ],
     ids=["None", "int", "Path", "bytes", "list"],
 )
@@ -82,7 +82,7 @@ def test_what_is_no_text_costs_itself_alone(workers: int) -> None:
         workers=workers,
         on_error=lambda number, source, error: told.append((number, source, str(error))),
     )
-    assert told == [(1, "b", "text is of type NoneType: allowed is a str")]
+    assert told == [(1, "b", "text is of type NoneType: must be a str")]
     assert [bool(chunks) for chunks in found] == [True, False, True]
 
 
@@ -124,16 +124,16 @@ def test_what_is_no_name_is_told(name: str) -> None:
     for way in ways:
         with pytest.raises(TypeError, match=rf"^{name} is of type \w+Path: .*path\.as_posix\(\)"):
             way(TEXT, **{name: Path("a.md")})
-        with pytest.raises(TypeError, match=f"^{name} is of type int: allowed is a str or None$"):
+        with pytest.raises(TypeError, match=f"^{name} is of type int: must be a str or None$"):
             way(TEXT, **{name: 1})
 
 
 @pytest.mark.parametrize("value", [None, TEXT, b"text", 3], ids=["None", "str", "bytes", "int"])
 def test_several_texts_are_told_from_one(value: Any) -> None:
-    with pytest.raises(TypeError, match=r"^texts is of type .*: allowed is a list"):
+    with pytest.raises(TypeError, match=r"^texts is of type .*: must be a list"):
         CHUNKER.chunk_batch(value)
     if value is not None:
-        with pytest.raises(TypeError, match=r"^sources is of type .*: allowed is a list"):
+        with pytest.raises(TypeError, match=r"^sources is of type .*: must be a list"):
             CHUNKER.chunk_batch([TEXT], value)
 
 
@@ -157,7 +157,7 @@ def test_texts_may_come_from_a_generator() -> None:
 def test_pairs_are_told_from_texts(value: Any, place: str) -> None:
     for way in (CHUNKER.iter_chunks, CHUNKER.chunk_documents):
         with pytest.raises(
-            TypeError, match=rf"^{place} is of type .*: allowed is \(source, text\)"
+            TypeError, match=rf"^{place} is of type .*: must be \(source, text\)"
         ):
             list(way(value))
 
@@ -247,7 +247,7 @@ def test_a_path_that_is_no_file_is_told(folder: Path) -> None:
     with pytest.raises(SourceError):
         CHUNKER.chunk_file("a" * 5_000)
     for wrong in (None, 3, b"docs/a.md"):
-        with pytest.raises(TypeError, match=r"^path is of type \w+: allowed is a str or a pathlib"):
+        with pytest.raises(TypeError, match=r"^path is of type \w+: must be a str or a pathlib"):
             CHUNKER.chunk_file(wrong)  # type: ignore[arg-type]
     (folder / "a.md").write_bytes(TEXT.encode())
     with pytest.raises(TypeError, match=r"^source is of type int"):

@@ -35,17 +35,17 @@ def texts(text: str, **options: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_tokens": 0}, "max_tokens=0: allowed is a whole number of at least 1"),
+        ({"max_tokens": 0}, "max_tokens=0: must be a whole number of at least 1"),
         ({"max_tokens": True}, "max_tokens=True"),
         ({"max_tokens": 12.5}, "max_tokens=12.5"),
-        ({"overlap": 1.0}, "overlap=1.0: allowed is a fraction of max_tokens"),
+        ({"overlap": 1.0}, "overlap=1.0: must be a fraction of max_tokens"),
         ({"overlap": -0.1}, "overlap=-0.1"),
         ({"overlap": 900}, "overlap=900"),
         ({"overlap": float("nan")}, "overlap=nan"),
         ({"min_tokens": -1}, "min_tokens=-1"),
         ({"window": -1}, "window=-1"),
         ({"decay": 1.5}, "decay=1.5"),
-        ({"packing": "section"}, "packing='section': allowed are 'sections', 'fill'"),
+        ({"packing": "section"}, "packing='section': must be one of 'sections', 'fill'"),
         ({"context": None}, "context=None"),
         ({"trim": 1}, "trim=1"),
         ({"oversize": "drop"}, "oversize='drop'"),
@@ -276,7 +276,7 @@ def test_what_is_done_of_a_document_is_let_go_of() -> None:
 
 
 def test_batch_arguments_are_checked() -> None:
-    with pytest.raises(ConfigError, match="sources=1: allowed is one per text"):
+    with pytest.raises(ConfigError, match="sources=1: must be one per text"):
         Chunker().chunk_batch(["a", "b"], sources=["x"])
     with pytest.raises(ConfigError, match="workers=0"):
         Chunker().chunk_batch(["a"], workers=0)

@@ -246,7 +246,7 @@ def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:
         (["--window", "-5"], "window=-5: "),
         (["--extensions", "tabels"], "did you mean 'tables'?"),
         (["--set", "max_token=5"], "did you mean 'max_tokens'?"),
-        (["--set", 'scores={"h9": 1}'], "scores='h9': allowed are h1, "),
+        (["--set", 'scores={"h9": 1}'], "scores='h9': must be one of h1, "),
         (["--set", "trim=yes"], "trim='yes': "),
         (["--set", "decay"], "--set decay: expected FIELD=VALUE"),
         (["--decay", "0.5", "--set", "decay=0.5"], "decay is given twice"),

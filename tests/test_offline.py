@@ -223,7 +223,7 @@ def test_messages_tell_what_is_bundled() -> None:
         Chunker(encoding="nonsense")
     with pytest.raises(ConfigError, match=r"model='davinci': its encoding is r50k_base: its"):
         Chunker(model="davinci")
-    with pytest.raises(ConfigError, match="allow_download=1: allowed are True, False"):
+    with pytest.raises(ConfigError, match="allow_download=1: must be one of True, False"):
         Chunker(allow_download=1)  # type: ignore[arg-type]
 
 

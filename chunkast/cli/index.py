@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     root = _folder(options.paths)
     chunker = Chunker(config_of(options))
     tally = Tally()
-    # A trial run leaves nothing behind, an empty database neither.
+    # A trial run leaves no files, an empty database neither.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
     with Store(path, create=True) as store:
         report = _update(store, options, root, chunker, tally)

@@ -41,7 +41,7 @@ Task = Callable[["Chunker", Document, Parts], T]
 _Group = list[InputFile]
 _LOG = logging.getLogger(__name__)
 
-# A work unit ends at so many bytes or files, so that sending it costs little and its
+# A work unit ends at this number of bytes or files, so that sending it costs little and its
 # results do not pile up.
 _UNIT_BYTES: Final = 256 * 1024
 _UNIT_FILES: Final = 32

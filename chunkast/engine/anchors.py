@@ -1,9 +1,9 @@
 """Anchors: cuts that depend on the text around them alone.
 
 Every other cut depends on where the one before it fell, so that an edit could move all
-cuts behind it, to the end of a long list. An anchor is the best point far and wide, by its
+cuts after it, to the end of a long list. An anchor is the best point far and wide, by its
 score and then by a hash of the text that follows it; whatever is edited elsewhere, it stays,
-and the cuts behind it with it. (The idea of content-defined chunking, on break points.)
+and the cuts after it with it. (The idea of content-defined chunking, on break points.)
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ("anchors",)
 
 # The score of a point, and a hash of the text that follows it.
 _Key: TypeAlias = tuple[float, int]
-# An anchor is the best point among those less than so many budgets away on either side.
+# An anchor is the best point among those less than this number of budgets away on either side.
 # On 300 random one-line edits of real documents, cut at 256 tokens, 1.41 chunks an edit had
 # to be embedded again without anchors, 1.19 with them, for 3 % more chunks; a larger radius
 # gained less, a smaller one cost more chunks (1: 7 %) for hardly anything (1.18).
 _RADIUS: Final = 2
-# Characters behind a point that tell it from others.
+# Characters after a point that tell it from others.
 _SAMPLE: Final = 80
 
 

@@ -48,7 +48,7 @@ _SYNTAX_DEPTH: Final = 12
 class Frame:
     """What makes a piece of a divided block self-contained.
 
-    ``prefix`` goes before a text that begins inside ``(start, end)``, ``suffix`` behind
+    ``prefix`` goes before a text that begins inside ``(start, end)``, ``suffix`` after
     a text that ends there.
     """
 
@@ -105,7 +105,7 @@ def _position(item: SyntaxPoint) -> int:
 
 
 def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-    """Every line that is not blank; those behind a blank line score higher, outer ones most.
+    """Every line that is not blank; those after a blank line score higher, outer ones most.
 
     A fence's or formula's first and last line stay with what is between them.
     """
@@ -144,7 +144,7 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 
 
 def _rows(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-    """A table's rows; its header and delimiter row stay together, with a row behind them."""
+    """A table's rows; its header and delimiter row stay together, with a row after them."""
     header = start == piece.leaf.start
     for number, offset in enumerate(line_starts(piece.text[start:end])[1:-1], 1):
         if header and number == 1:
@@ -277,7 +277,7 @@ class Divider:
         return Division(points, _frame(self.text, leaf) if points else None)
 
     def _tail(self, body_end: int, end: int) -> int:
-        """Where what has to be cut off behind a body begins: a line's start, or ``end``."""
+        """Where what has to be cut off after a body begins: a line's start, or ``end``."""
         if body_end >= end or (self.trim and is_blank(self.text[body_end:end])):
             return end
         lines = line_starts(self.text[body_end:end])
@@ -290,7 +290,7 @@ class Divider:
         return list(_sentences(self._piece(leaf, end), start, end))
 
     def _piece(self, leaf: Block, end: int) -> _Piece:
-        """``leaf``, and the white space behind it up to ``end``."""
+        """``leaf``, and the white space after it up to ``end``."""
         last = max(leaf.end, end)
         clusters = joined_spans(self.text, leaf.start, last)
         is_table = CONSTRUCTS[leaf.kind].shape == "table"

@@ -37,7 +37,7 @@ class Context:
         """``path`` is the heading path before the first of ``headings``; ``count(text)`` counts tokens.
 
         ``adds_up(pos)`` says whether a text that ends with a line end, and the text from
-        ``pos`` on put behind it, have the tokens of both.
+        ``pos`` on put after it, have the tokens of both.
         """
         self._config = config
         self._count = count
@@ -72,7 +72,7 @@ class Context:
         return self._tokens(self._before(pos, pos)[0])
 
     def suffix_tokens(self, pos: int) -> int:
-        """What is to be put behind a chunk that is cut off at ``pos`` costs.
+        """What is to be put after a chunk that is cut off at ``pos`` costs.
 
         One token more than it has: its line end may join with what stands before it.
         """
@@ -82,10 +82,10 @@ class Context:
     def around(
         self, text: str, tokens: int, start: int, own: int, cut: int
     ) -> tuple[str, str, int]:
-        """What to embed before a chunk's text and behind it, and the tokens of all three.
+        """What to embed before a chunk's text and after it, and the tokens of all three.
 
         That is as much context as the budget allows. ``text`` has ``tokens`` tokens and
-        begins at ``start``, its own part at ``own``; ``cut`` is where the chunk behind it
+        begins at ``start``, its own part at ``own``; ``cut`` is where the chunk after it
         begins.
         """
         budget = self._config.max_tokens
@@ -135,7 +135,7 @@ class Context:
         begins = slot < len(self._heading_starts) and self._heading_starts[slot] == pos
         shown = self._shown.get((slot, begins))
         if shown is None:
-            # What stands behind a definition has no title of its own.
+            # What stands after a definition has no title of its own.
             titled = begins and bool(self._headings[slot].title)
             shown = self._shown[slot, begins] = self._titles(self.path(pos), titled)
         return shown

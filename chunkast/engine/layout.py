@@ -41,7 +41,7 @@ class Layout:
         """``points`` are the places that may be cut, sorted.
 
         ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
-        costs, ``suffix_tokens(pos)`` what has to be put behind one that ends there.
+        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there.
         """
         self.text = text
         self.index = index
@@ -95,7 +95,7 @@ class Layout:
         return before
 
     def start(self, i: int) -> int:
-        """Where a chunk that begins with unit ``i`` begins: behind its blank lines."""
+        """Where a chunk that begins with unit ``i`` begins: after its blank lines."""
         known = self._start[i]
         if known == _UNKNOWN:
             pos = known = self.pos[i]
@@ -125,7 +125,7 @@ class Layout:
         return known
 
     def unit_at(self, position: int) -> int:
-        """The unit that begins at ``position`` (or the first that begins behind it)."""
+        """The unit that begins at ``position`` (or the first that begins after it)."""
         return bisect_left(self.pos, position)
 
     def span(self, i: int, j: int) -> tuple[int, int]:
@@ -185,7 +185,7 @@ class Layout:
         return low
 
     def within(self, i: int, j: int, room: int) -> bool:
-        """Whether ``(i, j)``, with what has to be put behind it, takes at most ``room`` tokens.
+        """Whether ``(i, j)``, with what has to be put after it, takes at most ``room`` tokens.
 
         What is far too large is not counted. (White space that is trimmed may make the
         estimate much too high; a chunk that ends earlier is none the worse.)

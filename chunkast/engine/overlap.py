@@ -23,7 +23,7 @@ _INNER = _DIVIDED | {"lead-in", "orphan-heading"}
 class Overlap:
     """Which end of a piece the next one repeats.
 
-    A tail begins at a block, item, row or sentence behind the piece's own beginning and
+    A tail begins at a block, item, row or sentence after the piece's own beginning and
     takes at most the overlap's budget. ``sentences(i)`` are the beginnings of sentences
     inside unit ``i``, if it is prose that was not divided.
     """
@@ -35,9 +35,9 @@ class Overlap:
         self._longest: dict[tuple[int, int], tuple[int, int] | None] = {}
 
     def reserve(self, previous: Piece) -> int:
-        """How many tokens the piece behind ``previous`` has to leave free for its overlap.
+        """How many tokens the piece after ``previous`` has to leave free for its overlap.
 
-        A token more than the end of ``previous`` has: words may join behind it.
+        A token more than the end of ``previous`` has: words may join after it.
         """
         longest = self._longest_tail(previous)
         return longest[1] + 1 if longest else 0

@@ -144,7 +144,7 @@ class _Packer:
         return pieces
 
     def reserve(self, previous: Piece) -> int:
-        """The room that overlap takes in the piece behind ``previous``."""
+        """The room that overlap takes in the piece after ``previous``."""
         return 0 if self.begins_section(previous.last) else self.overlap.reserve(previous)
 
     def begins_section(self, unit: int) -> bool:

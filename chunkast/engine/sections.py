@@ -30,7 +30,7 @@ class Sections:
     after: Sequence[int]
 
     def end(self, number: int) -> int:
-        """The unit behind a section."""
+        """The unit after a section."""
         return self.starts[self.after[number]]
 
     def children(self, number: int) -> Iterator[int]:

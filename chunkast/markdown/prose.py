@@ -46,7 +46,7 @@ class Prose:
             if number + 1 >= len(source_lines):
                 return
             start, end = source_lines[number], source_lines[number + 1]
-            # Behind a heading's text its closing marks may follow, behind any other none.
+            # After a heading's text its closing marks may follow, after any other none.
             found = text.rfind(line, start, end)
             if found < 0:
                 found = max(start, content_end(text, start, end) - len(line.rstrip(WHITE_SPACE)))
