@@ -156,9 +156,7 @@ def test_texts_may_come_from_a_generator() -> None:
 )
 def test_pairs_are_told_from_texts(value: Any, place: str) -> None:
     for way in (CHUNKER.iter_chunks, CHUNKER.chunk_documents):
-        with pytest.raises(
-            TypeError, match=rf"^{place} is of type .*: must be \(source, text\)"
-        ):
+        with pytest.raises(TypeError, match=rf"^{place} is of type .*: must be \(source, text\)"):
             list(way(value))
 
 
