@@ -248,7 +248,7 @@ def test_a_notebook_may_be_empty(text: str) -> None:
     assert chunk_notebook(Chunker(), text) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples // 3)
 @given(st.lists(st.tuples(st.sampled_from(["markdown", "code", "raw"]), documents()), max_size=3))
 def test_promises_hold_in_every_cell(cells: list[tuple[str, str]]) -> None:
     text = notebook(*((kind, source, "") for kind, source in cells))

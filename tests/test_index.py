@@ -94,7 +94,7 @@ def test_what_is_stored_is_what_the_chunker_gave() -> None:
     st.lists(st.dictionaries(st.sampled_from("abcd"), documents(), max_size=4), min_size=2),
     st.sampled_from([15, 60]),
 )
-@settings(max_examples=50)
+@settings(max_examples=settings().max_examples // 4)
 def test_an_updated_index_equals_one_made_anew(
     states: Sequence[dict[str, str]], budget: int
 ) -> None:
