@@ -28,7 +28,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 # With at least this many characters for each position, a list of them is small enough.
 _CHARACTERS_PER_LISTED = 16
 # Positions in texts with fewer characters fit in four bytes, sign included.
-_FOUR_BYTE_LIMIT = 2**31
+_INT_LIMIT = 2**31
 
 
 def encode(text: str) -> bytes:
@@ -72,7 +72,7 @@ def positions_in(text: str, number: int) -> Callable[[Iterable[int]], MutableSeq
     """
     if number * _CHARACTERS_PER_LISTED <= len(text):
         return list
-    return partial(array, "i" if len(text) < _FOUR_BYTE_LIMIT else "q")
+    return partial(array, "i" if len(text) < _INT_LIMIT else "q")
 
 
 def line_starts(text: str) -> list[int]:

@@ -76,7 +76,7 @@ _MAX_REMEMBERED: Final = 16_384
 # In place of a count where none is known without counting.
 NOT_EXACT: Final = -1
 # Offsets in texts with fewer characters than this fit in four bytes.
-_FOUR_BYTE_LIMIT = 2**32
+_UNSIGNED_INT_LIMIT = 2**32
 
 
 def is_far_above(estimated: int, room: int) -> bool:
@@ -292,7 +292,7 @@ class TokenIndex:
         start, end = self._checkpoints[slot - 1], self._checkpoints[slot]
         token_ends = self._counter.token_ends
         assert token_ends is not None, "called only where counts add up"
-        kind = "I" if len(self.text) < _FOUR_BYTE_LIMIT else "Q"
+        kind = "I" if len(self.text) < _UNSIGNED_INT_LIMIT else "Q"
         return array(kind, token_ends(self.text[start:end], start))
 
     def _is_safe(self, position: int) -> bool:
