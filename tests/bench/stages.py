@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
+from inspect import isgenerator
 from statistics import median
 from time import process_time
 from typing import Any
@@ -31,10 +32,10 @@ OTHER = "other"
 SEAMS = (
     ("parse", "chunkast.analysis.analyze", "parse_document"),
     ("find boundaries", "chunkast.chunker", "Chunker._analyze"),
-    ("tokenize", "chunkast.chunker", "TokenIndex.__init__"),
-    ("divide", "chunkast.chunker", "_Run.refined"),
-    ("pack", "chunkast.chunker", "pack"),
-    ("emit", "chunkast.chunker", "_Run.emit"),
+    ("tokenize", "chunkast.engine.document", "TokenIndex.__init__"),
+    ("divide", "chunkast.engine.run", "refine"),
+    ("pack", "chunkast.engine.run", "pack"),
+    ("emit", "chunkast.engine.run", "assemble"),
 )
 
 
@@ -54,15 +55,31 @@ class _Clock:
     def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def run_timed(*arguments: Any, **keywords: Any) -> Any:
-            self.switch()
-            self.running.append(stage)
-            try:
-                return function(*arguments, **keywords)
-            finally:
-                self.switch()
-                self.running.pop()
+            with self.stage(stage):
+                result = function(*arguments, **keywords)
+            return self.each(stage, result) if isgenerator(result) else result
 
         return run_timed
+
+    @contextmanager
+    def stage(self, stage: str) -> Iterator[None]:
+        self.switch()
+        self.running.append(stage)
+        try:
+            yield
+        finally:
+            self.switch()
+            self.running.pop()
+
+    def each(self, stage: str, items: Iterator[Any]) -> Iterator[Any]:
+        """The items, the time that each takes being the stage's."""
+        end = object()
+        while True:
+            with self.stage(stage):
+                item = next(items, end)
+            if item is end:
+                return
+            yield item
 
 
 def run(setting: Setting) -> Iterator[Table]:
