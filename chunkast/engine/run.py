@@ -44,17 +44,19 @@ def chunks_of(
     document = Document.of(analysis, leaves, config, counter)
     divider = Divider(document)
     refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
-    # The points are in ``refined``.
-    analysis = replace(analysis, break_points=())
+    headings, front_matter, path = analysis.headings, analysis.front_matter, analysis.path
+    origin = Origin.of(analysis, source)
+    # Its points are in ``refined``.
+    del analysis
     if not config.overlap_tokens:
         # Blocks are asked for their sentences to overlap alone.
         leaves.release(len(document.text))
     context = Context(
         config,
-        analysis.headings,
+        headings,
         refined.frames,
-        analysis.front_matter,
-        path=analysis.path,
+        front_matter,
+        path=path,
         count=counter.count,
         adds_up=document.index.adds_up_behind_line_end,
     )
@@ -68,13 +70,13 @@ def chunks_of(
     )
     overlap = Overlap(layout, sentences_of(document, layout, divider))
     has_text = leaves.texts(document.text, layout.pos)
-    pieces = pack(layout, sections_of(analysis.headings, layout), overlap, has_text)
+    pieces = pack(layout, sections_of(headings, layout), overlap, has_text)
     return assemble(
         document,
         layout,
         context,
         pieces,
         overlap=overlap,
-        origin=Origin.of(analysis, source),
+        origin=origin,
         parts=parts,
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import regex
@@ -418,7 +418,8 @@ def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
         while first and kept[first - 1].start >= span.start:
             first -= 1
         if first < len(kept):
-            kept[first:] = [replace(span, inside=tuple(kept[first:]))]
+            inside = tuple(kept[first:])
+            kept[first:] = [InlineSpan(span.start, span.end, span.kind, inside)]
         else:
             kept.append(span)
     return kept
