@@ -13,7 +13,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("container_plugin",)
+__all__ = ("container_plugin", "push_container")
 
 _MARK: Final = ":"
 _MIN_MARKS: Final = 3
@@ -42,19 +42,24 @@ def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     if silent:
         return True
     last, closed = _closing_line(state, start_line + 1, end_line, count)
+    push_container(state, start_line, last, markup=line[:count], info=name)
+    state.line = last + closed
+    return True
+
+
+def push_container(state: StateBlock, first: int, last: int, *, markup: str, info: str) -> None:
+    """The tokens of a container whose opening line is ``first``, and of the blocks up to ``last``."""
     parent, line_max = state.parentType, state.lineMax
     state.parentType = "container"
     state.lineMax = last
     token = state.push("container_block_open", "div", 1)
-    token.markup, token.info = line[:count], name
+    token.markup, token.info = markup, info
     token.block = True
-    token.map = [start_line, last]
-    state.md.block.tokenize(state, start_line + 1, last)
+    token.map = [first, last]
+    state.md.block.tokenize(state, first + 1, last)
     token = state.push("container_block_close", "div", -1)
-    token.markup, token.block = line[:count], True
+    token.markup, token.block = markup, True
     state.parentType, state.lineMax = parent, line_max
-    state.line = last + closed
-    return True
 
 
 def _closers(state: StateBlock) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
+from chunkast.markdown.containers import push_container
 from chunkast.markdown.lines import Fences
 
 __all__ = ("fenced_div_plugin",)
@@ -40,15 +41,7 @@ def _fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool)
     if silent:
         return True
     last = _closing_line(state, start_line + 1, end_line)
-    parent, line_max = state.parentType, state.lineMax
-    state.parentType = "container"
-    token = state.push("container_block_open", "div", 1)
-    token.markup, token.info = opener["colons"], opener["about"]
-    token.map = [start_line, last]
-    state.lineMax = last
-    state.md.block.tokenize(state, start_line + 1, last)
-    state.push("container_block_close", "div", -1).markup = opener["colons"]
-    state.parentType, state.lineMax = parent, line_max
+    push_container(state, start_line, last, markup=opener["colons"], info=opener["about"])
     closed = last < end_line and _CLOSER.fullmatch(_line(state, last)) is not None
     state.line = last + closed
     return True

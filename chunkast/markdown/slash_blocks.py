@@ -16,6 +16,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
+from chunkast.markdown.containers import push_container
 from chunkast.markdown.lines import Fences
 
 __all__ = ("slash_block_plugin",)
@@ -48,15 +49,7 @@ def _slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool
         return False
     if silent:
         return True
-    parent, line_max = state.parentType, state.lineMax
-    state.parentType = "container"
-    token = state.push("container_block_open", "div", 1)
-    token.markup, token.info = opener["slashes"], opener["about"]
-    token.map = [start_line, last]
-    state.lineMax = last
-    state.md.block.tokenize(state, start_line + 1, last)
-    state.push("container_block_close", "div", -1).markup = opener["slashes"]
-    state.parentType, state.lineMax = parent, line_max
+    push_container(state, start_line, last, markup=opener["slashes"], info=opener["about"])
     state.line = last + 1
     return True
 
