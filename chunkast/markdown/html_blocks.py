@@ -9,15 +9,16 @@ closes to what stands before it.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from operator import is_
 from typing import Final
 
 import regex
 
+from chunkast.markdown.tree import new_block
 from chunkast.model import Block
 
 __all__ = ("arrange_html", "has_anchors")
@@ -75,11 +76,18 @@ def arrange_html(text: str, block: Block) -> Block:
     pairs = _nested(_pairs(children, roles), len(children))
     for number, role in roles.items():
         if role.kind == "closer" or (role.kind and _labels(children, number)):
-            children[number] = replace(children[number], kind=role.kind)
+            children[number] = _relabelled(role.kind, children[number])
     for opener, closer in pairs:
-        children[opener] = replace(children[opener], kind="label")
-        children[closer] = replace(children[closer], kind="closer")
-    return replace(block, children=tuple(_wrapped(children, pairs, roles)))
+        children[opener] = _relabelled("label", children[opener])
+        children[closer] = _relabelled("closer", children[closer])
+    return _relabelled(block.kind, block, tuple(_wrapped(children, pairs, roles)))
+
+
+def _relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
+    """``block`` as one of another kind or with other children."""
+    return new_block(
+        kind, block.start, block.end, children, block.level, block.content, block.info, block.closed
+    )
 
 
 def _wrapped(
@@ -157,7 +165,7 @@ class _OpenElements:
 
     def __init__(self) -> None:
         self._open: list[tuple[str, int]] = []
-        self._waiting: Counter[str] = Counter()
+        self._waiting: defaultdict[str, int] = defaultdict(int)
 
     def open(self, name: str, place: int) -> None:
         self._open.append((name, place))

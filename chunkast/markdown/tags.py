@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 import regex
 
+from chunkast.markdown.tree import new_block
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
@@ -49,14 +52,16 @@ _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), (
 
 @dataclass(frozen=True, slots=True)
 class _Tag:
-    """A tag on lines of its own: lines ``[first, last)`` of the leaf with number ``leaf``.
+    """A tag on lines of its own, the span ``[start, end)``, in the leaf with number ``leaf``.
 
-    Tags with the same ``key`` can be a pair: the name, and where the quote or other
+    ``first`` and ``last`` number these lines and the one after them within the leaf. Tags with the same ``key`` can be a pair: the name, and where the quote or other
     container around them begins. Lists do not count: a tag's line after an item
     continues it lazily.
     """
 
     leaf: int
+    start: int
+    end: int
     first: int
     last: int
     key: tuple[str, int]
@@ -85,26 +90,12 @@ def split_tags(
     pairs = list(_without_frames(_pairs(tags), leaves, tree))
     if not pairs:
         return tree, []
-    by_leaf: dict[int, list[_Tag]] = {}
-    for tag in sorted(
-        (tag for pair in pairs for tag in pair), key=lambda tag: (tag.leaf, tag.first)
-    ):
-        by_leaf.setdefault(tag.leaf, []).append(tag)
+    paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
     parts = {
         leaves[number].start: list(_split(text, leaves[number], found))
-        for number, found in by_leaf.items()
+        for number, found in groupby(paired, key=attrgetter("leaf"))
     }
-    starts = {
-        number: line_starts(text[leaves[number].start : leaves[number].end]) for number in by_leaf
-    }
-    spans = [
-        (
-            leaves[opener.leaf].start + starts[opener.leaf][opener.first],
-            leaves[closer.leaf].start + starts[closer.leaf][closer.last],
-        )
-        for opener, closer in pairs
-    ]
-    return _rebuilt(tree, parts), sorted(spans)
+    return _rebuilt(tree, parts), sorted((opener.start, closer.end) for opener, closer in pairs)
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
@@ -123,12 +114,11 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
     """The tags that stand on lines of their own in one leaf."""
-    starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
     if leaf.kind == "jsx":
-        closing = leaf.info.startswith("</")
         key = (leaf.info.strip("</>"), container)
-        yield _Tag(number, 0, len(starts) - 1, key, closing)
+        yield _Tag(number, leaf.start, leaf.end, 0, 1, key, leaf.info.startswith("</"))
         return
+    starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
     line = 0
     while line + 1 < len(starts):
         start, first = starts[line], line
@@ -152,7 +142,8 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         while line + 1 < len(starts) and starts[line] < end:
             line += 1
         if skipped is None:
-            yield _Tag(number, first, line, (match["name"], container), closing)
+            key = (match["name"], container)
+            yield _Tag(number, starts[first], starts[line], first, line, key, closing)
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
@@ -188,29 +179,27 @@ def _without_frames(
             yield opener, closer
 
 
-def _split(text: str, leaf: Block, tags: Sequence[_Tag]) -> Iterator[Block]:
+def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
     """A leaf as parts: those before, between and after its tag lines, and those lines."""
-    starts = line_starts(text[leaf.start : leaf.end])
     content = leaf.content.split("\n") if leaf.content else []
 
-    def part(kind: str, first: int, last: int, info: str = "") -> Block:
-        start, end = leaf.start + starts[first], leaf.start + starts[last]
+    def part(kind: str, start: int, end: int, lines: slice, info: str = "") -> Block:
         if kind != "tag" and is_blank(text[start:end]):
             kind = "blank"
         elif kind == "html" and not text[start:end].lstrip().startswith("<"):
             kind = "paragraph"  # text that only the tag before it made raw HTML
-        return replace(
-            leaf, kind=kind, start=start, end=end, content="\n".join(content[first:last]), info=info
-        )
+        said = "\n".join(content[lines])
+        return new_block(kind, start, end, (), leaf.level, said, info, leaf.closed)
 
-    line = 0
+    at, line = leaf.start, 0
     for tag in tags:
-        if tag.first > line:
-            yield part(leaf.kind, line, tag.first)
-        yield part("tag", tag.first, tag.last, "close" if tag.closing else "open")
-        line = tag.last
-    if line + 1 < len(starts):
-        yield part(leaf.kind, line, len(starts) - 1)
+        if tag.start > at:
+            yield part(leaf.kind, at, tag.start, slice(line, tag.first))
+        info = "close" if tag.closing else "open"
+        yield part("tag", tag.start, tag.end, slice(tag.first, tag.last), info)
+        at, line = tag.end, tag.last
+    if at < leaf.end:
+        yield part(leaf.kind, at, leaf.end, slice(line, None))
 
 
 def _rebuilt(block: Block, parts: dict[int, list[Block]]) -> Block:
@@ -221,4 +210,6 @@ def _rebuilt(block: Block, parts: dict[int, list[Block]]) -> Block:
             children.append(_rebuilt(child, parts))
         else:
             children.extend(parts.get(child.start, (child,)))
-    return replace(block, children=tuple(children))
+    return new_block(
+        block.kind, block.start, block.end, tuple(children), block.level, block.content, block.info
+    )
