@@ -63,6 +63,14 @@ def test_what_belongs_together_stays_together(one: str, two: str, packing: str) 
     assert parted(text, one.strip(), two.strip(), packing=packing) == []
 
 
+@pytest.mark.parametrize("packing", ["sections", "fill"])
+@pytest.mark.parametrize("gap", ["", "\n"])
+def test_a_term_stays_with_its_definition(gap: str, packing: str) -> None:
+    text = f"{PROSE}\n\nFirst\n: One.\n\nSecond term\n{gap}: A definition of one line.\n\n{PROSE}"
+    two = ": A definition of one line."
+    assert parted(text, "Second term", two, packing=packing, extensions=("deflists",)) == []
+
+
 @pytest.mark.parametrize("label", ["<!-- toc -->\n", '<a id="a"></a>\n\n', "<div>\n\n"])
 def test_a_heading_after_a_label_begins_its_section_there(label: str) -> None:
     text = f"# One\n\n{PROSE}\n\n{label}## Two\n\n{PROSE}\n"

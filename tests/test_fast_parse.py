@@ -58,6 +58,10 @@ CORNERS = (
     "::: a\n- b\n:::\n\n!!! c\n    d\n",
     "[^a]: b\n      c\n\n    d\n[^e]:\n",
     "a\n\n: b\n\n  c\n\nd\n: e\n~ f\n",
+    "::: x\na\n: b\n:\t- c\n\n  d\n\ne\n\n: f\n",
+    "> a\n> : b\n: c\n\n1. a\n   : b\n     : c\n  : d\n",
+    '<a b=c\xa0d="e">\n\n<a b=c\u2028d f>\n\n<a\x1cb>\n\n</a >\n\n<a b=c/>d\n',
+    "- <!-- a\n\n  b\n\nc -->\n\n<pre>\n\na</pre>b\n\n<?a\n?>\n<![CDATA[\n\n]]>\n<div\na>\n",
     "\ta\n \tb\n  \n\tc\n   ",
     "\x1c\x85\u2028a\u3000\n\xa0\n\u200bb\xa0",
 )

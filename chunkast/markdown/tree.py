@@ -147,13 +147,12 @@ class TreeBuilder:
                 inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
                 if token.map is not None:
                     first, last = token.map
-                    details = _details(kind, token, inside)
                     if kind == "html":
-                        self.has_html = True
-                        if first in self.leaves:
-                            kind, info = self.leaves[first]
-                            details = (0, "", info, True)
-                    self.leaf(kind, first, last, details)
+                        self.html(first, last)
+                    else:
+                        # A term's token covers no line.
+                        last += kind == "term"
+                        self.leaf(kind, first, last, _details(kind, token, inside))
             elif role == "open":
                 self.open(kind, token.map, token.info)
             elif role == "close":
@@ -175,6 +174,12 @@ class TreeBuilder:
         start, self.at = self.at, self.starts[last]
         self.children.append(new_block(kind, start, self.at, (), *details))
         self.cursor = last
+
+    def html(self, first: int, last: int) -> None:
+        """Add a block of HTML, or what the parser was to read as such."""
+        self.has_html = True
+        kind, info = self.leaves.get(first, ("html", ""))
+        self.leaf(kind, first, last, (0, "", info, True))
 
     def item(self, line: int, text: str, info: str) -> None:
         """Add a list's item of one line, with a paragraph of ``text``."""

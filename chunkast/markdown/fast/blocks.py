@@ -13,13 +13,12 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
 from chunkast.markdown.fast import containers, leaves
+from chunkast.markdown.fast.definitions import deflist
 from chunkast.markdown.fast.state import (
     BlockState,
     Chains,
     Dispatch,
     Rule,
-    new_closing_token,
-    shared_closing_token,
 )
 from chunkast.markdown.fast.tables import table
 
@@ -46,9 +45,11 @@ _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
 _INTERRUPTS_AT: Final[Mapping[str, str]] = {"deflist": ":~"}
 _OWN_RULES: Final[Mapping[str, Rule]] = {
     "blockquote": containers.blockquote,
+    "deflist": deflist,
     "fence": leaves.fence,
     "heading": leaves.heading,
     "hr": leaves.hr,
+    "html_block": leaves.html_block,
     "lheading": leaves.lheading,
     "list": containers.list_block,
     "paragraph": leaves.paragraph,
@@ -85,8 +86,6 @@ class FastBlocks(ParserBlock):
 
         self._chains = Chains(
             tables="table" in rules,
-            # This plugin hides paragraphs by changing their tokens.
-            closing=new_closing_token if "deflist" in rules else shared_closing_token,
             starts=(
                 dispatch(rules, _FIRST_CHARACTERS, "table"),
                 dispatch(rules, _FIRST_CHARACTERS),

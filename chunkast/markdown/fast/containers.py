@@ -12,9 +12,9 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from chunkast.markdown.fast.state import TRIMMED, BlockState, new_token
+from chunkast.markdown.fast.state import TRIMMED, BlockState, closing_token, new_token
 
-__all__ = ("blockquote", "list_block")
+__all__ = ("blockquote", "column_after", "hide_paragraphs", "list_block")
 
 # An item's marker with the space after it; before its last character stands the number,
 # if it has one.
@@ -80,8 +80,8 @@ def _push_list(state: BlockState, found: re.Match[str], lines: list[int], end: i
     if tasks:
         opening.attrs = {**opening.attrs, "class": "contains-task-list"}
     if tight:
-        _hide_paragraphs(state, first)
-    state.tokens.append(state.closing(f"{kind}_close", tag, state.level, marker[-1]))
+        hide_paragraphs(state, first)
+    state.tokens.append(closing_token(f"{kind}_close", tag, state.level, marker[-1]))
 
 
 def _items(
@@ -150,7 +150,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     marker = found[1]
     content = found.end()
     width = columns + len(marker)
-    text_column = _column_after(state.src[found.end(1) : content], width, state.bsCount[line])
+    text_column = column_after(state.src[found.end(1) : content], width, state.bsCount[line])
     # After more than four columns of space there is code, one column after the marker.
     gap = text_column - width if content < state.eMarks[line] else 1
     tight, list_indent, indent = state.tight, state.listIndent, state.blkIndent
@@ -188,7 +188,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     if tree is not None:
         state.build(tree.close, "item")
     else:
-        state.tokens.append(state.closing("list_item_close", "li", state.level, marker[-1]))
+        state.tokens.append(closing_token("list_item_close", "li", state.level, marker[-1]))
 
     tight_inside = state.tight
     state.tight, state.listIndent, state.blkIndent = tight, list_indent, indent
@@ -196,7 +196,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     return tight_inside
 
 
-def _hide_paragraphs(state: BlockState, first: int) -> None:
+def hide_paragraphs(state: BlockState, first: int) -> None:
     """Mark the paragraphs of a tight list's items, whose tokens begin at ``first``."""
     tokens = state.tokens
     level = state.level + 2
@@ -204,7 +204,7 @@ def _hide_paragraphs(state: BlockState, first: int) -> None:
         token = tokens[number]
         if token.level == level and token.type == "paragraph_open":
             token.hidden = True
-            tokens[number + 2] = state.closing("paragraph_close", "p", level, "", True)
+            tokens[number + 2] = closing_token("paragraph_close", "p", level, "", True)
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
@@ -314,14 +314,14 @@ def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
     if following in (" ", "\t"):
         spaces = _SPACES.match(src, at)
         content = spaces.end() if spaces else at
-        indent = _column_after(src[at:content], columns, base) - columns
+        indent = column_after(src[at:content], columns, base) - columns
     state.sCount[line] = indent
     state.bMarks[line] = at
     state.tShift[line] = content - at
     return content >= state.eMarks[line]
 
 
-def _column_after(spaces: str, column: int, base: int) -> int:
+def column_after(spaces: str, column: int, base: int) -> int:
     """The column after ``spaces``, which begin at ``column``; tabs are counted from ``-base``."""
     if "\t" not in spaces:
         return column + len(spaces)

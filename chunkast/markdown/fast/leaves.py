@@ -13,11 +13,22 @@ from functools import lru_cache
 from typing import Final
 
 from markdown_it import rules_block
+from markdown_it.common.html_re import attribute
 from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
 from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch, new_token
 
-__all__ = ("fence", "heading", "hr", "lheading", "lheading_or_paragraph", "paragraph", "reference")
+__all__ = (
+    "fence",
+    "heading",
+    "hr",
+    "html_block",
+    "lheading",
+    "lheading_or_paragraph",
+    "paragraph",
+    "reference",
+)
 
 _HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
@@ -28,6 +39,24 @@ _PLAIN_DEFINITION = re.compile(
     r"((?:https?://[a-z0-9]{1,15}(?:[.-][a-z0-9]{1,15}){0,3}(?![\w.-])|(?=[\w./#])(?!//))"
     r"[\w./-]*(?:\#[\w./-]*)?)[ \t]*(?=\n|\Z)",
     re.ASCII,
+)
+# How blocks of raw HTML begin, how they end (at a blank line where this matches nothing), and
+# whether they interrupt a paragraph. Of the last kind, a line of one tag, the stock pattern
+# takes 160 bytes a character; here an attribute keeps nothing to come back to.
+_HTML_KINDS: Final = (
+    *HTML_SEQUENCES[:-1],
+    (
+        re.compile(
+            rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<a>{attribute}))(?P=a))*\s*/?"
+            r"|/[A-Za-z][A-Za-z0-9\-]*\s*)>\s*$"
+        ),
+        *HTML_SEQUENCES[-1][1:],
+    ),
+    # White space beyond ASCII may end a value or belong to it: here the way back is needed.
+    (
+        re.compile(rf"(?=.*[^\S\x00-\x20]){HTML_SEQUENCES[-1][0].pattern}"),
+        *HTML_SEQUENCES[-1][1:],
+    ),
 )
 _TITLE_MARKS: Final = ('"', "'", "(")
 # How many characters are searched for a blank line: few enough for each of many paragraphs.
@@ -130,6 +159,39 @@ def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[in
 @lru_cache(maxsize=16)
 def _closing_fence(marker: str, length: int) -> re.Pattern[str]:
     return re.compile(rf"\n {{0,3}}{marker}{{{length},}}[ \t]*(?=\n|\Z)")
+
+
+def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
+    """Raw HTML up to what ends its kind, or to a blank line."""
+    src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
+    text = src[starts[start] + shifts[start] : ends[start]]
+    found = next((kind for kind in _HTML_KINDS if kind[0].match(text)), None)
+    if found is None:
+        return False
+    _, closing, interrupts = found
+    if silent:
+        return interrupts
+    at_blank = closing.search("") is not None
+    line = start + 1
+    closed = not at_blank and closing.search(text) is not None
+    while line < end and not closed:
+        blank = starts[line] + shifts[line] >= ends[line]
+        # A blank line that is not indented does not end what ends with a mark.
+        if state.sCount[line] < state.blkIndent and (at_blank or not blank):
+            break
+        if at_blank:
+            if blank:
+                break
+        else:
+            closed = closing.search(src, starts[line] + shifts[line], ends[line]) is not None
+        line += 1
+    state.line = line
+    if state.tree is not None:
+        state.build(state.tree.html, start, line)
+        return True
+    content = state.getLines(start, line, state.blkIndent, keepLastLF=True)
+    state.tokens.append(new_token("html_block", "", 0, state.level, [start, line], content))
+    return True
 
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:

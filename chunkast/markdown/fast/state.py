@@ -27,9 +27,8 @@ __all__ = (
     "Chains",
     "Dispatch",
     "Rule",
-    "new_closing_token",
+    "closing_token",
     "new_token",
-    "shared_closing_token",
 )
 
 # What markdown-it strips from text: its own notion of white space, not Python's.
@@ -72,18 +71,16 @@ def new_token(  # noqa: PLR0917 - by position is fastest
     return token
 
 
-def new_closing_token(
-    kind: str, tag: str, level: int, markup: str = "", hidden: bool = False
-) -> Token:
-    """The token after the blocks inside of another one."""
+@lru_cache(maxsize=4096)
+def closing_token(kind: str, tag: str, level: int, markup: str = "", hidden: bool = False) -> Token:
+    """The token after the blocks inside of another one.
+
+    Closing tokens have no content and are a third of all tokens: nobody changes them, so
+    that equal ones are the same object.
+    """
     token = new_token(kind, tag, -1, level, None, "", markup)
     token.hidden = hidden
     return token
-
-
-# Closing tokens have no content, and are a third of all tokens: where nobody
-# changes them, equal ones can be the same object.
-shared_closing_token = lru_cache(maxsize=4096)(new_closing_token)
 
 
 class BlockState(StateBlock):
@@ -118,14 +115,11 @@ class BlockState(StateBlock):
         self.has_tabs = "\t" in src
         # How many quotes are open: only they move the beginnings of lines ahead.
         self.quotes = 0
-        # A rule that looks back at tokens needs all of them.
-        plain = chains.closing is shared_closing_token
-        self.tree: TreeBuilder | None = env.get(TREE) if plain else None
+        self.tree: TreeBuilder | None = env.get(TREE)
         self.most_tokens = 0 if self.tree is not None else _TOKENS_PER_BATCH
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
         tables = bool(self.delimiter_rows)
-        self.closing = chains.closing
         self.starts = chains.starts[tables]
         self.ends_paragraph = chains.ends_paragraph[tables]
         self.ends_quote = chains.ends_quote
@@ -220,7 +214,7 @@ class BlockState(StateBlock):
         self.tokens += (
             new_token(f"{kind}_open", tag, 1, level, [first, end], "", markup),
             new_token("inline", "", 0, level + 1, [first, text_end], text, "", []),
-            self.closing(f"{kind}_close", tag, level, markup),
+            closing_token(f"{kind}_close", tag, level, markup),
         )
 
     def give_out(self) -> None:
@@ -273,23 +267,21 @@ class Chains:
     """The rules of a parser by purpose.
 
     ``starts`` and ``ends_paragraph`` exist without the rule for tables and with it: most
-    texts have no line that could be a table's second. ``closing`` makes closing tokens.
+    texts have no line that could be a table's second.
     """
 
-    __slots__ = ("closing", "ends_item", "ends_paragraph", "ends_quote", "starts", "tables")
+    __slots__ = ("ends_item", "ends_paragraph", "ends_quote", "starts", "tables")
 
     def __init__(
         self,
         *,
         tables: bool,
-        closing: Callable[..., Token],
         starts: tuple[Dispatch, Dispatch],
         ends_paragraph: tuple[Dispatch, Dispatch],
         ends_quote: Dispatch,
         ends_item: Dispatch,
     ) -> None:
         self.tables = tables
-        self.closing = closing
         self.starts = starts
         self.ends_paragraph = ends_paragraph
         self.ends_quote = ends_quote

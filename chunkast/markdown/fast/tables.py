@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from chunkast.markdown.fast.state import TRIMMED, BlockState, new_token
+from chunkast.markdown.fast.state import TRIMMED, BlockState, closing_token, new_token
 
 __all__ = ("table",)
 
@@ -79,7 +79,7 @@ def _push_table(
     push(new_token("table_open", "table", 1, level, lines))
     push(new_token("thead_open", "thead", 1, level + 1, [start, start + 1]))
     _push_row(state, "th", start, header, styles)
-    push(state.closing("thead_close", "thead", level + 1))
+    push(closing_token("thead_close", "thead", level + 1))
     body = line = start + 2
     for cells in rows:
         if line == body:
@@ -87,8 +87,8 @@ def _push_table(
         _push_row(state, "td", line, cells, styles)
         line += 1
     if line > body:
-        push(state.closing("tbody_close", "tbody", level + 1))
-    push(state.closing("table_close", "table", level))
+        push(closing_token("tbody_close", "tbody", level + 1))
+    push(closing_token("table_close", "table", level))
     lines[1] = body_lines[1] = state.line = line
 
 
@@ -129,7 +129,7 @@ def _push_row(
     """A row's tokens, two levels below the table's; as many cells as there are styles."""
     push, level = state.tokens.append, state.level + 2
     opening = f"{tag}_open"
-    cell_close = state.closing(f"{tag}_close", tag, level + 1)
+    cell_close = closing_token(f"{tag}_close", tag, level + 1)
     push(new_token("tr_open", "tr", 1, level, [line, line + 1]))
     for number, style in enumerate(styles):
         token = new_token(opening, tag, 1, level + 1)
@@ -139,7 +139,7 @@ def _push_row(
         content = cells[number].strip(TRIMMED) if number < len(cells) else ""
         push(new_token("inline", "", 0, level + 2, [line, line + 1], content, "", []))
         push(cell_close)
-    push(state.closing("tr_close", "tr", level))
+    push(closing_token("tr_close", "tr", level))
 
 
 def _is_interrupted(state: BlockState, line: int, end: int) -> bool:
