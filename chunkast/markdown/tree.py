@@ -182,13 +182,13 @@ class TreeBuilder:
         self.leaf(kind, first, last, (0, "", info, True))
 
     def item(self, line: int, text: str, info: str) -> None:
-        """Add a list's item of one line, with a paragraph of ``text``."""
+        """Add a list's item of one line, with a paragraph of ``text`` or only its marker."""
         if line > self.cursor:
             self._gap(line)
         start, self.at = self.at, self.starts[line + 1]
         end = self.at
-        paragraph = new_block("paragraph", start, end, (), 0, text)
-        item = new_block("item", start, end, (paragraph,), self.list_depth, "", info)
+        inside = new_block("paragraph" if text else "marker", start, end, (), 0, text)
+        item = new_block("item", start, end, (inside,), self.list_depth, "", info)
         self.children.append(item)
         self.cursor = line + 1
 

@@ -122,7 +122,7 @@ def _items(
 def _after_plain(
     state: BlockState, found: re.Match[str], line: int, end: int
 ) -> re.Match[str] | None:
-    """The marker on the next line, if it is one of this list and this item is a line of text.
+    """The marker on the next line, if it is one of this list and this item has at most a line of text.
 
     Not every such item is found.
     """
@@ -139,9 +139,10 @@ def _after_plain(
     again = _MARKER.match(src, state.bMarks[following] + state.tShift[following])
     if again is None or again[1][-1] != found[1][-1]:
         return None
-    text = _TEXT.match(src, content, state.eMarks[line])
+    text_end = state.eMarks[line]
+    plain = content == text_end or _TEXT.match(src, content, text_end)
     # A table's second row may look like an item.
-    return again if text and following not in state.delimiter_rows else None
+    return again if plain and following not in state.delimiter_rows else None
 
 
 def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
