@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
+from sys import intern
 from typing import Final
 
 from chunkast.markdown.lines import Fences, cover
@@ -197,7 +198,8 @@ def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
     """What a line of tags is to the tree: of several, the outermost counts."""
     if bool(opened) == bool(closed):
         return ""
-    return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
+    # One object for all lines of the same tag.
+    return intern(f"<{opened[0]}>" if opened else f"</{closed[-1]}>")
 
 
 def _is_component(name: str) -> bool:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from sys import intern
 from typing import Final
 
 import regex
@@ -80,19 +81,17 @@ def split_tags(
     names = {name.lower() for name in _CLOSED_NAME.findall(text)}
     if names <= HTML_ELEMENTS and not components:
         return tree, []
-    candidates = list(_candidates(text, tree, -1))
-    leaves = [leaf for leaf, _ in candidates]
-    tags = [
-        tag
-        for number, (leaf, container) in enumerate(candidates)
-        for tag in _scan(text, leaf, number, container)
-    ]
+    leaves: list[Block] = []
+    tags: list[_Tag] = []
+    for leaf, container in _candidates(text, tree, -1):
+        tags.extend(_scan(text, leaf, len(leaves), container))
+        leaves.append(leaf)
     pairs = list(_without_frames(_pairs(tags), leaves, tree))
     if not pairs:
         return tree, []
     paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
     parts = {
-        leaves[number].start: list(_split(text, leaves[number], found))
+        leaves[number].start: tuple(_split(text, leaves[number], found))
         for number, found in groupby(paired, key=attrgetter("leaf"))
     }
     return _rebuilt(tree, parts), sorted((opener.start, closer.end) for opener, closer in pairs)
@@ -115,7 +114,7 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
     """The tags that stand on lines of their own in one leaf."""
     if leaf.kind == "jsx":
-        key = (leaf.info.strip("</>"), container)
+        key = (intern(leaf.info.strip("</>")), container)
         yield _Tag(number, leaf.start, leaf.end, 0, 1, key, leaf.info.startswith("</"))
         return
     starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
@@ -202,7 +201,7 @@ def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
         yield part(leaf.kind, at, leaf.end, slice(line, None))
 
 
-def _rebuilt(block: Block, parts: dict[int, list[Block]]) -> Block:
+def _rebuilt(block: Block, parts: Mapping[int, tuple[Block, ...]]) -> Block:
     """``block`` with the leaves that begin at the keys of ``parts`` replaced."""
     children: list[Block] = []
     for child in block.children:

@@ -58,6 +58,12 @@ _HTML_KINDS: Final = (
         *HTML_SEQUENCES[-1][1:],
     ),
 )
+# Those that a line may be of, by the character after ``<``; "" for any other.
+_HTML_KINDS_AT: Final = {
+    "!": (_HTML_KINDS[1], *_HTML_KINDS[3:5]),
+    "?": _HTML_KINDS[2:3],
+    "": (_HTML_KINDS[0], *_HTML_KINDS[5:]),
+}
 _TITLE_MARKS: Final = ('"', "'", "(")
 # How many characters are searched for a blank line: few enough for each of many paragraphs.
 _MAX_LOOK_AHEAD: Final = 1_000
@@ -165,25 +171,26 @@ def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     """Raw HTML up to what ends its kind, or to a blank line."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     text = src[starts[start] + shifts[start] : ends[start]]
-    found = next((kind for kind in _HTML_KINDS if kind[0].match(text)), None)
-    if found is None:
+    for kind in _HTML_KINDS_AT.get(text[1:2], _HTML_KINDS_AT[""]):
+        if kind[0].match(text):
+            break
+    else:
         return False
-    _, closing, interrupts = found
+    _, closing, interrupts = kind
     if silent:
         return interrupts
     at_blank = closing.search("") is not None
-    line = start + 1
     closed = not at_blank and closing.search(text) is not None
+    line = start + 1
     while line < end and not closed:
-        blank = starts[line] + shifts[line] >= ends[line]
-        # A blank line that is not indented does not end what ends with a mark.
-        if state.sCount[line] < state.blkIndent and (at_blank or not blank):
-            break
-        if at_blank:
-            if blank:
+        at = starts[line] + shifts[line]
+        if at >= ends[line]:
+            if at_blank:
                 break
-        else:
-            closed = closing.search(src, starts[line] + shifts[line], ends[line]) is not None
+        elif state.sCount[line] < state.blkIndent:
+            break
+        elif not at_blank:
+            closed = closing.search(src, at, ends[line]) is not None
         line += 1
     state.line = line
     if state.tree is not None:
