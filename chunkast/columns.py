@@ -47,10 +47,10 @@ def arrow_schema() -> Any:
     return pa.schema(
         pa.field(
             name,
-            list_of_strings if kind == "list" else pa.type_for_alias(kind),
+            list_of_strings if type_name == "list" else pa.type_for_alias(type_name),
             nullable=name == "source",
         )
-        for name, kind in COLUMNS.items()
+        for name, type_name in COLUMNS.items()
     )
 
 

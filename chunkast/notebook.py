@@ -150,18 +150,22 @@ class _Reader:
         language = _language(notebook.get("metadata"))
         for number, (where, value) in enumerate(self.listed(notebook)):
             cell = self.mapping(value, where)
-            kind, id_, own = cell.get("cell_type"), cell.get("id"), cell.get("language", language)
-            if not isinstance(kind, str):
-                raise self.wrong(f"{where}.cell_type", kind, "a string")
+            cell_type, id_, own = (
+                cell.get("cell_type"),
+                cell.get("id"),
+                cell.get("language", language),
+            )
+            if not isinstance(cell_type, str):
+                raise self.wrong(f"{where}.cell_type", cell_type, "a string")
             # Format 3 has the source of code under another name; other types may have none.
             name = "input" if "input" in cell and "source" not in cell else "source"
             yield Cell(
                 number=number,
-                type=kind,
+                type=cell_type,
                 source=self.text(cell.get(name, ""), f"{where}.{name}"),
                 id=id_ if isinstance(id_, str) and len(id_) <= _MAX_ID else "",
-                language=own if kind == "code" and isinstance(own, str) else "",
-                level=_level(cell.get("level")) if kind == "heading" else 0,
+                language=own if cell_type == "code" and isinstance(own, str) else "",
+                level=_level(cell.get("level")) if cell_type == "heading" else 0,
             )
 
     def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

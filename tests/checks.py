@@ -13,9 +13,9 @@ import tiktoken
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.engine.cells import cell_content, cell_spans
+from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
-from chunkast.text.inline import MAX_NESTED
 from chunkast.text.source_map import encode, line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 

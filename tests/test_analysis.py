@@ -28,7 +28,7 @@ from chunkast import (
 from chunkast.analysis import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.markdown import parser
+from chunkast.markdown import dialects, parser
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
@@ -249,7 +249,10 @@ def test_a_block_that_the_parser_fails_on_is_a_paragraph_and_no_other(
 ) -> None:
     if not is_fast:
         monkeypatch.setattr("chunkast.markdown.fast.VERIFIED", frozenset())
-    monkeypatch.setitem(parser._SWITCHES, "deflists", _failing_plugin)
+    failing_row = dialects.Dialect("deflists", _failing_plugin)
+    rows = [row for row in dialects.DIALECTS if row.extension != "deflists"]
+    monkeypatch.setattr(dialects, "DIALECTS", (*rows, failing_row))
+    dialects.dialects_of.cache_clear()
     extensions = (*DEFAULT_EXTENSIONS, "deflists")
     head = "---\ntitle: x\n---\n# Title\n\n| a |\n| - |\n| b |\n\n"
     tail = "\n\n```py\ncode\n```\n\n[label]: there\n\n## More\n\n- item\n\n***\n\n"
@@ -258,6 +261,7 @@ def test_a_block_that_the_parser_fails_on_is_a_paragraph_and_no_other(
         analysis = Chunker(extensions=extensions).analyze(head + failing + tail + failing + tail)
     finally:
         parser._parser.cache_clear()
+        dialects.dialects_of.cache_clear()
     blocks = [block for block in analysis.blocks.children if block.kind != "blank"]
     after = ["paragraph", "fence", "link-definition", "heading", "list", "hr"]
     assert [block.kind for block in blocks] == ["front-matter", "heading", "table", *after, *after]

@@ -15,10 +15,11 @@ from markdown_it.parser_inline import RuleFuncInlineType
 from markdown_it.rules_inline import StateInline
 from sentencex import get_sentence_boundaries
 
+from chunkast.markdown.inline import inline_spans
 from chunkast.text.graphemes import joined_spans
-from chunkast.text.inline import InlineSpan, inline_spans
 from chunkast.text.sentences import SENTENCE_WINDOW, sentence_starts
 from chunkast.text.source_map import SourceMap, encode, line_starts
+from chunkast.text.spans import InlineSpan
 from tests.strategies import documents, nasty_text
 
 JOINERS = st.text(

@@ -19,8 +19,8 @@ from mdit_py_plugins.container import container_plugin as stock_container_plugin
 from chunkast.code import Outliner, language_named
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown import parse_blocks
-from chunkast.markdown.containers import container_plugin
-from chunkast.text.inline import inline_spans
+from chunkast.markdown.dialects.containers import container_plugin
+from chunkast.markdown.inline import inline_spans
 from tests.test_code import grammars
 
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from chunkast.analysis.block_ids import with_ids_attached
 from chunkast.analysis.checks import checked, patch_problem
 from chunkast.analysis.context import DocumentContext, DocumentDraft
 from chunkast.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
@@ -23,7 +22,8 @@ from chunkast.boundaries import find_regions, scan_break_points
 from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastWarning
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
-from chunkast.markdown import Document, parse_document, parse_paragraphs
+from chunkast.markdown import CONSTRUCTS, Document, parse_document, parse_paragraphs
+from chunkast.markdown.dialects import dialects_of
 from chunkast.markdown.prose import Prose
 from chunkast.markdown.titles import plain_title, without_attributes
 from chunkast.model import Analysis, Block, BreakPoint, Heading
@@ -127,8 +127,9 @@ def _break_points(draft: DocumentDraft) -> _Patch:
     value = _value(draft)
     scores = draft.context.config.score_table
     points: Iterable[BreakPoint] = scan_break_points(value.text, value.blocks, scores)
-    if "obsidian" in value.extensions and "^" in value.text:
-        points = with_ids_attached(value.text, points, scores["lead-in"])
+    for dialect in dialects_of(value.extensions):
+        if dialect.points is not None:
+            points = dialect.points(value.text, points, scores)
     return Patch(value=value.plus(break_points=points))
 
 
@@ -161,12 +162,13 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
     attributes = "attributes" in analysis.extensions
     begin = -1  # of the labels right before a heading
     for block in analysis.blocks.children:
-        if block.kind == "label" and begin < 0:
+        construct = CONSTRUCTS[block.kind]
+        if construct.labels and begin < 0:
             begin = block.start
-        if block.kind in ("label", "blank"):
+        if construct.labels or construct.blank:
             continue
         start, begin = begin if begin >= 0 else block.start, -1
-        if block.kind != "heading" or (tags is not None and tags.covers(block.start)):
+        if not construct.section or (tags is not None and tags.covers(block.start)):
             continue
         while levels and levels[-1] >= block.level:
             levels.pop()

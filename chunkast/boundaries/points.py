@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.model import Block, BreakPoint, draft_type
 from chunkast.scores import item_kind
 
@@ -18,6 +18,9 @@ _EMPHASIS_MARKS = "*_"
 # How a paragraph begins that shows an image, and one that defines the term before it.
 _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
+_BLANK: Final = kinds_where("blank")
+_MARKERS: Final = kinds_where("marker")
+_TAGS: Final = kinds_where("tag")
 _HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -75,18 +78,18 @@ class _Scanner:
 
     def children(self, block: Block, cap: float, lists: int) -> None:
         """``cap``: no point in here scores above it. ``lists``: how many lists are open."""
-        lists += block.kind == "list"
+        lists += CONSTRUCTS[block.kind].nests
         for number, child in enumerate(block.children):
             kind = child.kind
-            if kind == "blank":
+            if kind in _BLANK:
                 continue
-            if kind == "marker":
+            if kind in _MARKERS:
                 # A line with only a container's own markers belongs to the block that it
                 # opens or closes.
                 self.begins(min(self.scores["paragraph"], cap), "paragraph")
                 self.leaf(child, first=number == 0)
                 self.opens_container = number == 0 and len(block.children) > 1
-            elif kind == "tag":
+            elif kind in _TAGS:
                 self.tag(child, cap)
             else:
                 self.visit(child, cap, lists)
@@ -112,12 +115,12 @@ class _Scanner:
             if score > self.before:
                 self.before, self.before_kind = score, kind
             clings = construct.clings
-            if block.kind == "paragraph":
+            if construct.plain:
                 head = block.content[:2] or self.text[block.start : block.start + 2]
                 clings = head in _DEFINITION_BEGINNINGS
                 self.introducible = self.introducible or head in _IMAGE_BEGINNINGS
             self.leaf(block, first=not clings)
-        elif block.kind == "list":
+        elif construct.nests:
             self.children(block, cap, lists)
             if lists == 0:
                 self.ended(min(self.scores["list-end"], cap), "list-end")
@@ -133,7 +136,7 @@ class _Scanner:
         kind = "tag-open" if opens else "paragraph"
         self.introducible = self.introducible or opens
         self.begins(min(self.scores[kind], cap), kind)
-        beside_tag = self.previous is not None and self.previous.kind == "tag"
+        beside_tag = self.previous is not None and self.previous.kind in _TAGS
         self.opens_container = self.opens_container and not beside_tag
         self.leaf(block, first=opens or beside_tag)
         self.opens_container = opens
@@ -147,16 +150,16 @@ class _Scanner:
             score, kind = self.before, self.before_kind
             if self.after > score:
                 score, kind = self.after, self.after_kind
-            heads = CONSTRUCTS[previous.kind].heads
-            if previous.kind == "label":
+            before = CONSTRUCTS[previous.kind]
+            if before.labels:
                 self.raise_label(score, kind)
-            if previous.kind == "heading":
+            if before.section:
                 kind = "orphan-heading"
                 score = min(score, self.scores[kind])
-            elif heads or self.opens_container or not first or self.is_led_in(previous):
+            elif before.heads or self.opens_container or not first or self.is_led_in(previous):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
-            if block.kind == "label" and previous.kind != "label":
+            if CONSTRUCTS[block.kind].labels and not before.labels:
                 self.label = len(self.points)
             self.points.append(new_point(block.start, score, kind))
         self.before = self.after = -math.inf
@@ -171,7 +174,7 @@ class _Scanner:
 
     def is_led_in(self, previous: Block) -> bool:
         """Whether a line ending with a colon comes right before what it introduces."""
-        if not self.introducible or previous.kind not in ("paragraph", "term"):
+        if not self.introducible or not CONSTRUCTS[previous.kind].leads:
             return False
         line = self.text[previous.start : previous.end].rstrip()
         return line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS)
@@ -183,7 +186,8 @@ class _Scanner:
 
 def _score_kind(block: Block) -> str:
     """The row of the score table for the point before a heading or item."""
-    return _HEADING_KINDS[block.level] if block.kind == "heading" else item_kind(block.level)
+    heading = CONSTRUCTS[block.kind].section
+    return _HEADING_KINDS[block.level] if heading else item_kind(block.level)
 
 
 def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:

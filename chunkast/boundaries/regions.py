@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.kinds import kinds_where
 from chunkast.model import Block, ProtectedRegion
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("find_regions", "opening_column", "opening_line")
 
-_PROTECTED: Final = frozenset(kind for kind, row in CONSTRUCTS.items() if row.protected)
+_PROTECTED: Final = kinds_where("protected")
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 # The first run of a fence's opening line, and the rest of that line.
 _OPENING = re.compile(r"[^\r\n]*?((?:`{3,}|~{3,})[^\r\n]*)")

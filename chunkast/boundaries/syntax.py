@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chunkast.boundaries import opening_column
 from chunkast.code import Item, Outliner, language_named, versions
+from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
@@ -54,7 +55,7 @@ def fence_points(
 ) -> list[SyntaxPoint]:
     """The points inside a fence, by position; none for a language without a grammar."""
     language = language_named(fence.info)
-    if fence.kind != "fence" or language is None or not versions():
+    if not CONSTRUCTS[fence.kind].fenced or language is None or not versions():
         return []
     starts = [fence.start + offset for offset in line_starts(text[fence.start : fence.end])]
     positions = starts[1 : len(starts) - 1 - fence.closed]

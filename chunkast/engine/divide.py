@@ -20,14 +20,14 @@ from chunkast.boundaries.syntax import SyntaxPoint, fence_points
 from chunkast.code import Outliner
 from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.engine.document import Document
+from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block, BreakPoint
 from chunkast.text.graphemes import joined_spans
-from chunkast.text.inline import MAX_NESTED, InlineSpan
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
-from chunkast.text.spans import SpanSet, content_end
+from chunkast.text.spans import InlineSpan, SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 from chunkast.tokens import TokenIndex
 
@@ -124,8 +124,7 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
         rows.append((pos, blank_before))
         blank_before = False
     ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
-    kind = piece.leaf.kind
-    opening = kind in ("fence", "math", "front-matter")
+    opening = CONSTRUCTS[piece.leaf.kind].delimited
     closing = opening and piece.leaf.closed
     head = int(opening and start == piece.leaf.start)
     for number, (pos, after_blank) in enumerate(rows):
@@ -392,12 +391,13 @@ def _at_line_start(text: str, pos: int) -> bool:
 def _frame(text: str, leaf: Block) -> Frame | None:
     """What a piece of a divided fence or table needs to stand alone."""
     starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
-    if leaf.kind == "fence" and len(starts) > 2:
+    construct = CONSTRUCTS[leaf.kind]
+    if construct.fenced and len(starts) > 2:
         opening = opening_line(text, leaf)
         run = opening[: len(opening) - len(opening.lstrip(opening[:1]))]
         last = starts[-2] if leaf.closed else leaf.end
         return Frame(leaf.start, last, opening + "\n", "\n" + run)
-    if leaf.kind == "table" and len(starts) > 3:
+    if construct.shape == "table" and len(starts) > 3:
         header = text[leaf.start : starts[2]]
         return Frame(leaf.start, leaf.end, header)
     return None

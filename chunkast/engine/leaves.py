@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.model import Block
 from chunkast.text.source_map import positions_in
 from chunkast.text.white_space import is_blank
 
 __all__ = ("Leaves",)
 
-# The kinds of blocks that are not listed in a chunk's kinds.
-_UNNAMED_KINDS: Final = frozenset({"document", "item", "marker"})
+_BLANK: Final = kinds_where("blank")
 # The kinds of blocks that belong to the block after them, as headings do.
-_HEADING_LIKE_KINDS: Final = frozenset(
-    kind for kind, construct in CONSTRUCTS.items() if construct.heads
-)
+_HEADING_LIKE_KINDS: Final = kinds_where("heads")
 # Takes the place of a leaf that is no longer needed.
 _FREED: Final = Block("blank", 0, 0)
 
@@ -52,13 +49,13 @@ class Leaves:
             kind = child.kind
             named = inner.get(kind)
             if named is None:
-                name = CONSTRUCTS[kind].named
-                unnamed = name in _UNNAMED_KINDS or name in kinds
-                named = kinds if unnamed else (*kinds, name)
+                row = CONSTRUCTS[kind]
+                left_out = row.unnamed or row.named in kinds
+                named = kinds if left_out else (*kinds, row.named)
                 named = inner[kind] = self._named.setdefault(named, named)
             if child.children:
                 self._collect(child, named)
-            elif kind != "blank":
+            elif kind not in _BLANK:
                 self._blocks.append(child)
                 self._kinds.append(named)
 

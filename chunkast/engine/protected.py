@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.kinds import kinds_where
 from chunkast.model import ProtectedRegion
 from chunkast.text.spans import SpanSet
 
 __all__ = ("protected_spans",)
 
-_BLOCK_KINDS: Final = frozenset(
-    ("tag", *(kind for kind, construct in CONSTRUCTS.items() if construct.protected))
-)
+_BLOCK_KINDS: Final = kinds_where("protected") | kinds_where("tag")
 
 
 def protected_spans(

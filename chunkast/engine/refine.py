@@ -123,7 +123,7 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
         elif (
             first < unit
             and leaf is not None
-            and leaf.kind == "paragraph"
+            and CONSTRUCTS[leaf.kind].plain
             and leaves.kinds(start, start + 1) == ("paragraph",)
             and measure.is_above(edges[first], end)
         ):

@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-__all__ = ("CONSTRUCTS", "CONTAINER_TOKENS", "LEAF_TOKENS", "Construct", "Shape")
+__all__ = (
+    "CONSTRUCTS",
+    "CONTAINER_TOKENS",
+    "LEAF_TOKENS",
+    "Construct",
+    "Shape",
+    "kinds_where",
+)
 
 Shape = Literal["prose", "code", "table", "lines", "container"]
 
@@ -20,13 +27,28 @@ Shape = Literal["prose", "code", "table", "lines", "container"]
 class Construct:
     """How blocks of one kind are treated.
 
-    ``shape`` says along what a block larger than the budget divides. ``score`` names
-    the row of the score table for the point before the block ("paragraph" unless said;
-    those of ``leveled`` blocks, headings and items, depend on their level). ``after`` says whether the same
-    score counts after the block. ``protected`` blocks are not cut while they fit.
-    ``introducible`` blocks belong to a lead-in line, ending with a colon, before them; what
-    ``heads`` others never stands without them, what ``clings`` not without the block before it.
-    A chunk's kinds name it as ``named``.
+    shape: along what a block larger than the budget divides.
+    score: the row of the score table for the point before the block.
+    leveled: that row depends on the block's level instead.
+    after: the same score counts after the block.
+    protected: it is not cut while it fits.
+    introducible: it belongs to a lead-in line, ending with a colon, before it.
+    leads: its last line may be such a line.
+    heads: it never stands without the block after it.
+    clings: it never stands without the block before it.
+    section: at the top level it opens a section.
+    labels: right before a heading it belongs to the heading's section.
+    plain: text without a mark of its own, of which Obsidian and others make more.
+    nests: it is a level of nesting for itself and the blocks inside it.
+    quotes: its lines begin with a mark, so that a line of nothing else is blank.
+    typed: its type stands in brackets on its first line.
+    fenced: its opening line names a language, and stands around each of its parts.
+    delimited: its first and last line belong to what is between them.
+    tag: its ``info`` says whether it opens or closes a block; it scores by that.
+    marker: it is but the mark of the container that it opens or closes.
+    blank: it has no text.
+    unnamed: a chunk's kinds leave it out.
+    named: what a chunk's kinds call it: its kind unless said.
     """
 
     kind: str
@@ -37,7 +59,20 @@ class Construct:
     introducible: bool = False
     leveled: bool = False
     heads: bool = False
+    leads: bool = False
     clings: bool = False
+    section: bool = False
+    labels: bool = False
+    plain: bool = False
+    nests: bool = False
+    quotes: bool = False
+    typed: bool = False
+    fenced: bool = False
+    delimited: bool = False
+    tag: bool = False
+    marker: bool = False
+    blank: bool = False
+    unnamed: bool = False
     named: str = ""
 
     def __post_init__(self) -> None:
@@ -45,28 +80,28 @@ class Construct:
             object.__setattr__(self, "named", self.kind)
 
 
-def _own(kind: str, shape: Shape) -> Construct:
+def _own(kind: str, shape: Shape, **columns: Any) -> Construct:
     """A protected construct that has a row of its own in the score table."""
-    return Construct(kind, shape, kind, after=True, protected=True, introducible=True)
+    return Construct(kind, shape, kind, after=True, protected=True, introducible=True, **columns)
 
 
 CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
     {
         row.kind: row
         for row in (
-            Construct("document", "container"),
-            Construct("heading", "prose", leveled=True, heads=True),
-            Construct("paragraph", "prose"),
-            _own("fence", "code"),
+            Construct("document", "container", unnamed=True),
+            Construct("heading", "prose", leveled=True, heads=True, section=True),
+            Construct("paragraph", "prose", leads=True, plain=True),
+            _own("fence", "code", fenced=True, delimited=True),
             _own("code", "code"),
             # The lines of a definition in a source file before what it holds.
             Construct("signature", "code", heads=True),
             _own("table", "table"),
-            _own("math", "lines"),
+            _own("math", "lines", delimited=True),
             _own("html", "lines"),
             # HTML without text: what opens an element around the blocks after it, an anchor, a
             # comment; and what closes an element.
-            Construct("label", "lines", protected=True, heads=True, named="html"),
+            Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
             Construct(
                 "closer", "lines", "html", after=True, protected=True, clings=True, named="html"
             ),
@@ -79,27 +114,35 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
             # Obsidian's, of several lines.
             Construct("comment", "lines", "html", after=True, protected=True),
-            Construct("front-matter", "lines", "front-matter", after=True, protected=True),
+            Construct(
+                "front-matter", "lines", "front-matter", after=True, protected=True, delimited=True
+            ),
             _own("container", "container"),
             Construct("hr", "lines", "hr", after=True),
-            Construct("list", "container", introducible=True),
-            Construct("item", "container", leveled=True),
-            Construct("quote", "container", introducible=True),
-            Construct("alert", "container", introducible=True),
+            Construct("list", "container", introducible=True, nests=True),
+            Construct("item", "container", leveled=True, unnamed=True),
+            Construct("quote", "container", introducible=True, quotes=True),
+            Construct("alert", "container", introducible=True, quotes=True, typed=True),
             Construct("footnote", "container"),
             Construct("definition-list", "container", introducible=True),
             Construct("definition", "container"),
-            Construct("term", "prose", heads=True),
+            Construct("term", "prose", heads=True, leads=True),
             # The line of an XML tag that opens or closes a block; scored by which it does.
-            Construct("tag", "lines"),
+            Construct("tag", "lines", tag=True),
             # Lines that the parser gives no token: link reference definitions, blank
             # lines, and the lines of a container that hold nothing but its own markers.
             Construct("link-definition", "lines"),
-            Construct("blank", "lines"),
-            Construct("marker", "lines"),
+            Construct("blank", "lines", blank=True),
+            Construct("marker", "lines", marker=True, unnamed=True),
         )
     }
 )
+
+
+def kinds_where(column: str) -> frozenset[str]:
+    """The kinds whose rows have a ``column`` set."""
+    return frozenset(kind for kind, row in CONSTRUCTS.items() if getattr(row, column))
+
 
 # markdown-it token type -> kind, for tokens that stand for whole leaves.
 LEAF_TOKENS: Final[Mapping[str, str]] = MappingProxyType(

@@ -8,30 +8,21 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from mdit_py_plugins.deflist import deflist_plugin
-from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.markdown.admonitions import admonition_plugin
-from chunkast.markdown.containers import container_plugin
-from chunkast.markdown.divs import fenced_div_plugin
+from chunkast.markdown.dialects import dialects_of
 from chunkast.markdown.fast import DRAIN, TREE, accelerate, parser_note
 from chunkast.markdown.front_matter import front_matter_lines
-from chunkast.markdown.html_blocks import arrange_html, has_anchors
-from chunkast.markdown.math import math_plugin
-from chunkast.markdown.reading import read_dialects
-from chunkast.markdown.slash_blocks import slash_block_plugin
-from chunkast.markdown.tags import split_tags
+from chunkast.markdown.inline import normalize_label
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
-from chunkast.text.inline import normalize_label
 from chunkast.text.source_map import line_starts, parseable, positions_in
 
 __all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
@@ -62,28 +53,11 @@ class Document:
     footnotes: frozenset[str] = frozenset()
 
 
-# Extension -> how it is switched on; those missing here need nothing of the block parser.
-_SWITCHES: Final[dict[str, Callable[[MarkdownIt], object]]] = {
-    "tables": lambda md: md.enable("table"),
-    "footnotes": footnote_plugin,
-    # Tried before containers, which match the rest.
-    "quarto": fenced_div_plugin,
-    "containers": container_plugin,
-    "admonitions": admonition_plugin,
-    "blocks": slash_block_plugin,
-    "obsidian": lambda md: md.options.__setitem__("alerts", True),
-    "alerts": lambda md: md.options.__setitem__("alerts", True),
-    "tasklists": lambda md: md.options.__setitem__("tasklists", True),
-    "math": math_plugin,
-    "deflists": deflist_plugin,
-}
-
-
 def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
-    for name, switch in _SWITCHES.items():
-        if name in extensions:
-            switch(md)
+    for dialect in dialects_of(extensions):
+        if dialect.switch is not None:
+            dialect.switch(md)
     # "normalize" is done here, on the lines; "inline" and what comes after is not needed.
     md.core.ruler.enableOnly(["block"])
     return md
@@ -130,19 +104,23 @@ def parse_document(
     starts = _line_starts(text)
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
-    reading = read_dialects(_normalized(text, starts, front), wanted)
-    builder = TreeBuilder(text, starts, front, reading.leaves, blanks=blanks)
+    dialects = dialects_of(wanted)
+    readable = _normalized(text, starts, front)
+    leaves: dict[int, tuple[str, str]] = {}
+    for dialect in dialects:
+        if dialect.read is not None:
+            readable = dialect.read(readable, leaves)
+    builder = TreeBuilder(text, starts, front, leaves, blanks=blanks)
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
-    notes = tuple(_parse(builder, _parser(wanted), reading.text, env))
+    notes = tuple(_parse(builder, _parser(wanted), readable, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
     # The plugin puts a colon before each label.
     footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
     tree = builder.document()
     tags: list[tuple[int, int]] = []
-    if wanted & {"xml_tags", "mdx"}:
-        tree, tags = split_tags(text, tree, components="mdx" in wanted)
-    if "blocks" in wanted and (builder.has_html or has_anchors(text)):
-        tree = arrange_html(text, tree)
+    for arrange in dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange):
+        tree, found = arrange(text, tree, builder.has_html)
+        tags += found
     return Document(tree, references, tags, starts[front] if front else 0, notes, footnotes)
 
 

@@ -6,11 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 
+from chunkast.markdown.inline import inline_spans
 from chunkast.model import Block
-from chunkast.text.inline import InlineSpan, inline_spans
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts, parseable
-from chunkast.text.spans import content_end
+from chunkast.text.spans import InlineSpan, content_end
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("Prose",)

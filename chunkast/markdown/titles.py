@@ -17,8 +17,8 @@ from markdown_it.helpers import parseLinkLabel
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
-from chunkast.text.inline import normalize_label
 
 __all__ = ("plain_title", "without_attributes")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from markdown_it.token import Token
 
-from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS
+from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
 from chunkast.model import Block, draft_type
 
 __all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree")
@@ -25,6 +25,14 @@ __all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree")
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
+# The kinds of gaps that the lines of another kind after them belong to: a definition's title may
+# stand on lines of its own.
+_JOINED: Final = {"link-definition": ("link-definition", "paragraph")}
+_BLANK: Final = kinds_where("blank")
+_NESTS: Final = kinds_where("nests")
+_LEVELED: Final = _NESTS | kinds_where("leveled")
+_QUOTES: Final = kinds_where("quotes")
+_TYPED: Final = kinds_where("typed")
 _CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
@@ -147,12 +155,14 @@ class TreeBuilder:
                 inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
                 if token.map is not None:
                     first, last = token.map
-                    if kind == "html":
+                    if token.type == "html_block":
                         self.html(first, last)
                     else:
                         # A term's token covers no line.
-                        last += kind == "term"
-                        self.leaf(kind, first, last, _details(kind, token, inside))
+                        last += token.type == "dt_open"
+                        read = _DETAILS.get(token.type)
+                        details = read(token, inside) if read else NO_DETAILS
+                        self.leaf(kind, first, last, details)
             elif role == "open":
                 self.open(kind, token.map, token.info)
             elif role == "close":
@@ -202,8 +212,7 @@ class TreeBuilder:
             first = self.cursor
             kind = self._gap_kind(first)
             last = first + 1
-            # A definition's title may stand on lines of its own.
-            joined = (kind, "paragraph") if kind == "link-definition" else (kind,)
+            joined = _JOINED.get(kind, (kind,))
             while last < until and self._gap_kind(last) in joined:
                 last += 1
             self._add_gap(kind, last)
@@ -212,7 +221,7 @@ class TreeBuilder:
         start, self.at = self.at, self.starts[until]
         self.cursor = until
         # The first block is kept: callers check whether a block is the document's first.
-        if self.blanks or kind != "blank" or not self.children or len(self.stack) > 1:
+        if self.blanks or kind not in _BLANK or not self.children or len(self.stack) > 1:
             self.children.append(new_block(kind, start, self.at))
 
     def _gap_kind(self, number: int) -> str:
@@ -236,12 +245,10 @@ class TreeBuilder:
         first = lines[0]
         if first > self.cursor:
             self._gap(min(first, self.lines))
-        if kind == "list":
-            self.list_depth += 1
-        elif kind in ("quote", "alert"):
-            self.quotes += 1
-        level = max(self.list_depth, 0) if kind in ("list", "item") else 0
-        info = self._callout(first) if kind == "alert" else info.strip()
+        self.list_depth += kind in _NESTS
+        self.quotes += kind in _QUOTES
+        level = max(self.list_depth, 0) if kind in _LEVELED else 0
+        info = self._callout(first) if kind in _TYPED else info.strip()
         opened = _Open(kind, self.cursor, lines, level, info)
         self.stack.append(opened)
         self.children = opened.children
@@ -264,10 +271,8 @@ class TreeBuilder:
             self._cover(opened, has_closing_line=has_closing_line)
         self.stack.pop()
         self.children = self.stack[-1].children
-        if kind == "list":
-            self.list_depth -= 1
-        elif kind in ("quote", "alert"):
-            self.quotes -= 1
+        self.list_depth -= kind in _NESTS
+        self.quotes -= kind in _QUOTES
         if children:
             start, end = children[0].start, children[-1].end
             self.children.append(
@@ -326,18 +331,27 @@ def _content(stream: Iterator[Token], closing: str, level: int) -> str:
     return first.content
 
 
-def _details(kind: str, token: Token, inside: str) -> _Details:
-    """The fields of a leaf's block besides kind and place; its text is ``inside``."""
-    if kind == "paragraph":
-        return (0, inside, "", True) if token.level else NO_DETAILS
-    if kind == "heading":
-        return int(token.tag[1]), inside, "", True
-    if kind == "fence":
-        first, last = token.map or (0, 0)
-        lines = token.content.count("\n")
-        lines += bool(token.content) and not token.content.endswith("\n")
-        return 0, "", token.info.strip(), last - first > lines + 1
-    return NO_DETAILS
+def _paragraph(token: Token, inside: str) -> _Details:
+    return (0, inside, "", True) if token.level else NO_DETAILS
+
+
+def _heading(token: Token, inside: str) -> _Details:
+    return int(token.tag[1]), inside, "", True
+
+
+def _fence(token: Token, _inside: str) -> _Details:
+    first, last = token.map or (0, 0)
+    lines = token.content.count("\n")
+    lines += bool(token.content) and not token.content.endswith("\n")
+    return 0, "", token.info.strip(), last - first > lines + 1
+
+
+# By a leaf's token: what its block has besides kind and place, from the token and its text.
+_DETAILS: Final[Mapping[str, Callable[[Token, str], _Details]]] = {
+    "paragraph_open": _paragraph,
+    "heading_open": _heading,
+    "fence": _fence,
+}
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:

@@ -1,1 +1,1 @@
-"""Facts about plain text: lines, bytes, grapheme clusters, sentences, inline spans."""
+"""Facts about plain text: lines, bytes, grapheme clusters, sentences, spans."""

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from chunkast.text.inline import InlineSpan
 from chunkast.text.source_map import without_surrogates
+from chunkast.text.spans import InlineSpan
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("SENTENCE_WINDOW", "sentence_starts")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
 
-__all__ = ("SpanSet", "content_end", "trim_span", "trim_start")
+__all__ = ("InlineSpan", "SpanSet", "content_end", "trim_span", "trim_start")
 
 # Characters at the end of a span that are looked at first: most white space is shorter.
 _FIRST_TAIL_SIZE = 64
@@ -16,6 +17,19 @@ _FIRST_TAIL_SIZE = 64
 
 # Blank lines are not searched for one by one: that takes memory for each of them.
 _SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class InlineSpan:
+    """An indivisible inline construct: ``[start, end)`` of the text that was scanned.
+
+    ``inside`` are the outermost of those that it contains, in order.
+    """
+
+    start: int
+    end: int
+    kind: str
+    inside: tuple[InlineSpan, ...] = field(default=(), compare=False, repr=False)
 
 
 def content_end(text: str, start: int, end: int) -> int:

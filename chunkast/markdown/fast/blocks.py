@@ -12,6 +12,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+from chunkast.markdown.dialects import DIALECTS
 from chunkast.markdown.fast import containers, leaves
 from chunkast.markdown.fast.definitions import deflist
 from chunkast.markdown.fast.state import (
@@ -27,19 +28,14 @@ __all__ = ("FastBlocks",)
 # The characters that a block of the rule can begin with. Rules that are missing here may
 # match any line, and are always tried.
 _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
-    "admonition": "!?=",
+    **{name: first for dialect in DIALECTS for name, first in dialect.begins.items()},
     "blockquote": ">",
-    "container_block": ":",
     "fence": "`~",
-    "fenced_div": ":",
-    "footnote_def": "[",
     "heading": "#",
     "hr": "*-_",
     "html_block": "<",
     "list": "*+-0123456789",
-    "math_block": "$\\",
     "reference": "[",
-    "slash_block": "/",
 }
 # The same for rules that begin anywhere, but interrupt a paragraph only there.
 _INTERRUPTS_AT: Final[Mapping[str, str]] = {"deflist": ":~"}

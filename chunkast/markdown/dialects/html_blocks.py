@@ -21,7 +21,7 @@ import regex
 from chunkast.markdown.tree import new_block
 from chunkast.model import Block
 
-__all__ = ("arrange_html", "has_anchors")
+__all__ = ("arrange_html",)
 
 # The elements that may contain blocks.
 _ELEMENTS: Final = frozenset(
@@ -58,14 +58,15 @@ class _Role:
     kind: str = ""
 
 
-def has_anchors(text: str) -> bool:
-    """Whether there may be a paragraph of nothing but anchors."""
-    return "<a" in text and _ANCHOR.search(text) is not None
-
-
-def arrange_html(text: str, block: Block) -> Block:
+def arrange_html(text: str, tree: Block, has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
     """A tree with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
-    children = [arrange_html(text, child) if child.children else child for child in block.children]
+    # A paragraph of nothing but anchors is a label as well.
+    wanted = has_html or ("<a" in text and _ANCHOR.search(text) is not None)
+    return (_arranged(text, tree) if wanted else tree), []
+
+
+def _arranged(text: str, block: Block) -> Block:
+    children = [_arranged(text, child) if child.children else child for child in block.children]
     roles = {
         number: role
         for number, child in enumerate(children)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-__all__ = ("JsxItem", "jsx_item")
+if TYPE_CHECKING:
+    from chunkast.markdown.inline import Scanner
+
+__all__ = ("JsxItem", "expression", "jsx_item", "tag")
+
+# Longer tags and expressions inside prose may be cut.
+_MAX_INLINE: Final = 500
+# How many characters, for each of a paragraph's text, may be searched in vain for their ends.
+_ALLOWANCE: Final = 8
 
 _TAG = re.compile(r"<(?P<slash>/?)[ \t]*(?P<name>(?:[^\W\d]|\$)[\w$.:-]*)?")
 _ATTRIBUTE = re.compile(r"\s+|[\w$.:-]+|=|\"[^\"]*\"|'[^']*'")
@@ -83,3 +91,31 @@ def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
         elif part == "`" or (part == "/" and text.startswith("/*", match.start())):
             break  # a template or a comment without an end before the limit
     return limit, False
+
+
+def tag(scanner: Scanner, pos: int) -> int:
+    """A tag of MDX inside prose."""
+    return scanner.take(pos, _inline_end(scanner, pos), "html")
+
+
+def expression(scanner: Scanner, pos: int) -> int:
+    """An expression of MDX, a shortcode or attributes of Quarto, inside prose."""
+    return scanner.take(pos, _inline_end(scanner, pos), "expression")
+
+
+class _Allowance:
+    """How many characters may still be searched in vain."""
+
+    def __init__(self, text: str) -> None:
+        self.left = _ALLOWANCE * (len(text) + _MAX_INLINE)
+
+
+def _inline_end(scanner: Scanner, pos: int) -> int:
+    allowance = scanner.state(_Allowance)
+    if allowance.left <= 0:
+        return -1
+    item = jsx_item(scanner.text, pos, min(len(scanner.text), pos + _MAX_INLINE))
+    if item.kind != "text":
+        return item.end
+    allowance.left -= item.end - pos
+    return -1

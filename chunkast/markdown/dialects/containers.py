@@ -42,24 +42,35 @@ def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     if silent:
         return True
     last, closed = _closing_line(state, start_line + 1, end_line, count)
-    push_container(state, start_line, last, markup=line[:count], info=name)
+    push_container(state, start_line, last, line[:count], name)
     state.line = last + closed
     return True
 
 
-def push_container(state: StateBlock, first: int, last: int, *, markup: str, info: str) -> None:
-    """The tokens of a container whose opening line is ``first``, and of the blocks up to ``last``."""
-    parent, line_max = state.parentType, state.lineMax
-    state.parentType = "container"
-    state.lineMax = last
-    token = state.push("container_block_open", "div", 1)
+def push_container(  # noqa: PLR0917 - as the parser's own methods
+    state: StateBlock,
+    first: int,
+    last: int,
+    markup: str,
+    info: str,
+    name: str = "container_block",
+    indent: int = 0,
+) -> None:
+    """The tokens of a container whose opening line is ``first``, and of the blocks up to ``last``.
+
+    ``name`` is what their types begin with; the blocks are indented by ``indent`` columns more.
+    """
+    outer = state.parentType, state.lineMax, state.blkIndent
+    state.parentType, state.lineMax = "container", last
+    state.blkIndent += indent
+    token = state.push(f"{name}_open", "div", 1)
     token.markup, token.info = markup, info
     token.block = True
     token.map = [first, last]
     state.md.block.tokenize(state, first + 1, last)
-    token = state.push("container_block_close", "div", -1)
+    token = state.push(f"{name}_close", "div", -1)
     token.markup, token.block = markup, True
-    state.parentType, state.lineMax = parent, line_max
+    state.parentType, state.lineMax, state.blkIndent = outer
 
 
 def _closers(state: StateBlock) -> list[int]:

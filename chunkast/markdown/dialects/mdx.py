@@ -17,11 +17,11 @@ from itertools import accumulate
 from sys import intern
 from typing import Final
 
+from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
 from chunkast.markdown.lines import Fences, cover
-from chunkast.text.jsx import JsxItem, jsx_item
 from chunkast.text.source_map import line_starts
 
-__all__ = ("read_mdx",)
+__all__ = ("read",)
 
 _STATEMENT = re.compile(r"(?:import|export)[ \t{*\"']")
 # What a line of code has besides brackets; strings first, so that those inside do not count.
@@ -35,13 +35,15 @@ _MARGIN = re.compile(r"[ \t]*")
 _ALLOWANCE: Final = 4
 
 
-def read_mdx(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
-    """Mask what is not Markdown in ``lines``, and add its kind to ``leaves``.
+def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
+    """The text with what is not Markdown masked, and the kind of that in ``leaves``.
 
     Kinds: "esm" for imports and exports, "jsx" for the rest. The info of lines of tags is
     the tag that opens or closes an element beyond them, without attributes.
     """
-    _Reader(lines, leaves).read()
+    reader = _Reader(text, leaves)
+    reader.read()
+    return "\n".join(reader.lines)
 
 
 class _Element:
@@ -58,11 +60,11 @@ class _Element:
 
 
 class _Reader:
-    def __init__(self, lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
-        self.lines = lines
+    def __init__(self, text: str, leaves: dict[int, tuple[str, str]]) -> None:
+        self.text = text
+        self.lines = text.split("\n")
         self.leaves = leaves
-        self.text = "\n".join(lines)
-        self.starts = line_starts(self.text)
+        self.starts = line_starts(text)
         self.statement_ends: list[int] | None = None
         self.elements: list[_Element] = []
         self.open_names: Counter[str] = Counter()

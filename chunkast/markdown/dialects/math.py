@@ -1,4 +1,4 @@
-r"""Block math for markdown-it-py: ``$$ ... $$`` and ``\begin{name} ... \end{name}``.
+r"""Math: blocks ``$$ ... $$`` and ``\begin{name} ... \end{name}``, and dollars inside prose.
 
 The plugins' rules look for a closing delimiter to the end of the document at every
 opener, which is quadratic when none is closed. Here the lines that can close are listed
@@ -11,11 +11,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("math_plugin",)
+if TYPE_CHECKING:
+    from chunkast.markdown.inline import Scanner
+
+__all__ = ("dollars", "math_plugin")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
@@ -104,3 +108,51 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
     if any(state.sCount[line] < state.blkIndent for line in range(first, last + 1)):
         return -1
     return last
+
+
+def dollars(scanner: Scanner, pos: int) -> int:
+    """Dollar math inside prose."""
+    known = scanner.state(_Dollars)
+    end = known.end(pos)
+    return known.after(pos) if end < 0 else scanner.take(pos, end, "math")
+
+
+class _Dollars:
+    """Dollar math by pandoc's rule: no space inside the delimiters, no digit after the closer."""
+
+    _RUN = re.compile(r"\$+")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: dict[int, int] = {}
+        open_at: dict[int, int] = {}
+        free_from = 0
+        for match in self._RUN.finditer(text):
+            start, end = match.span()
+            length = end - start
+            if length > 2 or text[max(start - 1, 0) : start] == "\\":
+                continue
+            opener = open_at.get(length, -1)
+            if opener >= free_from and self._closes(start, end, length):
+                self._ends[opener] = end
+                free_from = end
+                open_at.clear()
+            elif self._opens(end, length):
+                open_at[length] = start
+
+    def _opens(self, end: int, length: int) -> bool:
+        return length == 2 or (end < len(self._text) and not self._text[end].isspace())
+
+    def _closes(self, start: int, end: int, length: int) -> bool:
+        if length == 2:
+            return True
+        return not self._text[start - 1].isspace() and not self._text[end : end + 1].isdecimal()
+
+    def end(self, pos: int) -> int:
+        """The end of the math that opens at ``pos``, or -1."""
+        return self._ends.get(pos, -1)
+
+    def after(self, pos: int) -> int:
+        """The end of the run of dollars at ``pos``."""
+        match = self._RUN.match(self._text, pos)
+        return match.end() if match else pos + 1

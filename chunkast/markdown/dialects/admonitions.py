@@ -15,6 +15,8 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
+from chunkast.markdown.dialects.containers import push_container
+
 __all__ = ("admonition_plugin",)
 
 _MARKERS: Final = "!?="
@@ -58,17 +60,8 @@ def _admonition(state: StateBlock, start_line: int, end_line: int, silent: bool)
     if silent:
         return True
     last = _last_line(state, following, end_line, indent)
-    parent, line_max, block_indent = state.parentType, state.lineMax, state.blkIndent
-    state.parentType = "admonition"
-    token = state.push("admonition_open", "div", 1)
-    token.markup = found["mark"]
-    token.info = f"tab {found['about']}" if found.re is _TAB else found["about"]
-    token.map = [start_line, last]
-    state.lineMax = last
-    state.blkIndent = indent
-    state.md.block.tokenize(state, following, last)
-    state.push("admonition_close", "div", -1).markup = found["mark"]
-    state.parentType, state.lineMax, state.blkIndent = parent, line_max, block_indent
+    info = f"tab {found['about']}" if found.re is _TAB else found["about"]
+    push_container(state, start_line, last, found["mark"], info, "admonition", _INDENTATION)
     state.line = last
     return True
 

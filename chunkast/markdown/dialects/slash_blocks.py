@@ -16,7 +16,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.containers import push_container
+from chunkast.markdown.dialects.containers import push_container
 from chunkast.markdown.lines import Fences
 
 __all__ = ("slash_block_plugin",)
@@ -49,7 +49,7 @@ def _slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool
         return False
     if silent:
         return True
-    push_container(state, start_line, last, markup=opener["slashes"], info=opener["about"])
+    push_container(state, start_line, last, opener["slashes"], opener["about"])
     state.line = last + 1
     return True
 

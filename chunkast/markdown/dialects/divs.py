@@ -13,7 +13,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.containers import push_container
+from chunkast.markdown.dialects.containers import push_container
 from chunkast.markdown.lines import Fences
 
 __all__ = ("fenced_div_plugin",)
@@ -41,7 +41,7 @@ def _fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool)
     if silent:
         return True
     last = _closing_line(state, start_line + 1, end_line)
-    push_container(state, start_line, last, markup=opener["colons"], info=opener["about"])
+    push_container(state, start_line, last, opener["colons"], opener["about"])
     closed = last < end_line and _CLOSER.fullmatch(_line(state, last)) is not None
     state.line = last + closed
     return True

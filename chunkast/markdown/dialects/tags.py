@@ -70,16 +70,16 @@ class _Tag:
 
 
 def split_tags(
-    text: str, tree: Block, *, components: bool = False
+    text: str, tree: Block, _has_html: bool = False
 ) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves of kind "tag" for the lines of well-formed pairs, and the pairs.
 
     A tag leaf's ``info`` is "open" or "close". A pair's span reaches from the opening
-    line to the end of the closing line, its line end included. ``components`` says that there
-    may be leaves of kind "jsx"; such a line's tag is named in its ``info``.
+    line to the end of the closing line, its line end included. A leaf of kind "jsx" that is a
+    tag has it in its ``info``.
     """
-    names = {name.lower() for name in _CLOSED_NAME.findall(text)}
-    if names <= HTML_ELEMENTS and not components:
+    # Names are compared as they are written: those of MDX's components are never in lower case.
+    if HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
         return tree, []
     leaves: list[Block] = []
     tags: list[_Tag] = []

@@ -1,0 +1,99 @@
+"""The dialects of Markdown: a dialect is one module and one row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+
+from chunkast.markdown.dialects import autolinks, jsx, math, mdx, obsidian, wikilinks
+from chunkast.markdown.dialects.admonitions import admonition_plugin
+from chunkast.markdown.dialects.containers import container_plugin
+from chunkast.markdown.dialects.divs import fenced_div_plugin
+from chunkast.markdown.dialects.html_blocks import arrange_html
+from chunkast.markdown.dialects.slash_blocks import slash_block_plugin
+from chunkast.markdown.dialects.tags import split_tags
+from chunkast.model import Block, BreakPoint
+
+if TYPE_CHECKING:
+    from chunkast.markdown.inline import Scanner
+
+__all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "dialects_of")
+
+# The place to go on at after a construct that begins at a position; -1: it begins none.
+InlineRule: TypeAlias = "Callable[[Scanner, int], int]"
+# From the text, its tree, and whether that has HTML blocks, to another tree and the spans that
+# pairs of tags enclose.
+Arrange: TypeAlias = Callable[[str, Block, bool], tuple[Block, list[tuple[int, int]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    r"""What an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
+
+    switch: adds its block rules to the parser, or sets the parser's option for them.
+    begins: the characters that a block of its rules can begin with, by the names of the rules.
+    read: gives the text (line ends are ``\n``) with lines that the parser does not understand
+        replaced, one for one, by lines that it does; to the mapping it adds, by their first
+        line, what HTML blocks are that stand for something else: kind and info.
+    arrange: changes the tree after the parse.
+    points: changes the break points, with the scores of the table.
+    inline: rules for spans that are not cut, by their first character, tried before
+        CommonMark's own.
+    """
+
+    extension: str
+    switch: Callable[[MarkdownIt], object] | None = None
+    begins: Mapping[str, str] = field(default_factory=dict)
+    read: Callable[[str, dict[int, tuple[str, str]]], str] | None = None
+    arrange: Arrange | None = None
+    points: (
+        Callable[[str, Iterable[BreakPoint], Mapping[str, float]], Iterable[BreakPoint]] | None
+    ) = None
+    inline: Mapping[str, InlineRule] = field(default_factory=dict)
+
+
+def _with_alerts(md: MarkdownIt) -> None:
+    md.options["alerts"] = True
+
+
+def _with_tasklists(md: MarkdownIt) -> None:
+    md.options["tasklists"] = True
+
+
+# In the order of what they do. An extension without a row needs nothing here.
+DIALECTS: Final = (
+    Dialect("tables", lambda md: md.enable("table")),
+    Dialect("footnotes", footnote_plugin, {"footnote_def": "["}),
+    # Tried before containers, which match the rest.
+    Dialect("quarto", fenced_div_plugin, {"fenced_div": ":"}, inline={"{": jsx.expression}),
+    Dialect("containers", container_plugin, {"container_block": ":"}),
+    Dialect("admonitions", admonition_plugin, {"admonition": "!?="}),
+    Dialect(
+        "obsidian",
+        _with_alerts,
+        read=obsidian.read,
+        points=obsidian.with_ids_attached,
+        inline={"%": obsidian.comment, "^": obsidian.block_id},
+    ),
+    Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
+    Dialect("xml_tags", arrange=split_tags),
+    Dialect("blocks", slash_block_plugin, {"slash_block": "/"}, arrange=arrange_html),
+    Dialect("alerts", _with_alerts),
+    Dialect("tasklists", _with_tasklists),
+    Dialect("math", math.math_plugin, {"math_block": "$\\"}, inline={"$": math.dollars}),
+    Dialect("deflists", deflist_plugin),
+    Dialect("autolinks", inline={"h": autolinks.url, "w": autolinks.url}),
+    Dialect("wikilinks", inline={"[": wikilinks.wiki_link, "!": wikilinks.wiki_link}),
+)
+
+
+@lru_cache(maxsize=32)
+def dialects_of(extensions: Collection[str]) -> tuple[Dialect, ...]:
+    """The rows of the ``extensions`` that are on, in order."""
+    return tuple(dialect for dialect in DIALECTS if dialect.extension in extensions)

@@ -1,0 +1,23 @@
+"""Bare URLs in prose: GFM's extended autolinks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from chunkast.markdown.inline import Scanner
+
+__all__ = ("url",)
+
+# Up to white space or "<"; trailing punctuation stays outside.
+_BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
+_TAIL: Final = "?!.,:*_~'\";"
+
+
+def url(scanner: Scanner, pos: int) -> int:
+    """A URL that no letter or digit stands right before."""
+    if pos and scanner.text[pos - 1].isalnum():
+        return -1
+    bare = _BARE_URL.match(scanner.text, pos)
+    return scanner.take(pos, pos + len(bare[0].rstrip(_TAIL)), "autolink") if bare else -1

@@ -1,0 +1,330 @@
+"""The inline constructs that must not be cut: where they are, in one linear pass.
+
+markdown-it-py's inline rules give no positions, and two of them copy the rest of the
+text at every ``<`` (quadratic on hostile input), so the spans are found here, by the
+CommonMark rules: backslash escapes first, then code spans, autolinks and raw HTML,
+which bind tighter than links; brackets close with the delimiter stack of the
+specification's appendix, links inside links excluded. A differential test holds the
+result against markdown-it-py. Emphasis is not looked at: it may be cut.
+
+Linear time: a search that fails once fails for every later start as well and is
+remembered; destinations and labels are bounded by the specification or by a limit here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Container, Mapping
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+import regex
+
+from chunkast.markdown.dialects import InlineRule, dialects_of
+from chunkast.text.spans import InlineSpan
+
+__all__ = ("MAX_NESTED", "Scanner", "inline_spans", "normalize_label")
+
+State = TypeVar("State")
+
+# Constructs nested deeper than this in links and images are not looked for.
+MAX_NESTED: Final = 8
+_ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_SPECIAL = re.compile(r"[\\`<\[\]!${^]|%%|https?://|www\.")
+_BACKTICKS = re.compile(r"`+")
+_AUTOLINK = re.compile(
+    r"<(?:[a-zA-Z][a-zA-Z0-9+.\-]{1,31}:[^<>\x00-\x20]*"
+    r"|[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~\-]+@[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?"
+    r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?)*)>"
+)
+_SPACE = r"[ \t\r\n]"
+_ATTRIBUTE = (
+    rf"{_SPACE}+[a-zA-Z_:][a-zA-Z0-9:._\-]*"
+    rf"(?:{_SPACE}*={_SPACE}*(?:[^\"'=<>`\x00-\x20]+|'[^']*'|\"[^\"]*\"))?"
+)
+# An attribute is matched in a lookahead, which keeps nothing to come back to: a tag of
+# thousands of attributes would take 160 bytes a character, so it takes 40.
+_HTML_TAG = re.compile(
+    rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<attribute>{_ATTRIBUTE}))(?P=attribute))*{_SPACE}*/?>"
+    rf"|/[A-Za-z][A-Za-z0-9\-]*{_SPACE}*>)"
+)
+# Opener -> closer of the raw HTML constructs that a plain search delimits.
+_HTML_DELIMITED = (
+    ("<!-->", ""),
+    ("<!--->", ""),
+    ("<!--", "-->"),
+    ("<?", "?>"),
+    ("<![CDATA[", "]]>"),
+)
+_DECLARATION = re.compile(r"<![A-Za-z]")
+_BLANKS = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t]*")
+_ANGLE_DESTINATION = re.compile(r"<(?:[^<>\\\r\n]|\\.)*>")
+# Characters that may end a destination, and backslashes, which escape the next character.
+_DESTINATION_MARK = re.compile(r"[\\()\x00-\x20\x7f]")
+# A title stops at the next delimiter of its kind that is not escaped, so that titles which are
+# never closed are not searched again and again.
+_TITLE = regex.compile(
+    r"""(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|\([^()\\]*+(?:\\.[^()\\]*+)*+\)"""
+)
+_LABEL = re.compile(r"\[((?:[^\\\[\]]|\\.){0,999})\]", re.DOTALL)
+_MAX_LABEL = 999
+_MAX_PARENTHESES = 32
+_MAX_DESTINATION = 8_192
+
+
+def normalize_label(label: str) -> str:
+    """A link label in the form in which labels are compared: folded case, single spaces."""
+    return " ".join(label.split()).casefold()
+
+
+class _Finder:
+    """``str.find`` that searches each needle's next place only once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._next: dict[str, int] = {}
+
+    def find(self, needle: str, start: int) -> int:
+        """The next index of ``needle`` at or after ``start``; -1 if none.
+
+        The time is linear if the starts of the calls for a needle do not decrease.
+        """
+        known = self._next.get(needle)
+        if known is None or (known != -1 and known < start):
+            known = self._next[needle] = self._text.find(needle, start)
+        return known
+
+
+def _code_spans(text: str) -> dict[int, int]:
+    """Start -> end of the code span that each run of backticks would open, by run length."""
+    runs = [match.span() for match in _BACKTICKS.finditer(text)]
+    closers: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for start, end in reversed(runs):
+        length = end - start
+        if length in closers:
+            ends[start] = closers[length]
+        if text[start - 1 : start] == "\\" and length - 1 in closers:
+            # Where the first backtick is escaped, the rest of the run opens.
+            ends[start + 1] = closers[length - 1]
+        closers[length] = end
+    return ends
+
+
+def _html_end(text: str, pos: int, finder: _Finder) -> int:
+    """The end of the raw HTML construct at ``pos`` (a ``<``), or -1."""
+    match = _HTML_TAG.match(text, pos)
+    if match:
+        return match.end()
+    for opener, closer in _HTML_DELIMITED:
+        if text.startswith(opener, pos):
+            if not closer:
+                return pos + len(opener)
+            found = finder.find(closer, pos + len(opener))
+            return -1 if found < 0 else found + len(closer)
+    if _DECLARATION.match(text, pos):
+        return finder.find(">", pos) + 1 or -1
+    return -1
+
+
+def _destination_end(text: str, pos: int) -> int:
+    """The end of a link destination at ``pos`` (which may be empty), or -1."""
+    if text.startswith("<", pos):
+        match = _ANGLE_DESTINATION.match(text, pos)
+        return match.end() if match else -1
+    depth = 0
+    limit = min(len(text), pos + _MAX_DESTINATION)
+    while match := _DESTINATION_MARK.search(text, pos, limit):
+        pos = match.start()
+        char = text[pos]
+        if char == "\\":
+            # Skip an escaped character; any other backslash is an ordinary character.
+            pos += text[pos + 1 : min(pos + 2, limit)] in _ESCAPABLE
+        elif char == "(":
+            depth += 1
+            if depth > _MAX_PARENTHESES:
+                return -1
+        elif char == ")" and depth:
+            depth -= 1
+        else:
+            return -1 if depth else pos
+        pos += 1
+    return -1 if depth else limit
+
+
+def _title_end(text: str, pos: int) -> int:
+    """The end of the quoted title at ``pos``, or -1."""
+    match = _TITLE.match(text, pos, pos + _MAX_DESTINATION)
+    return match.end() if match else -1
+
+
+def _inline_link_end(text: str, pos: int) -> int:
+    """The end of ``(destination "title")`` at ``pos`` (a ``(``), or -1."""
+    at = _skip_blanks(text, pos + 1)
+    end = _destination_end(text, at)
+    if end < 0:
+        return -1
+    after = _skip_blanks(text, end)
+    if after > end:
+        title = _title_end(text, after)
+        if title >= 0:
+            after = _skip_blanks(text, title)
+    return after + 1 if text.startswith(")", after) else -1
+
+
+def _skip_blanks(text: str, pos: int) -> int:
+    match = _BLANKS.match(text, pos)
+    return match.end() if match else pos
+
+
+def inline_spans(
+    text: str, *, references: Container[str] = frozenset(), extensions: Collection[str] = ()
+) -> list[InlineSpan]:
+    """The outermost indivisible inline constructs of ``text``, in order, none overlapping.
+
+    ``references`` are the normalized labels of the document's link definitions. Kinds: code,
+    link, image, autolink, html, footnote-reference, escape; with the ``extensions`` that have
+    them, math, comment, block-id, expression.
+    """
+    scanner = Scanner(text, references, footnotes="footnotes" in extensions)
+    rules = _rules(tuple(extensions))
+    pos = 0
+    while match := _SPECIAL.search(text, pos):
+        pos = match.start()
+        after = -1
+        for among in (rules, _COMMONMARK):
+            rule = among.get(text[pos])
+            if rule and (after := rule(scanner, pos)) >= 0:
+                break
+        pos = after if after >= 0 else pos + 1
+    return _outermost(scanner.found)
+
+
+@lru_cache(maxsize=32)
+def _rules(extensions: tuple[str, ...]) -> Mapping[str, InlineRule]:
+    """The rules of the extensions, by the first character."""
+    return {key: rule for d in dialects_of(extensions) for key, rule in d.inline.items()}
+
+
+class Scanner:
+    """The state of one scan, which the rules read and add to.
+
+    ``found`` are the constructs so far; of those inside one another the inner one comes first.
+    """
+
+    def __init__(self, text: str, references: Container[str], *, footnotes: bool) -> None:
+        self.text = text
+        self.references = references
+        self.footnotes = footnotes
+        self.found: list[InlineSpan] = []
+        self.finder = _Finder(text)
+        self.code_ends = _code_spans(text)
+        self._states: dict[object, Any] = {}
+        # Open brackets: where each is, and whether it opens an image. Links must not contain
+        # links: after the first ``inactive`` of them a link has ended already.
+        self.brackets: list[tuple[int, bool]] = []
+        self.inactive = 0
+
+    def state(self, of: Callable[[str], State]) -> State:
+        """What a dialect's rules know of the text: one object of a class, made from it."""
+        if of not in self._states:
+            self._states[of] = of(self.text)
+        found: State = self._states[of]
+        return found
+
+    def take(self, start: int, end: int, kind: str) -> int:
+        """Add a construct, unless ``end`` is -1; returns ``end``."""
+        if end >= 0:
+            self.found.append(InlineSpan(start, end, kind))
+        return end
+
+
+def _backslash(scanner: Scanner, pos: int) -> int:
+    escapes = scanner.text[pos + 1 : pos + 2] in _ESCAPABLE
+    return scanner.take(pos, pos + 2 if escapes else -1, "escape")
+
+
+def _backtick(scanner: Scanner, pos: int) -> int:
+    run = _BACKTICKS.match(scanner.text, pos)
+    end = scanner.code_ends.get(pos, -1)
+    if end < 0 and run:
+        return run.end()
+    return scanner.take(pos, end, "code")
+
+
+def _angle(scanner: Scanner, pos: int) -> int:
+    auto = _AUTOLINK.match(scanner.text, pos)
+    if auto:
+        return scanner.take(pos, auto.end(), "autolink")
+    return scanner.take(pos, _html_end(scanner.text, pos, scanner.finder), "html")
+
+
+def _exclamation(scanner: Scanner, pos: int) -> int:
+    image = scanner.text.startswith("[", pos + 1)
+    return _bracket(scanner, pos, image=True) if image else -1
+
+
+def _bracket(scanner: Scanner, pos: int, *, image: bool = False) -> int:
+    scanner.brackets.append((pos, image))
+    return pos + 1 + image
+
+
+def _close_bracket(scanner: Scanner, pos: int) -> int:
+    """Match the bracket at ``pos`` against the open ones."""
+    if not scanner.brackets:
+        return -1
+    start, image = scanner.brackets.pop()
+    active = image or len(scanner.brackets) >= scanner.inactive
+    scanner.inactive = min(scanner.inactive, len(scanner.brackets))
+    if not active:
+        return -1
+    label_start = start + 1 + image
+    is_note = scanner.footnotes and not image and scanner.text.startswith("^", label_start)
+    if is_note and pos > label_start + 1:
+        return scanner.take(start, pos + 1, "footnote-reference")
+    end = _link_end(scanner, label_start, pos)
+    if end >= 0 and not image:
+        scanner.inactive = len(scanner.brackets)
+    return scanner.take(start, end, "image" if image else "link")
+
+
+def _link_end(scanner: Scanner, label_start: int, pos: int) -> int:
+    """The end of the link or image whose text is ``[label_start, pos)``, or -1."""
+    text = scanner.text
+    after = pos + 1
+    if text.startswith("(", after) and scanner.finder.find(")", after) >= 0:
+        end = _inline_link_end(text, after)
+        if end >= 0:
+            return end
+    label = text[label_start : min(pos, label_start + _MAX_LABEL + 1)]
+    following = _LABEL.match(text, after) if text.startswith("[", after) else None
+    if following:
+        after = following.end()
+        label = following.group(1) if following.group(1).strip() else label
+    known = len(label) <= _MAX_LABEL and normalize_label(label) in scanner.references
+    return after if known else -1
+
+
+_COMMONMARK: Final[Mapping[str, InlineRule]] = {
+    "\\": _backslash,
+    "`": _backtick,
+    "<": _angle,
+    "!": _exclamation,
+    "[": _bracket,
+    "]": _close_bracket,
+}
+
+
+def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
+    """Move spans inside another one into it; a link is appended after its contents."""
+    kept: list[InlineSpan] = []
+    for span in found:
+        first = len(kept)
+        while first and kept[first - 1].start >= span.start:
+            first -= 1
+        if first < len(kept):
+            inside = tuple(kept[first:])
+            kept[first:] = [InlineSpan(span.start, span.end, span.kind, inside)]
+        else:
+            kept.append(span)
+    return kept
