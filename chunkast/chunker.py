@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chunkast.analysis import analyze, analyze_code
+from chunkast.analysis import analyze
 from chunkast.arguments import (
     checked_items,
     checked_name,
@@ -17,17 +17,15 @@ from chunkast.arguments import (
 )
 from chunkast.collector import paused
 from chunkast.config import ChunkConfig
-from chunkast.engine import Parts, chunks_of
+from chunkast.documents import chunk_document, iter_document
 from chunkast.errors import ConfigError
+from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
-from chunkast.notebook import chunk_cells, chunk_notebook, is_notebook, notebook_in
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.parallel import OnError, chunk_texts
 from chunkast.reprs import changed_fields
 from chunkast.text.files import read_text
 from chunkast.tokens import resolve_counter
-
-if TYPE_CHECKING:
-    from chunkast.batch import OnError
 
 __all__ = ("Chunker",)
 
@@ -79,16 +77,7 @@ class Chunker:
         text, source = checked_text(text), checked_name("source", source)
         language = checked_name("language", language)
         with paused():
-            return self._analyze(text, source, language)
-
-    def _analyze(
-        self, text: str, source: str | None, language: str | None, *, blanks: bool = True
-    ) -> Analysis:
-        if language is None:
-            language = self.config.language_of(source)
-        if language:
-            return analyze_code(text, language, self.config)
-        return analyze(text, self.config, self.config.extensions_for(source), blanks=blanks)
+            return analyze(text, self.config, source, language)
 
     def chunk(
         self, text: str | Analysis, source: str | None = None, language: str | None = None
@@ -104,8 +93,7 @@ class Chunker:
         ``language`` is given: positions are those of each cell's source, which
         ``chunk.source`` names (see ``chunkast.notebook``). JSON that is none is text.
         """
-        with paused():
-            return list(self._checked_chunks(text, source, defaultdict(int), language))
+        return chunk_document(self, text, source, language=language)
 
     def chunk_file(self, path: str | PathLike[str], source: str | None = None) -> list[Chunk]:
         """The chunks of a file in UTF-8; its ending says what it is, as in :meth:`chunk`.
@@ -115,14 +103,7 @@ class Chunker:
         UTF-8, naming the path and the byte.
         """
         name, source = source_of_path(path), checked_name("source", source)
-        text = read_text(path)
-        if source is None:
-            return self.chunk(text, name)
-        # The ending that counts is the file's.
-        notebook = notebook_in(text) if is_notebook(name) else None
-        if notebook is not None:
-            return chunk_notebook(self, notebook, source)
-        return self.chunk(self.analyze(text, name), source)
+        return chunk_document(self, read_text(path), name if source is None else source, name=name)
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""
@@ -134,27 +115,19 @@ class Chunker:
         """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
 
         Only the document at hand is kept, and of it no chunk that was given out. Each is
-        read as in :meth:`chunk`.
+        read as in :meth:`chunk`; a source that comes again goes on counting its parts.
         """
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
-            yield from self._checked_chunks(text, source, parts)
+            yield from iter_document(self, text, source, parts)
 
     def chunk_documents(
-        self,
-        documents: Iterable[tuple[str | None, str | Analysis]],
-        parts: defaultdict[bytes, int] | None = None,
+        self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[list[Chunk]]:
-        """Like :meth:`iter_chunks`, a list for each document.
-
-        A source that comes again goes on counting its parts; ``parts`` are the counts so
-        far, of a call before this one.
-        """
-        parts = defaultdict(int) if parts is None else parts
+        """Like :meth:`iter_chunks`, a list for each document."""
+        parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
-            with paused():
-                chunks = list(self._checked_chunks(text, source, parts))
-            yield chunks
+            yield chunk_document(self, text, source, parts)
 
     def chunk_batch(
         self,
@@ -188,44 +161,6 @@ class Chunker:
             raise ConfigError("sources", len(names), f"must be one per text ({len(texts)})")
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
             raise ConfigError("workers", workers, "must be a whole number of at least 1")
-        from chunkast.batch import chunk_groups
-
-        return chunk_groups(
+        return chunk_texts(
             self, texts, names, workers=workers, progress=progress, on_error=on_error
         )
-
-    def _checked_chunks(
-        self,
-        text: str | Analysis,
-        source: str | None,
-        parts: Parts,
-        language: str | None = None,
-    ) -> Iterator[Chunk]:
-        """The chunks of what a caller passed: a text, an analysis, or a notebook's JSON."""
-        source, language = checked_name("source", source), checked_name("language", language)
-        if not isinstance(text, Analysis):
-            text = checked_text(text)
-            if language is None and is_notebook(source):
-                notebook = notebook_in(text)
-                if notebook is not None:
-                    return chunk_cells(self, notebook, source, parts)
-        return self._chunks(text, source, parts, language)
-
-    def _chunks(
-        self,
-        given: str | Analysis,
-        source: str | None,
-        parts: Parts,
-        language: str | None = None,
-    ) -> Iterator[Chunk]:
-        with paused():
-            # Without a source nothing is known of the documents before.
-            return chunks_of(
-                self._analyze(given, source, language, blanks=False)
-                if isinstance(given, str)
-                else given,
-                self.config,
-                self.counter,
-                source,
-                defaultdict(int) if source is None else parts,
-            )

@@ -17,12 +17,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from chunkast.collector import paused
 from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError
+from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk, Heading
 from chunkast.text.source_map import encode
+
+if TYPE_CHECKING:
+    from chunkast.tokens import Counter
 
 __all__ = (
     "Cell",
@@ -30,7 +35,6 @@ __all__ = (
     "analyze_cells",
     "cell_source",
     "chunk_cells",
-    "chunk_documents",
     "chunk_notebook",
     "document_source",
     "is_notebook",
@@ -42,19 +46,10 @@ _MAX_ID: Final = 64
 
 
 class _Chunker(Protocol):
-    """What is asked of a ``chunkast.Chunker`` here."""
+    """What is read of a ``chunkast.Chunker`` here."""
 
     config: ChunkConfig
-
-    def analyze(
-        self, text: str, source: str | None = None, language: str | None = None
-    ) -> Analysis: ...
-
-    def chunk_documents(
-        self,
-        documents: Iterable[tuple[str | None, str | Analysis]],
-        parts: defaultdict[bytes, int] | None = None,
-    ) -> Iterator[list[Chunk]]: ...
+    counter: Counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +209,7 @@ def analyze_cells(chunker: _Chunker, notebook: Notebook) -> Iterator[tuple[Cell,
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
     for cell in notebook.cells:
-        analysis = replace(_analyze(chunker, cell), path=tuple(title for _, title in path))
+        analysis = replace(_analyze(chunker.config, cell), path=tuple(title for _, title in path))
         if first is not None and first.front_matter:
             analysis = replace(
                 analysis,
@@ -238,21 +233,23 @@ def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iter
         yield replace(heading, path=tuple(title for _, title in path))
 
 
-def _analyze(chunker: _Chunker, cell: Cell) -> Analysis:
+def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
+    from chunkast.analysis import analyze
+
     if cell.type == "markdown":
-        return chunker.analyze(cell.source)
+        return analyze(cell.source, config)
     if cell.type == "heading":
-        return _of_one_block(chunker, cell, "heading")
+        return _of_one_block(config, cell, "heading")
     if cell.type == "raw" and cell.number == 0:
-        analysis = chunker.analyze(cell.source)
+        analysis = analyze(cell.source, config)
         if analysis.front_matter:
             return analysis
     if cell.type == "code" and cell.language:
-        return chunker.analyze(cell.source, language=cell.language)
-    return _of_one_block(chunker, cell, "code")
+        return analyze(cell.source, config, language=cell.language)
+    return _of_one_block(config, cell, "code")
 
 
-def _of_one_block(chunker: _Chunker, cell: Cell, kind: str) -> Analysis:
+def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
     """The analysis of a cell that is not Markdown, as one block that is divided at its lines."""
     from chunkast.boundaries import find_regions, scan_break_points
     from chunkast.markdown.titles import plain_title
@@ -260,11 +257,11 @@ def _of_one_block(chunker: _Chunker, cell: Cell, kind: str) -> Analysis:
     text, level = cell.source, cell.level
     block = Block(kind, 0, len(text), (), level, "", cell.language)
     tree = Block("document", 0, len(text), (block,) if text else ())
-    title = plain_title(text, extensions=chunker.config.extensions)
+    title = plain_title(text, extensions=config.extensions)
     return Analysis(
         text=text,
         blocks=tree,
-        break_points=tuple(scan_break_points(text, tree, chunker.config.score_table)),
+        break_points=tuple(scan_break_points(text, tree, config.score_table)),
         regions=tuple(find_regions(text, tree)),
         headings=(Heading(0, len(text), level, title, (title,)),) if text and level else (),
     )
@@ -279,35 +276,23 @@ def chunk_notebook(
     """
     if isinstance(notebook, str):
         notebook = read_notebook(notebook, source or "notebook")
-    return next(chunk_documents(chunker, [(source, notebook)]))
-
-
-def chunk_documents(
-    chunker: _Chunker,
-    documents: Iterable[tuple[str | None, str | Notebook]],
-    parts: defaultdict[bytes, int] | None = None,
-) -> Iterator[list[Chunk]]:
-    """Like ``chunker.chunk_documents``, with notebooks among the documents."""
-    parts = defaultdict(int) if parts is None else parts
-    for source, document in documents:
-        if isinstance(document, str):
-            yield from chunker.chunk_documents([(source, document)], parts)
-        else:
-            counted = defaultdict(int) if source is None else parts
-            yield list(chunk_cells(chunker, document, source, counted))
+    with paused():
+        return list(chunk_cells(chunker, notebook, source, defaultdict(int)))
 
 
 def chunk_cells(
-    chunker: _Chunker, notebook: Notebook, source: str | None, parts: defaultdict[bytes, int]
+    chunker: _Chunker, notebook: Notebook, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
     """The chunks of a notebook, one by one; ``parts`` counts those of each location so far."""
+    from chunkast.engine import chunks_of
+
     index = count()
     for cell, analysis in analyze_cells(chunker, notebook):
         name = cell_source(source, cell.number, cell.id)
         # Where cells have no id, their number must not be part of the chunks' ids.
         location = name if cell.id else source or ""
         about = {"cell": cell.number, "cell_type": cell.type, "cell_id": cell.id}
-        for chunk in next(chunker.chunk_documents([(location, analysis)], parts)):
+        for chunk in chunks_of(analysis, chunker.config, chunker.counter, location, parts):
             yield replace(
                 chunk, source=name, index=next(index), metadata={**chunk.metadata, **about}
             )

@@ -18,7 +18,8 @@ from typing import Any, Final
 import pytest
 
 from chunkast import Chunk, Chunker
-from chunkast.notebook import chunk_documents, is_notebook, read_notebook
+from chunkast.documents import chunk_document
+from chunkast.notebook import is_notebook, read_notebook
 
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = sorted((ROOT / "fixtures" / "documents").iterdir())
@@ -82,7 +83,7 @@ def golden_of(document: Path, name: str) -> Golden:
     text = document.read_bytes().decode("utf-8")
     options = CONFIGURATIONS[name]
     given = read_notebook(text) if is_notebook(document.name) else text
-    (chunks,) = chunk_documents(Chunker(**options), [(document.name, given)])
+    chunks = chunk_document(Chunker(**options), given, document.name)
     return {
         "source": document.name,
         "configuration": options,

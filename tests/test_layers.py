@@ -38,7 +38,8 @@ ORDER = (
     "identity",
     "engine",
     "notebook",
-    "batch",
+    "documents",
+    "parallel",
     "chunker",
     "api",
     "index",
@@ -61,7 +62,7 @@ ASKS_FOR_EXTENSIONS = {
     "config.py": {"dialects"},
     "markdown/parser.py": {"front_matter"},
     "markdown/inline.py": {"footnotes"},
-    "analysis/analyze.py": {"attributes"},
+    "analysis/markdown.py": {"attributes"},
 }
 # The package itself may name what it offers.
 ANYTHING = "__init__"

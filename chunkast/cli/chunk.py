@@ -17,7 +17,6 @@ from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Document, Parts, Tally, results
 from chunkast.model import Chunk
-from chunkast.notebook import chunk_documents
 from chunkast.writers import WRITERS, format_of
 
 if TYPE_CHECKING:
@@ -111,7 +110,10 @@ def run(options: Namespace) -> int:
 
 
 def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
-    return next(chunk_documents(chunker, [document], parts))
+    from chunkast.documents import chunk_document
+
+    source, given = document
+    return chunk_document(chunker, given, source, parts)
 
 
 def _encode(

@@ -1,6 +1,5 @@
 """One document to its chunks: leaves, points refined, units, pieces, overlap, context."""
 
-from chunkast.engine.assemble import Parts
 from chunkast.engine.run import chunks_of
 
-__all__ = ("Parts", "chunks_of")
+__all__ = ("chunks_of",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,14 +12,11 @@ from chunkast.engine.embed import Context
 from chunkast.engine.layout import Layout
 from chunkast.engine.overlap import Overlap
 from chunkast.engine.piece import Piece
-from chunkast.identity import Location
+from chunkast.identity import Location, Parts
 from chunkast.model import Analysis, Annotation, Chunk, draft_type
 from chunkast.text.source_map import SourceMap
 
-__all__ = ("Origin", "Parts", "assemble")
-
-# How many chunks each location has, by its key.
-Parts = defaultdict[bytes, int]
+__all__ = ("Origin", "assemble")
 
 # The constructor of a frozen class takes four times as long.
 _ChunkDraft: Final = draft_type(Chunk)

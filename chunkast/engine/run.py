@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.engine.assemble import Origin, Parts, assemble
+from chunkast.engine.assemble import Origin, assemble
 from chunkast.engine.divide import Divider
 from chunkast.engine.document import Document
 from chunkast.engine.embed import Context
@@ -17,6 +17,7 @@ from chunkast.engine.overlap import Overlap, sentences_of
 from chunkast.engine.packer import pack
 from chunkast.engine.refine import refine
 from chunkast.engine.sections import sections_of
+from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
 from chunkast.tokens import Counter
 

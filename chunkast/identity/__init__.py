@@ -1,7 +1,7 @@
 """Names for chunks that stay the same when the text around them changes."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint
-from chunkast.identity.ids import Location, chunk_id
+from chunkast.identity.ids import Location, Parts, chunk_id
 from chunkast.identity.plans import Identified, WritePlan, digest, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
 from chunkast.text.hashes import content_hash, normalize_text
@@ -10,6 +10,7 @@ __all__ = (
     "Citation",
     "Identified",
     "Location",
+    "Parts",
     "WritePlan",
     "chunk_id",
     "config_values",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
 from chunkast.text.source_map import encode
 
-__all__ = ("Location", "chunk_id")
+__all__ = ("Location", "Parts", "chunk_id")
+
+# How many chunks each location has, by its key.
+Parts = defaultdict[bytes, int]
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:

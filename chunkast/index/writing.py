@@ -24,7 +24,7 @@ from chunkast.index.rows import COLUMNS, as_json, checksum, values_of
 from chunkast.index.schema import WORDS_TABLE
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
-from chunkast.notebook import Notebook, chunk_documents
+from chunkast.notebook import Notebook
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def text_hash(data: bytes) -> str:
 
 def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
     """Chunk a document for an index: a text, or a notebook."""
-    chunks = tuple(next(chunk_documents(chunker, [(source, document)])))
+    from chunkast.documents import chunk_document
+
+    chunks = tuple(chunk_document(chunker, document, source))
     own = own_token_counts(chunks, chunker.counter.count)
     return IndexedDocument(source, document_hash(document), chunks, own)
 

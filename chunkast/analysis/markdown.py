@@ -30,13 +30,13 @@ from chunkast.model import Analysis, Block, BreakPoint, Heading
 from chunkast.text.front_matter import parse_front_matter
 from chunkast.text.spans import SpanSet
 
-__all__ = ("analyze",)
+__all__ = ("analyze_markdown",)
 
 _Patch = Patch[Analysis]
 _LOG = logging.getLogger(__name__)
 
 
-def analyze(
+def analyze_markdown(
     text: str, config: ChunkConfig, extensions: tuple[str, ...], *, blanks: bool = True
 ) -> Analysis:
     """Parse ``text`` with ``extensions``; find its break points, protected regions, headings.
