@@ -311,6 +311,7 @@ def test_public_functions_without_a_document() -> None:
     points = [BreakPoint(10, 20, "paragraph"), BreakPoint(40, 90, "h2")]
     assert chunkast.best_cut(points, 50, window=0) == 50
     assert chunkast.best_cut(points, 50, window=45) == 40
+    assert chunkast.best_cut([chunkast.BreakPoint(48, -0.5, "lead-in")], 50, window=45) == 50
     assert chunkast.merge_break_points(points, [BreakPoint(10, 30, "x")])[0].kind == "x"
 
 

@@ -2,7 +2,7 @@
 
 from chunkast.boundaries.points import merge_break_points, new_point, scan_break_points
 from chunkast.boundaries.regions import find_regions, opening_column, opening_line
-from chunkast.boundaries.search import best_cut, cut_value
+from chunkast.boundaries.search import best_cut, cut_value, ranked_cuts
 
 __all__ = (
     "best_cut",
@@ -12,5 +12,6 @@ __all__ = (
     "new_point",
     "opening_column",
     "opening_line",
+    "ranked_cuts",
     "scan_break_points",
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from chunkast.model import BreakPoint, ProtectedRegion
 
-__all__ = ("best_cut", "cut_value")
+__all__ = ("best_cut", "cut_value", "ranked_cuts")
 
 
 def cut_value(score: float, distance: float, window: float, decay: float) -> float:
@@ -17,6 +17,21 @@ def cut_value(score: float, distance: float, window: float, decay: float) -> flo
     """
     share = distance / window if window else 0.0
     return score * (1 - share * share * decay)
+
+
+def ranked_cuts(
+    cuts: Iterable[tuple[int, float, float]], *, window: float, decay: float
+) -> list[tuple[float, int]]:
+    """``(value, place)`` of the ``(place, distance, score)`` in the window, the highest value first.
+
+    Of equal values the lowest place comes first.
+    """
+    values = (
+        (-cut_value(score, distance, window, decay), place)
+        for place, distance, score in cuts
+        if 0 <= distance <= window
+    )
+    return [(-value, place) for value, place in sorted(values)]
 
 
 def best_cut(
@@ -41,12 +56,10 @@ def best_cut(
     >>> best_cut(points, 100, window=10)
     95
     """
-    best, best_value = target, -1.0
-    for point in sorted(points, key=lambda point: point.pos):
-        distance = target - point.pos
-        if not 0 <= distance <= window or any(r.contains(point.pos) for r in regions):
-            continue
-        value = cut_value(point.score, distance, window, decay)
-        if value > best_value:
-            best, best_value = point.pos, value
-    return best
+    cuts = (
+        (point.pos, target - point.pos, point.score)
+        for point in points
+        if point.score >= 0 and not any(region.contains(point.pos) for region in regions)
+    )
+    ranked = ranked_cuts(cuts, window=window, decay=decay)
+    return ranked[0][1] if ranked else target

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, chain
 
-from chunkast.boundaries import cut_value
+from chunkast.boundaries import ranked_cuts
 from chunkast.engine.anchors import anchors
 from chunkast.engine.layout import Layout
 from chunkast.engine.overlap import Overlap
@@ -189,12 +189,11 @@ class _Packer:
         distances = [max(room - layout.before[h] + layout.before[first], 0) for h in points]
         nearest = min(distances, default=0)
         limit = nearest if nearest > window else 0
-        values = [
-            (-cut_value(layout.score[h], distance - limit, window, self.config.decay), h)
+        cuts = (
+            (h, distance - limit, layout.score[h])
             for h, distance in zip(points, distances, strict=True)
-            if distance - limit <= window
-        ]
-        return [h for _, h in sorted(values)]
+        )
+        return [h for _, h in ranked_cuts(cuts, window=window, decay=self.config.decay)]
 
     def balanced(self, pieces: list[Piece]) -> list[Piece]:
         """Share the last two pieces more evenly when the last one is a crumb."""
@@ -206,17 +205,16 @@ class _Packer:
         before = self.reserve(pieces[-3]) if len(pieces) > 2 else 0
         start = layout.before[one.first]
         half = (layout.before[two.last] - start) / 2
-        values: list[tuple[float, int]] = []
+        cuts: list[tuple[int, float, float]] = []
         for h in range(two.first - 1, one.first, -1):
             tokens = layout.before[h] - start
             if tokens < crumb:
                 break
-            distance = abs(tokens - half)
-            value = cut_value(layout.score[h], distance, max(half, 1), self.config.decay)
-            values.append((-value, h))
-        for value, h in sorted(values)[:_BALANCES]:
+            cuts.append((h, abs(tokens - half), layout.score[h]))
+        ranked = ranked_cuts(cuts, window=max(half, 1), decay=self.config.decay)
+        for value, h in ranked[:_BALANCES]:
             left, right = Piece(one.first, h, False), Piece(h, two.last, False)
-            if value >= 0:
+            if value <= 0:
                 break
             if (
                 layout.count(h, two.last) >= crumb
