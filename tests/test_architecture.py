@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from inspect import CO_GENERATOR
 from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
 
 import pytest
 
 import chunkast
-from tests.test_layers import ORDER
+from tests.test_layers import ORDER, room
 
 ROOT = Path(chunkast.__file__).parent
 PAGE = (ROOT.parent / "ARCHITECTURE.md").read_text("utf-8")
+T = TypeVar("T")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -73,6 +78,80 @@ def test_every_room_has_a_row_in_the_order_of_imports() -> None:
     assert set(rooms) == found
     names = [room.removesuffix("/").removesuffix(".py") for room in rooms]
     assert names == sorted(names, key=ORDER.index)
+
+
+class Calls:
+    """The calls that are made of functions of the package, in order, each with its callers."""
+
+    def __init__(self) -> None:
+        # Frames are kept, so that a generator that goes on is not a call.
+        self.frames: dict[FrameType, list[str]] = {}
+
+    def during(self, action: Callable[[], T]) -> T:
+        """Record the calls that an action makes."""
+        sys.setprofile(self._called)
+        try:
+            return action()
+        finally:
+            sys.setprofile(None)
+
+    def _called(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame not in self.frames and called(frame).startswith("chunkast."):
+            self.frames[frame] = [called(each) for each in callers(frame)]
+
+    def between_rooms(self) -> set[tuple[str, str]]:
+        """Caller and callee where they are in different rooms; no generators."""
+        return {
+            (room(names[0]), room(called(frame)))
+            for frame, names in self.frames.items()
+            if names and not frame.f_code.co_flags & CO_GENERATOR
+        }
+
+
+def callers(frame: FrameType) -> Iterator[FrameType]:
+    """The frames of the package's functions that led to this one, the nearest first."""
+    back = frame.f_back
+    while back is not None:
+        if called(back).startswith("chunkast."):
+            yield back
+        back = back.f_back
+
+
+def called(frame: FrameType) -> str:
+    """A function's module and name; a class where that is made."""
+    name = frame.f_code.co_name
+    if name == "__init__":
+        name = type(frame.f_locals["self"]).__name__
+    return f"{frame.f_globals.get('__name__', '')}.{name}"
+
+
+def listed_calls() -> list[tuple[str, str]]:
+    """The calls that the page lists, each after the one that makes it."""
+    (block,) = re.findall(r"^```text\n(chunker\.chunk\n.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    found, above = [], [""]
+    for line in block.splitlines():
+        name = line.strip()
+        del above[1 + (len(line) - len(name)) // 2 :]
+        found.append((above[-1], name))
+        above.append(name)
+    return found
+
+
+@pytest.mark.parametrize("options", [{"max_tokens": 128}, {"packing": "fill", "overlap": 0}])
+def test_a_run_makes_the_calls_of_the_page(options: dict[str, Any]) -> None:
+    text = (ROOT.parent / "fixtures/documents/tutorial.md").read_text("utf-8")
+    chunker = chunkast.Chunker(**options)
+    calls = Calls()
+    assert len(calls.during(lambda: chunker.chunk(text, "guide.md"))) > 1
+    names = {name for _, name in listed_calls()}
+    made = []
+    for frame, above in calls.frames.items():
+        if (name := called(frame).removeprefix("chunkast.")) in names:
+            known = (each.removeprefix("chunkast.") for each in above)
+            made.append((next((each for each in known if each in names), ""), name))
+    assert made == listed_calls()
+    up = {(a, b) for a, b in calls.between_rooms() if ORDER.index(a) < ORDER.index(b)}
+    assert up == {("heuristics", "analysis")}
 
 
 def test_files_that_are_named_are_there() -> None:
