@@ -179,8 +179,8 @@ def check_promises(
     for point in own_points:
         # White space around it may be trimmed.
         before = len(text[:point].rstrip(WHITE_SPACE))
-        behind = len(text) - len(text[point:].lstrip(WHITE_SPACE))
-        cuts -= {*range(before, behind + 1)}
+        after = len(text) - len(text[point:].lstrip(WHITE_SPACE))
+        cuts -= {*range(before, after + 1)}
     for start, end in sentence_spans(analysis, config, boundaries):
         sentence = ProtectedRegion(start, end)
         if count(text[start:end]) <= budget and not any(

@@ -50,7 +50,7 @@ def halves(left: str, right: str, middle: str = "") -> Build:
 
 
 def shares(*builds: Build) -> Build:
-    """Several documents behind one another, an equal share of the size each."""
+    """Several documents one after another, an equal share of the size each."""
     return lambda n: "".join(build(n // len(builds)) for build in builds)
 
 
@@ -60,7 +60,7 @@ def numbered(template: str) -> Build:
 
 
 def growing(part: Callable[[int], str]) -> Build:
-    """``part(0)``, ``part(1)``, ``part(2)``, ... behind one another."""
+    """``part(0)``, ``part(1)``, ``part(2)``, ... one after another."""
 
     def build(n: int) -> str:
         parts: list[str] = []
@@ -355,8 +355,8 @@ CASES: Final[dict[str, Build]] = {
     "mdx-closers": filled("</A>\n"),
     "mdx-braces": filled("{"),
     "mdx-brace-lines": filled("{\n"),
-    "mdx-braces-behind-text": filled("{", "x "),
-    "mdx-tags-behind-text": filled("<a {", "x "),
+    "mdx-braces-after-text": filled("{", "x "),
+    "mdx-tags-after-text": filled("<a {", "x "),
     "quarto-divs-without-braces": filled(":::a\n"),
     "quarto-divs-in-items": filled("- ::: {.a}\n"),
     "quarto-divs-in-quotes": filled("> ::: {.a}\n> b\n\n"),
@@ -395,7 +395,7 @@ CASES: Final[dict[str, Build]] = {
     "spaces": filled(" "),
     "spaces-between": filled(" ", "a", "b"),
     "spaces-in-lines": filled(" " * 200 + "\n"),
-    "spaces-behind-words": filled("a" + " " * 50),
+    "spaces-after-words": filled("a" + " " * 50),
     "newlines": filled("\n"),
     "newlines-between": filled("\n", "a", "b"),
     # Paragraphs to the parser, white space to whoever trims.

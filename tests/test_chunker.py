@@ -316,7 +316,7 @@ def test_public_functions_without_a_document() -> None:
 
 
 @pytest.mark.parametrize("overlap", [0, 0.15])
-def test_an_edit_in_a_long_list_does_not_move_every_cut_behind_it(overlap: float) -> None:
+def test_an_edit_in_a_long_list_does_not_move_every_cut_after_it(overlap: float) -> None:
     def changes(left_out: int | None) -> str:
         return "\n".join(
             f"* item {number}: {'many words, ' * (crc32(b'%d' % number) % 9)}and an end"

@@ -1073,7 +1073,7 @@ def process_group_lives(group: int) -> bool:
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_signals_leave_nothing_behind(tmp_path: Path, name: str, jobs: int) -> None:
+def test_signals_leave_no_files(tmp_path: Path, name: str, jobs: int) -> None:
     number = signal.Signals[name]
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(2000, n) for n in range(60)})
     write(tmp_path, {"out/out.jsonl": "old\n"})

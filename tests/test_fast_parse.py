@@ -115,7 +115,7 @@ def assert_identical(text: str) -> None:
         try:
             expected = outcome(stock, normalized)
         except IndexError:
-            # Some plugins look behind the end of the text; the fast parser may ask them less.
+            # Some plugins look after the end of the text; the fast parser may ask them less.
             continue
         assert outcome(fast, normalized) == expected, extensions
         assert given_out(fast, normalized) == expected[0], extensions

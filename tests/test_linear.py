@@ -44,7 +44,7 @@ MEMORY_SIZE: Final = 8_000
 SIZES: Final[dict[str, int]] = {
     **dict.fromkeys(("spaces", "spaces-in-lines", "tabs", "no-break-spaces", "prepended"), 50_000),
     **dict.fromkeys(("emoji-joined", "combining-marks", "hangul-leading"), 50_000),
-    **dict.fromkeys(("spaces-behind-words", "crlf"), 50_000),
+    **dict.fromkeys(("spaces-after-words", "crlf"), 50_000),
     **dict.fromkeys(("surrogates-in-prose", "table-ragged", "words"), 20_000),
     "brackets-nested": 60_000,
     # Per character 2.1, 4.2, 4.7, 5.0 us at 8, 32, 128, 512 thousand: flat once runs are long.

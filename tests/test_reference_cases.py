@@ -67,7 +67,7 @@ DIFFERS: Final = {
     "break_points_base-035": 1,  # "#tag" is text
     "break_points_base-039": 4,  # text right over "---" is a heading
     "break_points_base-041": 5,  # "----" is a rule
-    "break_points_base-043": 5,  # a rule right behind a rule is one too
+    "break_points_base-043": 5,  # a rule right after a rule is one too
     "break_points_base-047": 11,  # no backtick in the info string of a backtick fence
     "code_fences-035": 8,  # a fence on the first line opens
     "code_fences-037": 9,  # a fence may be indented by up to three spaces
@@ -78,7 +78,7 @@ DIFFERS: Final = {
     "list_break_points-045": 15,  # "-" alone is an empty item
     "list_break_points-047": 5,  # "- - -" is a rule
     "list_break_points-049": 16,  # at most nine digits
-    "list_break_points-053": 19,  # five spaces behind the marker begin indented code
+    "list_break_points-053": 19,  # five spaces after the marker begin indented code
     "list_break_points-055": 18,  # prose right under an item goes on with it
 }
 # Their kinds that have another name here. A point of theirs at a blank line is ours at
@@ -252,8 +252,8 @@ class Reading:
                 found.append((place, score, KINDS.get(kind, kind)))
         return found
 
-    def behind(self, expected: Sequence[Point]) -> list[Point]:
-        """The points that only we have: behind a protected block and behind a rule."""
+    def after(self, expected: Sequence[Point]) -> list[Point]:
+        """The points that only we have: after a protected block and after a rule."""
         rules = [pos for pos, _, kind in expected if kind == "hr"]
         found: list[Point] = [(self.next_line(self.text.find("\n", r)), 60, "hr") for r in rules]
         found += [(self.next_line(r.end), 80, r.kind) for r in self.analysis.regions]
@@ -263,7 +263,7 @@ class Reading:
         """Whether we have the point, or one that outranks it, or a penalty in its place.
 
         Points of lists never outrank each other: where they differ, so do the lists. A
-        penalty's place is behind a heading or a colon.
+        penalty's place is after a heading or a colon.
         """
         point = self.points.get(pos)
         if point is None:
@@ -291,10 +291,10 @@ class Reading:
 
 @cases_of("break_points_base")
 def test_base_points(case: Case) -> None:
-    """Each point of theirs is ours, and we have no others of their kinds but behind blocks."""
+    """Each point of theirs is ours, and we have no others of their kinds but after blocks."""
     reading = Reading(text_of(case["input"]))
     expected = reading.ours(case["expect"])
-    found = reading.problems([*expected, *reading.behind(expected)], BASE_KINDS)
+    found = reading.problems([*expected, *reading.after(expected)], BASE_KINDS)
     assert bool(found) is (case["id"] in DIFFERS), found
     if "tree" in case:
         assert reading.problems(reading.ours(case["tree"]["present"]), set()) == []

@@ -94,7 +94,7 @@ def element(children: SearchStrategy[str]) -> SearchStrategy[str]:
 
 
 def texts() -> SearchStrategy[str]:
-    """Text, calls, broken calls and nested ones, one behind the other."""
+    """Text, calls, broken calls and nested ones, one after the other."""
     leaf = st.sampled_from(VALUES) | st.sampled_from(TAGS) | nasty_text() | st.just("")
     nested = st.recursive(
         leaf, lambda inner: st.lists(element(inner) | inner, max_size=4).map("".join), max_leaves=12

@@ -79,9 +79,9 @@ HOSTILE: Final[dict[str, Build]] = {
     "openers-then-one-closer": filled("<calc>", tail="</calc>"),
     "openers-cut-short": filled("<calc"),
     "empty-tags": filled("<calc/>"),
-    "empty-tags-behind-an-opener": filled("<calc/>", "<write>"),
+    "empty-tags-after-an-opener": filled("<calc/>", "<write>"),
     "calls": filled("<calc><a>1</a></calc>"),
-    "calls-behind-an-opener": filled("<calc><a>1</a></calc>", "<write>"),
+    "calls-after-an-opener": filled("<calc><a>1</a></calc>", "<write>"),
     "calls-that-cross": filled("<calc><write></calc></write>"),
     "calls-that-fail": filled("<calc><a></calc>"),
     "nesting-of-one-name": halves("<calc>", "</calc>"),
@@ -179,5 +179,5 @@ def test_by_character(name: str) -> None:
 @pytest.mark.parametrize("size", [50, 5_000])
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "opener" in name or "call" in name])
 def test_with_openers_given_up(name: str, size: int, parse: Callable[..., Parse]) -> None:
-    """Nothing is read again when an opener turns out to be text, whatever is behind it."""
+    """Nothing is read again when an opener turns out to be text, whatever is after it."""
     assert time_growth(parse(max_call_size=size), HOSTILE[name], SIZE) <= TIME_LIMIT

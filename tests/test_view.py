@@ -735,7 +735,7 @@ function luminance(colour) {
   const [r, g, b] = colour.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
-function behind(element) {
+function background(element) {
   const layers = [];
   for (let e = element; e; e = e.parentElement) layers.unshift(getComputedStyle(e).backgroundColor);
   return rgb(...layers);
@@ -745,7 +745,7 @@ for (const element of document.querySelectorAll("body *")) {
   const own = [...element.childNodes].some(n => n.nodeType === 3 && n.data.trim());
   if (!own || !element.checkVisibility() || element.closest("script, style, noscript, .skip")) continue;
   const a = luminance(rgb(getComputedStyle(element).color));
-  const b = luminance(behind(element));
+  const b = luminance(background(element));
   const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   if (ratio < 4.5) found.push([element.className, element.tagName, ratio]);
 }

@@ -35,7 +35,7 @@ class ChunkastNode(TextNode):
     """
 
     context_before: str = Field(default="", description="Embedded before the text.")
-    context_behind: str = Field(default="", description="Embedded after the text.")
+    context_after: str = Field(default="", description="Embedded after the text.")
 
     @classmethod
     def class_name(cls) -> str:
@@ -46,7 +46,7 @@ class ChunkastNode(TextNode):
         """The text, with the metadata of the mode."""
         if metadata_mode != MetadataMode.EMBED:
             return str(super().get_content(metadata_mode))
-        text = f"{self.context_before}{self.text}{self.context_behind}"
+        text = f"{self.context_before}{self.text}{self.context_after}"
         # The heading path is part of the context.
         hidden = [*self.excluded_embed_metadata_keys, "headings"]
         shown = self.model_copy(update={"excluded_embed_metadata_keys": hidden})
@@ -129,7 +129,7 @@ class ChunkastNodeParser(NodeParser):
             start_char_idx=chunk.start_index,
             end_char_idx=chunk.end_index,
             context_before=before,
-            context_behind=after,
+            context_after=after,
             metadata=metadata_of(chunk) if self.include_metadata else {},
             excluded_embed_metadata_keys=[
                 *document.excluded_embed_metadata_keys,

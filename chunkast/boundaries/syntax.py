@@ -57,7 +57,7 @@ def fence_points(
     language = language_named(fence.info)
     if not CONSTRUCTS[fence.kind].fenced or language is None or not versions():
         return []
-    starts = [fence.start + offset for offset in line_starts(text[fence.start : fence.end])]
+    starts = line_starts(text, fence.start, fence.end)
     positions = starts[1 : len(starts) - 1 - fence.closed]
     # What stands before the fence on its first line stands before the code as well: quote
     # marks, or as many blanks as an item's marker takes.

@@ -109,7 +109,7 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 
     A fence's or formula's first and last line stay with what is between them.
     """
-    starts = [start + offset for offset in line_starts(piece.text[start:end])]
+    starts = line_starts(piece.text, start, end)
     indentation: dict[int, int] = {}
     rows: list[tuple[int, bool]] = []
     blank_before = False
@@ -145,10 +145,9 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 def _rows(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     """A table's rows; its header and delimiter row stay together, with a row after them."""
     header = start == piece.leaf.start
-    for number, offset in enumerate(line_starts(piece.text[start:end])[1:-1], 1):
+    for number, pos in enumerate(line_starts(piece.text, start, end)[1:-1], 1):
         if header and number == 1:
             continue
-        pos = start + offset
         if piece.blocked.end(pos) == pos:
             yield piece.point(pos, "lead-in" if header and number == 2 else "row")
 
@@ -156,8 +155,8 @@ def _rows(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 def _delimiters(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     """The row of delimiters below a header that it does not fit with."""
     if start == piece.leaf.start:
-        for offset in line_starts(piece.text[start:end])[1:-1]:
-            yield piece.point(start + offset, "lead-in")
+        for pos in line_starts(piece.text, start, end)[1:-1]:
+            yield piece.point(pos, "lead-in")
 
 
 def _cells(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -174,8 +173,8 @@ def _cell_edges(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 
 
 def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-    for offset in line_starts(piece.text[start:end])[1:-1]:
-        yield piece.point(start + offset, "line")
+    for pos in line_starts(piece.text, start, end)[1:-1]:
+        yield piece.point(pos, "line")
 
 
 def _words(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -279,8 +278,8 @@ class Divider:
         """Where what has to be cut off after a body begins: a line's start, or ``end``."""
         if body_end >= end or (self.trim and is_blank(self.text[body_end:end])):
             return end
-        lines = line_starts(self.text[body_end:end])
-        return body_end if _at_line_start(self.text, body_end) else body_end + lines[1]
+        at_start = body_end == 0 or self.text[body_end - 1] in "\r\n"
+        return body_end if at_start else line_starts(self.text, body_end, end)[1]
 
     def sentence_points(self, leaf: Block, start: int, end: int) -> list[BreakPoint]:
         """The beginnings of sentences inside ``(start, end)`` of a leaf of prose."""
@@ -328,16 +327,13 @@ class Divider:
         if shape == "prose":
             yield Prose(self.parsed, leaf)
         elif shape == "table":
-            for row in pairwise(self._lines_of(leaf)):
+            for row in pairwise(line_starts(self.text, leaf.start, leaf.end)):
                 if self.measure.fits_untrimmed(*row):
                     continue
                 for first, last in cell_spans(self.parsed, *row):
                     if not self.measure.fits_untrimmed(first, last):
                         content = cell_content(self.parsed, first, last)
                         yield Prose(self.parsed, Block("paragraph", *content))
-
-    def _lines_of(self, leaf: Block) -> list[int]:
-        return [leaf.start + start for start in line_starts(self.text[leaf.start : leaf.end])]
 
     def _whole_spans(
         self, prose: Prose, spans: Sequence[InlineSpan], clusters: SpanSet
@@ -377,20 +373,16 @@ class Divider:
         self, piece: _Piece, start: int, content: int, end: int, levels: tuple[_Level, ...]
     ) -> Iterator[BreakPoint]:
         """Cut the white space after ``content`` off, at a line's start if that suffices."""
-        following = [content + offset for offset in line_starts(self.text[content:end])[1:-1]]
+        following = line_starts(self.text, content, end)[1:-1]
         at = following[0] if following and self.measure.fits(start, following[0]) else content
         yield piece.point(at, "line")
         yield from self._parts(piece, start, at, levels)
         yield from self._parts(piece, at, end, _BLANK)
 
 
-def _at_line_start(text: str, pos: int) -> bool:
-    return pos == 0 or text[pos - 1] in "\r\n"
-
-
 def _frame(text: str, leaf: Block) -> Frame | None:
     """What a piece of a divided fence or table needs to stand alone."""
-    starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
+    starts = line_starts(text, leaf.start, leaf.end)
     construct = CONSTRUCTS[leaf.kind]
     if construct.fenced and len(starts) > 2:
         opening = opening_line(text, leaf)

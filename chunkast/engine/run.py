@@ -59,7 +59,7 @@ def chunks_of(
         front_matter,
         path=path,
         count=counter.count,
-        adds_up=document.index.adds_up_behind_line_end,
+        adds_up=document.index.adds_up_after_line_end,
     )
     layout = Layout(
         document.text,

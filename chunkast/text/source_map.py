@@ -75,12 +75,13 @@ def positions_in(text: str, number: int) -> Callable[[Iterable[int]], MutableSeq
     return partial(array, "i" if len(text) < _INT_LIMIT else "q")
 
 
-def line_starts(text: str) -> list[int]:
-    """The index of every line's first character; the text's length follows at the end.
+def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """The index in ``text`` of every line's first character in ``[start, end)``, then its end.
 
-    The last entry is the end of the last line: line ``i`` is
-    ``text[starts[i]:starts[i + 1]]``. An empty text has no line: ``[0]``.
+    Line ``i`` is ``text[starts[i]:starts[i + 1]]``. An empty span has no line: ``[start]``.
     """
+    if start or end is not None:
+        return [start + offset for offset in line_starts(text[start:end])]
     if "\r" in text:
         starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     else:

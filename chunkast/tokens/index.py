@@ -164,7 +164,7 @@ class TokenIndex:
         # The tokens before other positions counted so far; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
 
-    def adds_up_behind_line_end(self, position: int) -> bool:
+    def adds_up_after_line_end(self, position: int) -> bool:
         """Whether nothing joins the text from ``position`` on to a line end put before it.
 
         Then a text that ends with one, and this text after it, have the tokens of both

@@ -291,7 +291,7 @@
       const row = element("div", "row");
       if (levels.has(start)) row.classList.add("heading", `h${levels.get(start)}`);
       const marks = index ? lost(start, start) : headMarks(chunk);
-      // Blank lines behind a frame are a row of their own, with nothing to say.
+      // Blank lines after a frame are a row of their own, with nothing to say.
       if (marks.length || /\S/.test(text.slice(start, stop))) row.append(gutter(start, marks));
       row.append(content(start, stop, spans));
       row.pos = start;

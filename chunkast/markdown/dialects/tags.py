@@ -117,7 +117,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         key = (intern(leaf.info.strip("</>")), container)
         yield _Tag(number, leaf.start, leaf.end, 0, 1, key, leaf.info.startswith("</"))
         return
-    starts = [leaf.start + offset for offset in line_starts(text[leaf.start : leaf.end])]
+    starts = line_starts(text, leaf.start, leaf.end)
     line = 0
     while line + 1 < len(starts):
         start, first = starts[line], line
