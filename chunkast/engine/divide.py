@@ -270,8 +270,8 @@ class Divider:
         points: list[BreakPoint] = []
         if tail < end:
             points.append(piece.point(tail, "line"))
-            points += self._parts(piece, tail, end, (_spaced(_all_lines), _all_lines, *_FINEST))
-        points += self._parts(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
+            points += self._fitting(piece, tail, end, (_spaced(_all_lines), _all_lines, *_FINEST))
+        points += self._fitting(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
         return Division(points, _frame(self.text, leaf) if points else None)
 
     def _tail(self, body_end: int, end: int) -> int:
@@ -350,12 +350,15 @@ class Divider:
             elif depth < MAX_NESTED:
                 waiting.extend((inner, depth + 1) for inner in span.inside)
 
+    def _fitting(
+        self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]
+    ) -> Iterator[BreakPoint]:
+        return iter(()) if self.measure.fits(start, end) else self._parts(piece, start, end, levels)
+
     def _parts(
         self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]
     ) -> Iterator[BreakPoint]:
         """The points of the first of ``levels`` that has any, and those inside what is too large."""
-        if self.measure.fits(start, end):
-            return
         if not self.trim:
             content = content_end(self.text, start, end)
             if start < content < end:
@@ -366,7 +369,8 @@ class Divider:
             if points:
                 yield from points
                 for first, last in pairwise([start, *(point.pos for point in points), end]):
-                    yield from self._parts(piece, first, last, levels[number:])
+                    if not self.measure.fits(first, last):
+                        yield from self._parts(piece, first, last, levels[number:])
                 return
 
     def _without_space(
@@ -376,8 +380,8 @@ class Divider:
         following = line_starts(self.text, content, end)[1:-1]
         at = following[0] if following and self.measure.fits(start, following[0]) else content
         yield piece.point(at, "line")
-        yield from self._parts(piece, start, at, levels)
-        yield from self._parts(piece, at, end, _BLANK)
+        yield from self._fitting(piece, start, at, levels)
+        yield from self._fitting(piece, at, end, _BLANK)
 
 
 def _frame(text: str, leaf: Block) -> Frame | None:

@@ -68,8 +68,10 @@ _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 # Checkpoints inside long blocks, so that no count has to walk far.
 _CHECKPOINT_DISTANCE = 1_024
 _CHECKPOINT_GAP = 2 * _CHECKPOINT_DISTANCE
-# Spans of at most this many characters are counted directly, and their counts remembered.
+# What is between a position and a checkpoint is counted directly up to this many characters,
+# and the count remembered; a span up to that many without a look at where it stands.
 _NEAR_DISTANCE = 64
+_SHORT = 16
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # The most positions, and the most short spans, whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
@@ -231,6 +233,8 @@ class TokenIndex:
             return 0
         if not self.additive:
             return self._counter.count(self.text[start:end])
+        if end - start <= _SHORT:
+            return self._length(self.text[start:end])
         first, before = start, self._tokens_at(start)
         if before is None:
             first = self._safe_after(start, end)
