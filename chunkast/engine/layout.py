@@ -46,11 +46,12 @@ class Layout:
         self.text = text
         self.index = index
         self.config = config
-        inner = [point for point in points if 0 < point.pos < len(text)]
+        size = len(text)
+        inner = [point for point in points if 0 < point.pos < size]
         keep = positions_in(text, len(inner))
-        self.pos = keep((0, *(point.pos for point in inner), len(text)))
-        self.score = [0.0, *(point.score for point in inner), 0.0]
-        self.kind = ["", *(point.kind for point in inner), ""]
+        self.pos = keep((0, *[point.pos for point in inner], size))
+        self.score = [0.0, *[point.score for point in inner], 0.0]
+        self.kind = ["", *[point.kind for point in inner], ""]
         self.units = len(self.pos) - 1
         self._exact = index.exact
         self.before: Sequence[int] = self._tokens_before(keep)

@@ -104,8 +104,8 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
     """
     leaves, measure, protected = document.leaves, document.measure, document.protected
     keep = positions_in(document.text, len(points))
-    edges = keep((0, *(point.pos for point in points), len(document.text)))
-    scores = (0.0, *(point.score for point in points))
+    edges = keep((0, *[point.pos for point in points], len(document.text)))
+    scores = (0.0, *[point.score for point in points])
     extra: list[BreakPoint] = []
     frames: list[Frame] = []
     for first, unit in _oversize_candidates(document, edges, scores):

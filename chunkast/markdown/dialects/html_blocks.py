@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import is_
@@ -61,16 +61,20 @@ class _Role:
 def arrange_html(text: str, tree: Block, has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
     """A tree with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
     # A paragraph of nothing but anchors is a label as well.
-    wanted = has_html or ("<a" in text and _ANCHOR.search(text) is not None)
-    return (_arranged(text, tree) if wanted else tree), []
+    has_anchors = "<a" in text and _ANCHOR.search(text) is not None
+    kinds = ("html",) * has_html + ("paragraph",) * has_anchors
+    return (_arranged(text, tree, kinds) if kinds else tree), []
 
 
-def _arranged(text: str, block: Block) -> Block:
-    children = [_arranged(text, child) if child.children else child for child in block.children]
+def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
+    """``block`` with the leaves of these ``kinds`` in it arranged."""
+    children = [
+        _arranged(text, child, kinds) if child.children else child for child in block.children
+    ]
     roles = {
         number: role
         for number, child in enumerate(children)
-        if (role := _role(text, child)) is not None
+        if child.kind in kinds and (role := _role(text, child)) is not None
     }
     if not roles and all(map(is_, children, block.children)):
         return block
@@ -121,9 +125,7 @@ def _labels(children: Sequence[Block], number: int) -> bool:
 
 
 def _role(text: str, block: Block) -> _Role | None:
-    """The role of a leaf of HTML, or of a paragraph of anchors; None of any other."""
-    if block.kind not in ("html", "paragraph"):
-        return None
+    """The role of a leaf of HTML, or of a paragraph of anchors; None of another paragraph."""
     start = text.find("<", block.start, block.end)
     if start < 0 or text[block.start : start].strip(_MARGIN):
         return None
