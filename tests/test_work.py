@@ -19,7 +19,7 @@ from mdit_py_plugins.container import container_plugin as stock_container_plugin
 from chunkast.code import Outliner, language_named
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown import parse_blocks
-from chunkast.markdown.dialects.containers import container_plugin
+from chunkast.markdown.dialects import dialects_of
 from chunkast.markdown.inline import inline_spans
 from tests.test_code import grammars
 
@@ -101,4 +101,5 @@ def test_containers_are_those_of_the_plugin(lines: list[str]) -> None:
     def stock(md: MarkdownIt) -> None:
         stock_container_plugin(md, "block", validate=lambda name, _markup: bool(name.strip()))
 
-    assert tokens(container_plugin, text) == tokens(stock, text)
+    (own,) = dialects_of(("containers",))
+    assert tokens(own.add_to, text) == tokens(stock, text)

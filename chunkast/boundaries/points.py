@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
-from chunkast.model import Block, BreakPoint, draft_type
+from chunkast.model import Block, BreakPoint, mutable_type
 from chunkast.scores import item_kind
 
 __all__ = ("merge_break_points", "new_point", "scan_break_points")
@@ -43,7 +43,7 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
     return [best[pos] for pos in sorted(best)]
 
 
-_MutablePoint: Final = draft_type(BreakPoint)
+_MutablePoint: Final = mutable_type(BreakPoint)
 _new_object = _MutablePoint.__new__
 
 

@@ -13,14 +13,13 @@ from chunkast.engine.layout import Layout
 from chunkast.engine.overlap import Overlap
 from chunkast.engine.piece import Piece
 from chunkast.identity import Location, Parts
-from chunkast.model import Analysis, Annotation, Chunk, draft_type
+from chunkast.model import Analysis, Annotation, Chunk, mutable_type
 from chunkast.text.source_map import SourceMap
 
 __all__ = ("Origin", "assemble")
 
-# The constructor of a frozen class takes four times as long.
-_ChunkDraft: Final = draft_type(Chunk)
-_bare_chunk = _ChunkDraft.__new__
+_MutableChunk: Final = mutable_type(Chunk)
+_bare_chunk = _MutableChunk.__new__
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def assemble(
         part = parts[place.key]
         parts[place.key] += 1
         # The hashes are not set: they are computed when they are read.
-        chunk: Any = _bare_chunk(_ChunkDraft)
+        chunk: Any = _bare_chunk(_MutableChunk)
         chunk.id = place.id(part)
         chunk.index = number
         chunk.source = origin.source
@@ -109,5 +108,4 @@ def assemble(
         number += 1
         previous = piece
         # The next chunk may repeat the end of this one, and nothing before it.
-        document.leaves.release(layout.pos[piece.first])
         document.index.release(layout.pos[piece.first])

@@ -17,8 +17,6 @@ __all__ = ("Leaves",)
 _BLANK: Final = kinds_where("blank")
 # The kinds of blocks that belong to the block after them, as headings do.
 _HEADING_LIKE_KINDS: Final = kinds_where("heads")
-# Takes the place of a leaf that is no longer needed.
-_FREED: Final = Block("blank", 0, 0)
 
 
 class Leaves:
@@ -27,15 +25,13 @@ class Leaves:
     The tree above them, which has a block for every item and quote, is not kept.
     """
 
-    __slots__ = ("_blocks", "_ends", "_heads", "_kinds", "_named", "_released", "starts")
+    __slots__ = ("_blocks", "_ends", "_heads", "_kinds", "_named", "starts")
 
     def __init__(self, text: str, tree: Block) -> None:
         self._blocks: list[Block] = []
         self._kinds: list[tuple[str, ...]] = []
         # Equal kinds, which most chunks have, are the same object.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
-        # The leaves before this number were freed.
-        self._released = 0
         self._collect(tree, ())
         keep = positions_in(text, len(self._blocks))
         self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
@@ -97,10 +93,3 @@ class Leaves:
                 at = self._ends[slot]
             found.append(not is_blank(text[at : pos[number + 1]]))
         return found
-
-    def release(self, pos: int) -> None:
-        """Free the blocks before the one that contains ``pos``; their places and kinds stay."""
-        first = self._released
-        last = max(bisect_right(self.starts, pos, first) - 1, first)
-        self._blocks[first:last] = [_FREED] * (last - first)
-        self._released = last

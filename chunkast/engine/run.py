@@ -49,9 +49,6 @@ def chunks_of(
     origin = Origin.of(analysis, source)
     # Its points are in ``refined``.
     del analysis
-    if not config.overlap_tokens:
-        # Blocks are asked for their sentences to overlap alone.
-        leaves.release(len(document.text))
     context = Context(
         config,
         headings,

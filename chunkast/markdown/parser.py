@@ -56,8 +56,7 @@ class Document:
 def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
     for dialect in dialects_of(extensions):
-        if dialect.switch is not None:
-            dialect.switch(md)
+        dialect.add_to(md)
     # "normalize" is done here, on the lines; "inline" and what comes after is not needed.
     md.core.ruler.enableOnly(["block"])
     return md

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from markdown_it.token import Token
 
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
-from chunkast.model import Block, draft_type
+from chunkast.model import Block, mutable_type
 
 __all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree")
 
@@ -53,7 +53,7 @@ _Details: TypeAlias = tuple[int, str, str, bool]
 NO_DETAILS: Final[_Details] = (0, "", "", True)
 
 
-_MutableBlock: Final = draft_type(Block)
+_MutableBlock: Final = mutable_type(Block)
 _new_object = _MutableBlock.__new__
 
 

@@ -257,7 +257,11 @@ class TokenIndex:
         return tokens
 
     def release(self, position: int) -> None:
-        """Free the token ends before ``position``; counts there take longer afterwards."""
+        """Free the token ends before ``position``; counts there take longer afterwards.
+
+        Kept, they take up to a byte for every character of long paragraphs: on 2 million
+        characters of them 1.5 MB at the peak, of 5.
+        """
         if self._inner:
             before = bisect_right(self._checkpoints, position)
             for slot in range(self._released, before):

@@ -8,15 +8,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.markdown.dialects import autolinks, jsx, math, mdx, obsidian, wikilinks
-from chunkast.markdown.dialects.admonitions import admonition_plugin
-from chunkast.markdown.dialects.containers import container_plugin
-from chunkast.markdown.dialects.divs import fenced_div_plugin
+from chunkast.markdown.dialects.admonitions import admonition
+from chunkast.markdown.dialects.containers import container
+from chunkast.markdown.dialects.divs import fenced_div
 from chunkast.markdown.dialects.html_blocks import arrange_html
-from chunkast.markdown.dialects.slash_blocks import slash_block_plugin
+from chunkast.markdown.dialects.slash_blocks import slash_block
 from chunkast.markdown.dialects.tags import split_tags
 from chunkast.model import Block, BreakPoint
 
@@ -32,12 +33,17 @@ InlineRule: TypeAlias = "Callable[[Scanner, int], int]"
 Arrange: TypeAlias = Callable[[str, Block, bool], tuple[Block, list[tuple[int, int]]]]
 
 
+# The blocks that the rules of dialects interrupt.
+_INTERRUPTED: Final = ["paragraph", "reference", "blockquote", "list"]
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     r"""What an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
 
-    switch: adds its block rules to the parser, or sets the parser's option for them.
-    begins: the characters that a block of its rules can begin with, by the names of the rules.
+    switch: sets up a plugin, a rule or an option of the parser.
+    rule: its own rule for blocks, which may interrupt text and is tried before fences.
+    begins: the characters that a block of its rule can begin with, by the rule's name.
     read: gives the text (line ends are ``\n``) with lines that the parser does not understand
         replaced, one for one, by lines that it does; to the mapping it adds, by their first
         line, what HTML blocks are that stand for something else: kind and info.
@@ -49,6 +55,7 @@ class Dialect:
 
     extension: str
     switch: Callable[[MarkdownIt], object] | None = None
+    rule: Callable[[StateBlock, int, int, bool], bool] | None = None
     begins: Mapping[str, str] = field(default_factory=dict)
     read: Callable[[str, dict[int, tuple[str, str]]], str] | None = None
     arrange: Arrange | None = None
@@ -56,6 +63,14 @@ class Dialect:
         Callable[[str, Iterable[BreakPoint], Mapping[str, float]], Iterable[BreakPoint]] | None
     ) = None
     inline: Mapping[str, InlineRule] = field(default_factory=dict)
+
+    def add_to(self, md: MarkdownIt) -> None:
+        """Let a parser read the dialect's blocks."""
+        if self.switch is not None:
+            self.switch(md)
+        if self.rule is not None:
+            (name,) = self.begins
+            md.block.ruler.before("fence", name, self.rule, {"alt": _INTERRUPTED})
 
 
 def _with_alerts(md: MarkdownIt) -> None:
@@ -69,11 +84,11 @@ def _with_tasklists(md: MarkdownIt) -> None:
 # In the order of what they do. An extension without a row needs nothing here.
 DIALECTS: Final = (
     Dialect("tables", lambda md: md.enable("table")),
-    Dialect("footnotes", footnote_plugin, {"footnote_def": "["}),
+    Dialect("footnotes", footnote_plugin, begins={"footnote_def": "["}),
     # Tried before containers, which match the rest.
-    Dialect("quarto", fenced_div_plugin, {"fenced_div": ":"}, inline={"{": jsx.expression}),
-    Dialect("containers", container_plugin, {"container_block": ":"}),
-    Dialect("admonitions", admonition_plugin, {"admonition": "!?="}),
+    Dialect("quarto", rule=fenced_div, begins={"fenced_div": ":"}, inline={"{": jsx.expression}),
+    Dialect("containers", rule=container, begins={"container_block": ":"}),
+    Dialect("admonitions", rule=admonition, begins={"admonition": "!?="}),
     Dialect(
         "obsidian",
         _with_alerts,
@@ -83,10 +98,10 @@ DIALECTS: Final = (
     ),
     Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
     Dialect("xml_tags", arrange=split_tags),
-    Dialect("blocks", slash_block_plugin, {"slash_block": "/"}, arrange=arrange_html),
+    Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),
     Dialect("alerts", _with_alerts),
     Dialect("tasklists", _with_tasklists),
-    Dialect("math", math.math_plugin, {"math_block": "$\\"}, inline={"$": math.dollars}),
+    Dialect("math", rule=math.math_block, begins={"math_block": "$\\"}, inline={"$": math.dollars}),
     Dialect("deflists", deflist_plugin),
     Dialect("autolinks", inline={"h": autolinks.url, "w": autolinks.url}),
     Dialect("wikilinks", inline={"[": wikilinks.wiki_link, "!": wikilinks.wiki_link}),

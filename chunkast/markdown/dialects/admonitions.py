@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import push_container
 
-__all__ = ("admonition_plugin",)
+__all__ = ("admonition",)
 
 _MARKERS: Final = "!?="
 _OPENER = re.compile(r"(?P<mark>!!!|\?\?\?\+?)[ \t]*(?P<about>\S.*)")
@@ -27,17 +26,8 @@ _TAB = re.compile(r"(?P<mark>===[!+]{0,2})[ \t]+(?P<about>\"[^\"]+\")")
 _INDENTATION: Final = 4
 
 
-def admonition_plugin(md: MarkdownIt) -> None:
-    """Add the rule ``admonition``; its tokens have the types ``admonition_open`` and ``_close``."""
-    md.block.ruler.before(
-        "fence",
-        "admonition",
-        _admonition,
-        {"alt": ["paragraph", "reference", "blockquote", "list"]},
-    )
-
-
-def _admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """The rule for the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if state.src[start : start + 1] not in _MARKERS or state.is_code_block(start_line):
         return False

@@ -10,27 +10,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("container_plugin", "push_container")
+__all__ = ("container", "push_container")
 
 _MARK: Final = ":"
 _MIN_MARKS: Final = 3
 _KEY: Final = "chunkast_container_closers"
 
 
-def container_plugin(md: MarkdownIt) -> None:
-    """Add the rule ``container_block``; its tokens are those of the plugin's containers."""
-    md.block.ruler.before(
-        "fence",
-        "container_block",
-        _container,
-        {"alt": ["paragraph", "reference", "blockquote", "list"]},
-    )
-
-
-def _container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """The rule for the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if state.src[start : start + 1] != _MARK or state.is_code_block(start_line):
         return False

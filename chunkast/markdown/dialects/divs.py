@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import push_container
 from chunkast.markdown.lines import Fences
 
-__all__ = ("fenced_div_plugin",)
+__all__ = ("fenced_div",)
 
 _MARK: Final = ":::"
 _OPENER = re.compile(r"(?P<colons>:{3,})[ \t]*(?P<about>\{[^{}]*\}|[^\s:{}]+)[ \t]*:*")
@@ -24,17 +23,8 @@ _CLOSER = re.compile(r":{3,}")
 _KEY: Final = "chunkast_div_ends"
 
 
-def fenced_div_plugin(md: MarkdownIt) -> None:
-    """Add the rule ``fenced_div``; its tokens are those of containers."""
-    md.block.ruler.before(
-        "fence",
-        "fenced_div",
-        _fenced_div,
-        {"alt": ["paragraph", "reference", "blockquote", "list"]},
-    )
-
-
-def _fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """The rule for the block parser."""
     opener = _OPENER.fullmatch(_line(state, start_line))
     if opener is None or state.is_code_block(start_line):
         return False

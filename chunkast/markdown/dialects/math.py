@@ -13,13 +13,12 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner
 
-__all__ = ("dollars", "math_plugin")
+__all__ = ("dollars", "math_block")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
@@ -38,16 +37,6 @@ class _Closers:
     lines: dict[str, list[int]] = field(default_factory=dict)
 
 
-def math_plugin(md: MarkdownIt) -> None:
-    """Add the rule ``math_block``, whose tokens have the type ``math_block``."""
-    md.block.ruler.before(
-        "fence",
-        "math_block",
-        _math_block,
-        {"alt": ["paragraph", "reference", "blockquote", "list", "footnote_def"]},
-    )
-
-
 def _closers(state: StateBlock) -> _Closers:
     known = state.env.get(_KEY)
     if isinstance(known, _Closers):
@@ -64,7 +53,8 @@ def _closers(state: StateBlock) -> _Closers:
     return closers
 
 
-def _math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """The rule for the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if state.src[start : start + 1] not in ("$", "\\") or state.is_code_block(start_line):
         return False

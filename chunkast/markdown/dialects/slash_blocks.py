@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import push_container
 from chunkast.markdown.lines import Fences
 
-__all__ = ("slash_block_plugin",)
+__all__ = ("slash_block",)
 
 _OPENER = re.compile(r"(?P<slashes>/{3,})[ \t]*(?P<about>[\w-]+(?:[ \t]*\|.*)?)")
 _CLOSER = re.compile(r"/{3,}")
@@ -28,17 +27,8 @@ _MARGIN: Final = " \t>"
 _KEY: Final = "chunkast_slash_blocks"
 
 
-def slash_block_plugin(md: MarkdownIt) -> None:
-    """Add the rule ``slash_block``; its tokens are those of containers."""
-    md.block.ruler.before(
-        "fence",
-        "slash_block",
-        _slash_block,
-        {"alt": ["paragraph", "reference", "blockquote", "list"]},
-    )
-
-
-def _slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """The rule for the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if not state.src.startswith("///", start) or state.is_code_block(start_line):
         return False

@@ -200,7 +200,11 @@ class BlockState(StateBlock):
             self._push_text("heading", f"h{depth}", markup, lines, text)
 
     def build(self, step: Callable[..., None], *given: object) -> None:
-        """Call a method of the tree instead of making tokens, once earlier tokens are in the tree."""
+        """Call a method of the tree instead of making tokens, once earlier tokens are in the tree.
+
+        The call waits among the tokens: a plugin's rule may set the lines of its opening token
+        only after the blocks inside.
+        """
         if self.tokens:
             self.tokens.append((step, given))  # type: ignore[arg-type]
         else:
