@@ -7,7 +7,6 @@ search over the whole document.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, chain
 
@@ -36,8 +35,6 @@ def pack(
     ``has_text`` says of each unit whether it is more than a heading. A single unit larger
     than the budget is a piece of its own.
     """
-    if layout.units == 0:
-        return []
     packer = _Packer(layout, sections, overlap, has_text)
     if layout.config.packing == "fill":
         return packer.cut(0, layout.units)
@@ -52,6 +49,8 @@ class _Packer:
         self.sections = sections
         self.overlap = overlap
         self.config = layout.config
+        fill = self.config.packing == "fill"
+        self.section_starts = frozenset(sections.starts if fill else ())
         keep = positions_in(layout.text, layout.units)
         self.texts = keep(accumulate(has_text, initial=0))
 
@@ -63,14 +62,12 @@ class _Packer:
         """
         layout, sections = self.layout, self.sections
         last = sections.end(number)
-        parted = sections.after[number] > number + 1
-        alone = self.config.min_tokens == 0 and parted
-        if not alone and layout.fits(first, last):
+        if self.config.min_tokens != 0 and layout.fits(first, last):
             return [Piece(first, last, True)]
-        body_end = sections.starts[number + 1] if parted else last
+        body_end = sections.starts[number + 1]
         pieces: list[Piece] = []
         waiting = first
-        if self.has_text(first, body_end) or not parted:
+        if self.has_text(first, body_end):
             if layout.fits(first, body_end):
                 pieces.append(Piece(first, body_end, True))
             else:
@@ -149,11 +146,7 @@ class _Packer:
 
     def begins_section(self, unit: int) -> bool:
         """Whether no overlap is put before a unit, as a section that was not kept begins there."""
-        if self.config.packing != "fill":
-            return False
-        starts = self.sections.starts
-        slot = bisect_left(starts, unit, 1, len(starts) - 1)
-        return slot < len(starts) - 1 and starts[slot] == unit
+        return unit in self.section_starts
 
     def best_end(self, first: int, last: int, room: int) -> int:
         """Where the piece that begins with unit ``first`` ends: at least one unit on.
@@ -211,7 +204,7 @@ class _Packer:
             if tokens < crumb:
                 break
             cuts.append((h, abs(tokens - half), layout.score[h]))
-        ranked = ranked_cuts(cuts, window=max(half, 1), decay=self.config.decay)
+        ranked = ranked_cuts(cuts, window=half, decay=self.config.decay)
         for value, h in ranked[:_BALANCES]:
             left, right = Piece(one.first, h, False), Piece(h, two.last, False)
             if value <= 0:
