@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.stats import status_by_exit_code
 
 ROOT: Final = Path(__file__).parents[1]
@@ -57,12 +58,12 @@ ROOMS: Final = {
         ("test_divide.py",),
     ),
     "tokens": Room(("tokens/*.py",), ("test_tokens.py",)),
-    "identity": Room(("identity/*.py",), ("test_identity.py",)),
+    "identity": Room(("identity/*.py",), ("test_quotes.py",)),
 }
 
 
 def configuration(room: Room) -> str:
-    """mutmut's configuration for a room, as it reads it from ``setup.cfg``."""
+    """Mutmut's configuration for a room, as it reads it from ``setup.cfg``."""
 
     def listed(key: str, values: Sequence[str]) -> str:
         return "\n    ".join([f"{key} =", *values])
@@ -72,9 +73,7 @@ def configuration(room: Room) -> str:
             "[mutmut]",
             "source_paths = chunkast",
             listed("only_mutate", [f"chunkast/{module}" for module in room.modules]),
-            listed(
-                "pytest_add_cli_args_test_selection", [f"tests/{name}" for name in room.tests]
-            ),
+            listed("pytest_add_cli_args_test_selection", [f"tests/{name}" for name in room.tests]),
             # What a process for every mutant can do without.
             listed("pytest_add_cli_args", [f"-pno:{plugin}" for plugin in UNUSED]),
             "timeout_multiplier = 10",
@@ -84,17 +83,32 @@ def configuration(room: Room) -> str:
     )
 
 
-def run(name: str, room: Room, children: int | None) -> bool:
-    """Have mutmut test the mutants of a room; whether it came to its end."""
+def prepare(name: str, *, again: bool) -> Path:
+    """The folder in which mutmut works on a room.
+
+    ``again``: what is there from before is kept, but for what no test noticed.
+    """
     work = WORK / name
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
+    if not again:
+        shutil.rmtree(work, ignore_errors=True)
     for folder in ("chunkast", "tests"):
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, work / folder, ignore=ignored)
+        shutil.copytree(ROOT / folder, work / folder, ignore=ignored, dirs_exist_ok=True)
     shutil.copy(ROOT / "pyproject.toml", work)
-    (work / "setup.cfg").write_text(configuration(room), encoding="utf-8")
-    command = [MUTMUT, "run", *(["--max-children", str(children)] if children else [])]
+    (work / "setup.cfg").write_text(configuration(ROOMS[name]), encoding="utf-8")
+    (work / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
+    for path in work.glob("mutants/**/*.meta"):
+        known = json.loads(path.read_text(encoding="utf-8"))
+        codes = known["exit_code_by_key"]
+        for mutant, code in codes.items():
+            codes[mutant] = code if status_by_exit_code[code] in NOTICED else None
+        path.write_text(json.dumps(known), encoding="utf-8")
+    return work
+
+
+def run(work: Path, children: int) -> bool:
+    """Have mutmut test the mutants of a room; whether it came to its end."""
+    command = [MUTMUT, "run", "--max-children", str(children)]
     environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutation"}
     with (work / "mutmut.log").open("wb") as log:
         done = subprocess.run(command, cwd=work, env=environment, stdout=log, check=False)
@@ -110,23 +124,36 @@ def verdicts(name: str) -> dict[str, str]:
     return found
 
 
+def difference(name: str, mutant: str, module: str) -> str:
+    """The lines that a mutant changes."""
+    before = Path.cwd()
+    os.chdir(WORK / name)
+    try:
+        lines = get_diff_for_mutant(mutant, path=module).split("\n")
+    finally:
+        os.chdir(before)
+    return "\n".join(line for line in lines[2:] if line[:1] in ("-", "+"))
+
+
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation")
     parser.add_argument("rooms", nargs="*", metavar="ROOM", choices=[*ROOMS, []], default=[])
-    parser.add_argument("--max-children", type=int, help="processes at once; as many as CPUs")
+    parser.add_argument("--again", action="store_true", help="only what no test noticed before")
+    parser.add_argument("--max-children", type=int, default=os.cpu_count(), help="at once")
     options = parser.parse_args(arguments)
     names = options.rooms or [*ROOMS]
-    if not all([run(name, ROOMS[name], options.max_children) for name in names]):
-        return 2
+    for name in names:
+        if not run(prepare(name, again=options.again), options.max_children):
+            print(f"mutmut failed: see {WORK / name / 'mutmut.log'}")
+            return 2
     status = 0
     rows = ["| room | mutants | killed | timed out | survived | noticed |", "| --- " * 6 + "|"]
     for name in names:
         found = verdicts(name)
         for mutant, verdict in found.items():
             if verdict not in NOTICED:
-                show = [MUTMUT, "show", mutant]
-                print(f"\n{verdict}:", flush=True)
-                subprocess.run(show, cwd=WORK / name, check=False)
+                module = "/".join(mutant.split(".")[:-1]) + ".py"
+                print(f"\n{verdict}: {mutant}", difference(name, mutant, module), sep="\n")
         counts = Counter(found.values())
         noticed = sum(counts[verdict] for verdict in NOTICED)
         per_cent = 100 * noticed / len(found)

@@ -102,6 +102,7 @@ def test_what_comes_after_a_definition_has_no_title_of_its_own() -> None:
         ({"front_matter": "author: me\ntitle: My  w \nx: y"}, "My  w"),
         ({"front_matter": 'title = "Quoted"'}, "Quoted"),
         ({"front_matter": "title\t: 'Single'"}, "Single"),
+        ({"front_matter": "title: 'Xw\""}, "Xw"),
         ({"front_matter": "subtitle: No\n title: no\nTitle: no"}, "Cwww"),
         # The first heading of the first level, wherever it is.
         ({}, "Cwww"),
@@ -131,7 +132,13 @@ def test_none_shows_nothing() -> None:
 
 def test_a_path_takes_half_of_the_budget_at_most_and_is_shortened_from_outside() -> None:
     # "Aw > Bww" has 3 tokens, "Bww" 2.
-    for budget, shown in ((7, "Aw > Bww\n\n"), (6, "Aw > Bww\n\n"), (5, "Bww\n\n"), (4, "Bww\n\n"), (3, "")):
+    for budget, shown in (
+        (7, "Aw > Bww\n\n"),
+        (6, "Aw > Bww\n\n"),
+        (5, "Bww\n\n"),
+        (4, "Bww\n\n"),
+        (3, ""),
+    ):
         assert put_before(context(budget), 25) == shown
         assert context(budget).tokens(25) == tokens(shown)
 
@@ -242,6 +249,7 @@ def test_what_adds_up_is_not_counted_again() -> None:
 
 def test_words_may_join_what_is_put_before_them() -> None:
     """The count is that of the whole, whichever way its parts count."""
+
     def words(text: str) -> int:
         return len(text.split())
 

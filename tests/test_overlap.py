@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import Chunker
+from chunkast import Chunker, ProtectedRegion
 from chunkast.engine.divide import Divider
 from chunkast.engine.document import Document
 from chunkast.engine.layout import Layout
@@ -48,8 +49,8 @@ def begun(overlap: Overlap, previous: tuple[int, int], piece: tuple[int, int], r
     return count - layout.count(*piece)
 
 
-def reserved(overlap: Overlap, *previous: int) -> int:
-    return overlap.reserve(Piece(*previous, False))
+def reserved(overlap: Overlap, first: int, last: int) -> int:
+    return overlap.reserve(Piece(first, last, False))
 
 
 def test_a_tail_is_the_most_units_that_the_overlap_s_own_budget_holds() -> None:
@@ -121,6 +122,12 @@ def test_no_tail_begins_in_the_white_space_at_a_piece_s_end() -> None:
     overlap = overlap_of([2, 3, "\n\n", "\n", 2], 4, sentences={1: [3], 2: [0]})
     assert reserved(overlap, 0, 4) == 4
     assert begun(overlap, (0, 4), (4, 5), 4) == 0
+    assert overlap.start(Piece(0, 4, False), Piece(4, 5, False), 4)[0] == overlap._layout.start(4)
+
+
+def test_a_longer_tail_without_more_tokens_is_longer() -> None:
+    overlap = overlap_of([5, "x\n", 4, 6], 4)
+    assert overlap.start(Piece(0, 3, False), Piece(3, 4, False), 99)[0] == overlap._layout.start(1)
 
 
 KINDS = st.sampled_from(["paragraph", "paragraph", "line", "lead-in"])
@@ -179,11 +186,14 @@ def test_a_tail_among_hundreds_of_units_is_found_with_a_few_counts() -> None:
 # The sentences of a document's units
 
 
-def sentences_in(text: str, budget: int = 99, **options: Any) -> tuple[Layout, Callable[[int], list[int]]]:
+def sentences_in(
+    text: str, budget: int = 99, *, regions: Sequence[ProtectedRegion] = ()
+) -> tuple[Layout, Callable[[int], list[int]]]:
     """The layout of a text, and the beginnings of sentences in its units."""
-    given_ = config(budget, **options)
+    given_ = config(budget)
     chunker = Chunker(given_)
     analysis = chunker.analyze(text)
+    analysis = replace(analysis, regions=(*analysis.regions, *regions))
     document = Document.of(analysis, Leaves(text, analysis.blocks), given_, chunker.counter)
     divider = Divider(document)
     refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
@@ -203,7 +213,7 @@ def test_sentences_of_prose_alone_count() -> None:
         "\n",
         "First w one. Second w one. Third w one.\n\n",
         "Head. Line.\n===\n\n",
-        "```\nFirst w. Second w.\n```\n\n",
+        "```\nFirst code. Second code.\n```\n\n",
         "- An item. Another one.\n\n",
         "> A quote. Another one.\n\n",
         "<tag>\nInside w. Not cut.\n</tag>\n",
@@ -215,6 +225,10 @@ def test_sentences_of_prose_alone_count() -> None:
         unit: [layout.text[start:].partition(".")[0] for start in sentences(unit)]
         for unit in range(layout.units)
     }
+    # A paragraph that a user's region covers is not cut, so no tail begins in it.
+    covered = ProtectedRegion(starts[1], starts[2], "own")
+    _, inside = sentences_in(layout.text, regions=[covered])
+    assert [inside(unit) for unit in range(layout.units)][1] == []
     assert found == {
         0: [],
         1: ["Second w one", "Third w one"],
@@ -228,7 +242,9 @@ def test_sentences_of_prose_alone_count() -> None:
 
 def test_sentences_of_a_divided_paragraph_do_not_count() -> None:
     # They are units of their own, and what is left of one has none.
-    text = "w w w. Then w w; w w w w w. Last w.\n"
+    text = "One w w w end. Then w w; w w w w w end. Last w end.\n"
+    _, whole = sentences_in(text)
+    assert [text[start:][:4] for start in whole(0)] == ["Then", "Last"]
     layout, sentences = sentences_in(text, 4)
     assert layout.units > 3
     assert [sentences(unit) for unit in range(layout.units)] == [[]] * layout.units

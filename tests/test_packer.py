@@ -6,7 +6,7 @@ What holds for whole documents is in ``test_pack.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from chunkast.engine.piece import Piece
 from chunkast.engine.sections import sections_of
 from chunkast.model import Heading
 from chunkast.tokens import Counter
-from tests.units import W, W_ALONE, Unit, row, tokens
+from tests.units import W_ALONE, Unit, W, row, tokens
 
 Place = tuple[int, int]
 
@@ -189,14 +189,13 @@ def test_tokens_before_the_pieces_of_a_block_are_scaled_to_the_blocks_own() -> N
     """A word that was cut counts twice; the pieces of its block share what that is too much."""
     words = Counter("words", lambda text: len(text.split()))
     # The block has 6 words, its four pieces 2, 2, 1 and 3.
-    units = ["a b c\n", "a b", "c d", "e", " f g h\n", "a b\n"]
-    layout = row(units, 9, divided=[2, 3, 4], counter=words)
-    block = len("ab cde f g h".split()) + len("d")
-    assert block == 6
-    total = 2 + 2 + 1 + 3
-    shares = [3 + 6 * part // total for part in (0, 2, 4, 5, 8)]
+    units = ["a b c\n", "a b", "c d", "e", " f g h\n", "a b\n", "a", "b\n", "c\n"]
+    layout = row(units, 9, divided=[2, 3, 4, 7], counter=words)
+    # Of its 6, scaled from the 8 that they are together.
+    shares = [3 + 6 * part // 8 for part in (0, 2, 4, 5, 8)]
     assert shares == [3, 4, 6, 6, 9]
-    assert list(layout.before) == [0, *shares, 11]
+    # The next block is one word in two pieces.
+    assert list(layout.before) == [0, *shares, 11, 11, 12, 13]
     # Pieces without a token.
     assert list(row([" ", " ", "w"], 9, divided=[1]).before) == [0, 0, 0, 1]
 
@@ -259,18 +258,54 @@ def test_what_is_far_too_large_is_not_counted() -> None:
     assert counted
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.data())
-def test_the_furthest_unit_is_found_from_any_estimate(sizes: list[int], data: st.DataObject) -> None:
-    """Also where every unit but the first begins inside a block, with a counter far off."""
-    def squares(text: str) -> int:
-        return tokens(text) ** 2
+def test_the_furthest_unit_is_found_from_any_estimate() -> None:
+    size = 7
+    layout = row([1] * size, 9)
+    for i, j in combinations(range(size + 1), 2):
+        for off in range(-size, size + 1):
+            layout.before = [max(min(unit, i), unit + off * (unit > i)) for unit in range(size + 1)]
+            for room in range(-1, size + 1):
+                assert layout.furthest(i, j, room) == min(i + max(room, 0), j)
 
-    layout = row(sizes, 9, divided=range(1, len(sizes)), counter=Counter("squares", squares))
-    i = data.draw(st.integers(0, len(sizes)))
-    j = data.draw(st.integers(i, len(sizes)))
-    room = data.draw(st.integers(0, 200))
-    fitting = [h for h in range(i, j + 1) if sum(sizes[i:h]) ** 2 <= room]
-    assert layout.furthest(i, j, room) == fitting[-1]
+
+def test_the_furthest_of_many_units_is_found_with_few_counts() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    layout = row([1] * 1_000, 9, counter=Counter("w", count))
+    # Exact, twice and half as much as there is: from an estimate that is right one or two.
+    for factor, counts in ((1.0, 2), (2.0, 18), (0.5, 18)):
+        layout.before = [int(unit * factor) for unit in range(1_001)]
+        for i, j, room in ((0, 1_000, 500), (100, 1_000, 400), (0, 500, 500), (0, 500, 499)):
+            counted.clear()
+            assert layout.furthest(i, j, room) == i + room
+            assert len(counted) <= counts
+
+
+def test_only_the_pieces_of_divided_blocks_are_counted_for_estimates() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    row([1, 2, 3, 4], 9, divided=[2], counter=Counter("w", count))
+    # The index counts the blocks.
+    assert counted == ["w\n\n", "ww\n\nwww\n\n", "wwww\n\n", "ww\n\n", "www\n\n"]
+
+
+def test_a_counter_that_does_not_add_up_is_asked_for_every_span() -> None:
+    layout = row([1, 2, 3], 99, counter=Counter("squares", lambda text: tokens(text) ** 2))
+    assert [layout.count(0, 2), layout.count(1, 3), layout.count(0, 3)] == [9, 25, 36]
+
+
+def test_an_empty_text_and_a_blank_one() -> None:
+    assert row([], 4).span(0, 1) == (0, 0)
+    assert packed([], 4) == packed([], 4, packing="fill") == [(0, 1)]
+    assert row(["\n\n", "w"], 4).end(1) == 0
 
 
 # Anchors
@@ -297,7 +332,9 @@ def test_an_anchor_is_the_one_best_point_within_two_budgets(
         if unit in found:
             assert all(layout.score[h] <= layout.score[unit] for h in near)
             # Of points of which nothing is better none is an anchor.
-            assert all((layout.score[h], texts[h]) != (layout.score[unit], texts[unit]) for h in near)
+            assert all(
+                (layout.score[h], texts[h]) != (layout.score[unit], texts[unit]) for h in near
+            )
         elif all(layout.score[h] < layout.score[unit] for h in near):
             room = min(before[unit] - before[1], before[layout.units - 1] - before[unit])
             assert room < 2 * budget or before[layout.units - 1] - before[1] == 4 * budget
@@ -314,6 +351,13 @@ def test_where_anchors_are() -> None:
     # Of two that are equal and in reach of each other none is one; beyond reach both are.
     assert anchors(row([1] * 70, 5, kinds={15: "h1", 25: "h1"}), 0, 41) == []
     assert anchors(row([1] * 70, 5, kinds={15: "h1", 26: "h1"}), 0, 41) == [15, 26]
+    # Nor have later ones, and where a span begins is no point of it.
+    assert anchors(row([1] * 50, 5, kinds={20: "h1"}), 10, 30) == []
+    assert anchors(row([1] * 80, 5, kinds={5: "h1", 15: "h2"}), 5, 46) == [15]
+    # However low a score is.
+    low = dict.fromkeys(range(21), 0.5)
+    assert anchors(row([1] * 21, 5, scores={**low, 10: 0.6}), 0, 21) == [10]
+    assert anchors(row([1] * 21, 5, scores=dict.fromkeys(range(21), 0)), 0, 21) == []
     # Penalties are none, and hide none.
     assert anchors(row([1] * 21, 5, kinds={10: "lead-in"}), 0, 21) == []
     assert anchors(row([1] * 21, 5, scores={10: 0}), 0, 21) == []
@@ -395,6 +439,10 @@ SECTIONS: dict[str, tuple[list[Unit], int, dict[int, int], dict[str, Any], list[
     "too many headings alone are cut": (
         [1, 9, 4, 4, 4], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {}, [(0, 2), (2, 4), (4, 5)],
     ),
+    "headings alone share a crumb where a user's score lets them": (
+        [1, 9, 5, 5, 1], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {"kinds": {3: "h1", 4: "h1"}},
+        [(0, 2), (2, 3), (3, 5)],
+    ),
     "headings and nothing else": (
         [4, 4, 4], 8, {0: 1, 1: 2, 2: 2}, {}, [(0, 2), (2, 3)],
     ),
@@ -434,6 +482,15 @@ def test_a_piece_is_whole_where_no_section_was_cut_for_it() -> None:
     layout = row([5, 5, 5, 5, 3], 20)
     pieces = pack(layout, sections_of([], layout), Overlap(layout, lambda _: []), [True] * 5)
     assert pieces == [Piece(0, 2, False), Piece(2, 5, False)]
+    layout = row([5, 5, 5, 5, 5], 20)
+    pieces = pack(layout, sections_of([], layout), Overlap(layout, lambda _: []), [True] * 5)
+    assert pieces == [Piece(0, 4, False), Piece(4, 5, False)]
+
+
+def test_to_fill_sections_are_not_kept_apart() -> None:
+    levels = {0: 1, 2: 1}
+    assert packed([1, 1, 1, 1], 9, levels, min_tokens=0) == [(0, 2), (2, 4)]
+    assert packed([1, 1, 1, 1], 9, levels, min_tokens=0, packing="fill") == [(0, 4)]
 
 
 def test_context_yields_before_a_heading_is_parted_from_its_text() -> None:
@@ -482,6 +539,10 @@ CUTS: dict[str, tuple[list[Unit], int, dict[str, Any], list[Place]]] = {
         [2, 2, 2, 2, 9], 10, {"scores": {1: 0, 2: 0, 3: -1, 4: -1}, "window": 9},
         [(0, 2), (2, 4), (4, 5)],
     ),
+    "of low scores the best": (
+        [2, 2, 2, 2, 9], 10, {"scores": {1: 0.5, 2: 0.5, 3: 0.6, 4: -1}, "window": 9},
+        [(0, 3), (3, 4), (4, 5)],
+    ),
     "the least score above it is": (
         [2, 2, 2, 2, 9], 10, {"scores": {1: 0.01, 2: -1, 3: -1, 4: -1}, "window": 9},
         [(0, 1), (1, 4), (4, 5)],
@@ -519,7 +580,14 @@ def test_pieces_after_the_first_leave_room_for_overlap() -> None:
     # To "fill" a section may begin there: before a heading nothing is repeated.
     units = [4, 4, 2, 3, 3, 4, 3, 5]
     assert packed(
-        units, 10, {3: 1}, texts=[True] * 8, kinds={4: "paragraph"}, overlap=2, window=0, packing="fill"
+        units,
+        10,
+        {3: 1},
+        texts=[True] * 8,
+        kinds={4: "paragraph"},
+        overlap=2,
+        window=0,
+        packing="fill",
     ) == [(0, 3), (3, 6), (6, 8)]
 
 
@@ -656,4 +724,6 @@ def test_a_long_span_is_cut_from_anchor_to_anchor() -> None:
     # More than four budgets: the anchor is a cut, and each side is cut and shared by itself.
     assert [first for first, _ in packed(units, 15, **options)] == [0, 7, 11, 15, 22, 29, 36]
     # To fill there is none.
-    assert [first for first, _ in packed(units, 15, packing="fill", **options)] == [*range(0, 40, 7)]
+    assert [first for first, _ in packed(units, 15, packing="fill", **options)] == [
+        *range(0, 40, 7)
+    ]

@@ -15,7 +15,7 @@ from chunkast.engine.layout import Layout
 from chunkast.scores import SCORES
 from chunkast.tokens import Counter, TokenIndex
 
-__all__ = ("W", "W_ALONE", "Unit", "config", "row", "tokens")
+__all__ = ("W_ALONE", "Unit", "W", "config", "row", "tokens")
 
 # A unit is its text, or how many tokens it has: then it is a block with a blank line after it.
 Unit = int | str

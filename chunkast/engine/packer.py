@@ -60,18 +60,15 @@ class _Packer:
         That is before the section itself where a heading without text of its own
         precedes it: it goes with the text it heads.
         """
-        layout, sections = self.layout, self.sections
+        sections = self.sections
         last = sections.end(number)
-        if self.config.min_tokens != 0 and layout.fits(first, last):
+        if self.config.min_tokens != 0 and self.layout.fits(first, last):
             return [Piece(first, last, True)]
         body_end = sections.starts[number + 1]
         pieces: list[Piece] = []
         waiting = first
         if self.has_text(first, body_end):
-            if layout.fits(first, body_end):
-                pieces.append(Piece(first, body_end, True))
-            else:
-                pieces.extend(self.cut(first, body_end))
+            pieces.extend(self.whole_or_cut(first, body_end))
             waiting = body_end
         for child in sections.children(number):
             child_end = sections.end(child)
@@ -82,11 +79,13 @@ class _Packer:
                 inner = [Piece(piece.first, piece.last, False) for piece in inner]
             pieces.extend(inner)
             waiting = child_end
-        if waiting < last and layout.fits(waiting, last):
-            pieces.append(Piece(waiting, last, True))
-        elif waiting < last:
-            pieces.extend(self.cut(waiting, last))
+        if waiting < last:
+            pieces.extend(self.whole_or_cut(waiting, last))
         return self.merge(pieces)
+
+    def whole_or_cut(self, first: int, last: int) -> list[Piece]:
+        fits = self.layout.fits(first, last)
+        return [Piece(first, last, True)] if fits else self.cut(first, last)
 
     def has_text(self, i: int, j: int) -> bool:
         return self.texts[j] > self.texts[i]
