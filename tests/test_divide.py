@@ -441,6 +441,46 @@ def test_frames_are_where_the_block_is() -> None:
     assert [(frame.prefix, frame.suffix) for frame in refined.frames] == [("```\n", "\n```")]
 
 
+def test_a_fence_of_two_lines_has_a_frame() -> None:
+    _, refined = divider_of("```\nw w w w\n", 3)
+    assert [(frame.prefix, frame.suffix) for frame in refined.frames] == [("```\n", "\n```")]
+
+
+def test_a_header_that_does_not_fit_with_its_delimiters_is_parted_from_them() -> None:
+    text = "| a | b |\n|---|---|\n| c | d |\n| e | f |\n"
+    assert parts(text, 12, encoding=len) == [
+        ("", "| a | b |\n"),
+        ("lead-in", "|---|---|\n"),
+        ("lead-in", "| c | d |\n"),
+        ("row", "| e | f |\n"),
+        ("table", ""),
+    ]
+
+
+def test_code_is_divided_at_its_outermost_definitions_then_at_those_inside() -> None:
+    pytest.importorskip("tree_sitter_python")
+    one = "    def one(self):\n        w\n        w\n\n"
+    two = "    def two(self):\n        w\n        w\n\n\n"
+    last = "class B:\n    w = w\n    w = w\n```\n"
+    found = parts(f"```python\nclass A:\n{one}{two}{last}", 4)
+    assert found == [
+        ("", "```python\n"),
+        ("lead-in", "class A:\n"),
+        ("lead-in", one),
+        ("function", two),
+        ("class", last),
+        ("fence", ""),
+    ]
+    # Only where a piece is too large.
+    assert parts(f"```python\nclass A:\n{one}{two}{last}", 2)[3:8] == [
+        ("function", "    def two(self):\n"),
+        ("lead-in", "        w\n"),
+        ("statement 1.66667", "        w\n\n\n"),
+        ("class", "class B:\n"),
+        ("lead-in", "    w = w\n"),
+    ]
+
+
 def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
     # A 32nd of the budget, two tokens, from the start on.
     assert {part for _, part in parts("w " * 100 + "\n", 64)} == {"w w ", "w w \n"}
@@ -462,6 +502,10 @@ def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
         ("w w\n\n\nx\n", 4, ["w w\n", "\n\n", "x\n"]),
         ("w w\n\n\nx\n", 3, ["w w", "\n", "\n\n", "x\n"]),
         ("w w  \n\nx\n", 4, ["w w", "  \n", "\n", "x\n"]),
+        # Inside a block as well.
+        ("    a b\n\n\n\n\n    c\n", 9, ["    a b\n", "\n\n\n\n", "    c", "\n", ""]),
+        ("    a b c\n\n\n\n    c\n", 9, ["    a b c", "\n\n\n\n", "    c", "\n", ""]),
+        ("    a b" + "\n" * 11 + "    c\n", 9, ["    a b\n", *["\n"] * 10, "    c", "\n", ""]),
     ],
 )
 def test_without_trimming_white_space_counts(text: str, budget: int, found: list[str]) -> None:
