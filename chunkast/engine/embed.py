@@ -90,10 +90,10 @@ class Context:
         """
         budget = self._config.max_tokens
         suffix = self._suffix(cut)
-        for closing in (suffix, "") if suffix else ("",):
+        for closing in dict.fromkeys((suffix, "")):
             for before in self._before(start, own):
                 if not before and not closing:
-                    return "", "", tokens
+                    break  # the text has been counted
                 if tokens + self._tokens(before) > budget + 8:
                     continue  # too much by far; the sum is exact but for a token or two
                 if not closing and before.endswith("\n") and self._adds_up(start):

@@ -160,8 +160,7 @@ class Layout:
 
     def furthest(self, i: int, j: int, room: int) -> int:
         """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes at most ``room`` tokens."""
-        h = bisect_right(self.before, self.before[i] + room, i, j + 1) - 1
-        h = max(i, min(h, j))
+        h = max(bisect_right(self.before, self.before[i] + room, i, j + 1) - 1, i)
         # From the estimate outwards in growing steps, then by bisection: one or two counts
         # where the estimate is exact, still few where a counter is far from it.
         step = 1

@@ -91,29 +91,21 @@ class Overlap:
         """The last units of ``previous``, last to first, up to one whose tail is too long.
 
         Of that one later sentences may fit. Units inside a divided block are left out: no
-        tail begins there. There may be hundreds, so that one is found in growing steps and
-        then by bisection.
+        tail begins there.
         """
         layout = self._layout
-        first, end = layout.span(previous.first, previous.last)
+        first = layout.start(previous.first)
         units = [
             unit
             for unit in range(previous.last - 1, previous.first - 1, -1)
             if layout.kind[unit] not in _DIVIDED
         ]
 
-        def is_last(slot: int) -> bool:
-            start = layout.pos[units[slot]]
-            return start <= first or (
-                start < end and layout.count(units[slot], previous.last) > budget
-            )
+        def is_last(unit: int) -> bool:
+            return layout.pos[unit] <= first or layout.count(unit, previous.last) > budget
 
-        slots = range(len(units))
-        low, high, step = 0, 0, 1
-        while high < len(units) and not is_last(high):
-            low, high, step = high + 1, high + step, 2 * step
-        found = bisect_left(slots, True, low, min(high, len(units)), key=is_last)
-        return units[: found + 1]
+        # There may be hundreds.
+        return units[: bisect_left(units, True, key=is_last) + 1]
 
 
 def sentences_of(

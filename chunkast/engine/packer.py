@@ -7,7 +7,6 @@ search over the whole document.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate, chain
 
@@ -36,8 +35,6 @@ def pack(
     ``has_text`` says of each unit whether it is more than a heading. A single unit larger
     than the budget is a piece of its own.
     """
-    if layout.units == 0:
-        return []
     packer = _Packer(layout, sections, overlap, has_text)
     if layout.config.packing == "fill":
         return packer.cut(0, layout.units)
@@ -52,6 +49,8 @@ class _Packer:
         self.sections = sections
         self.overlap = overlap
         self.config = layout.config
+        fill = self.config.packing == "fill"
+        self.section_starts = frozenset(sections.starts if fill else ())
         keep = positions_in(layout.text, layout.units)
         self.texts = keep(accumulate(has_text, initial=0))
 
@@ -61,20 +60,15 @@ class _Packer:
         That is before the section itself where a heading without text of its own
         precedes it: it goes with the text it heads.
         """
-        layout, sections = self.layout, self.sections
+        sections = self.sections
         last = sections.end(number)
-        parted = sections.after[number] > number + 1
-        alone = self.config.min_tokens == 0 and parted
-        if not alone and layout.fits(first, last):
+        if self.config.min_tokens != 0 and self.layout.fits(first, last):
             return [Piece(first, last, True)]
-        body_end = sections.starts[number + 1] if parted else last
+        body_end = sections.starts[number + 1]
         pieces: list[Piece] = []
         waiting = first
-        if self.has_text(first, body_end) or not parted:
-            if layout.fits(first, body_end):
-                pieces.append(Piece(first, body_end, True))
-            else:
-                pieces.extend(self.cut(first, body_end))
+        if self.has_text(first, body_end):
+            pieces.extend(self.whole_or_cut(first, body_end))
             waiting = body_end
         for child in sections.children(number):
             child_end = sections.end(child)
@@ -85,11 +79,13 @@ class _Packer:
                 inner = [Piece(piece.first, piece.last, False) for piece in inner]
             pieces.extend(inner)
             waiting = child_end
-        if waiting < last and layout.fits(waiting, last):
-            pieces.append(Piece(waiting, last, True))
-        elif waiting < last:
-            pieces.extend(self.cut(waiting, last))
+        if waiting < last:
+            pieces.extend(self.whole_or_cut(waiting, last))
         return self.merge(pieces)
+
+    def whole_or_cut(self, first: int, last: int) -> list[Piece]:
+        fits = self.layout.fits(first, last)
+        return [Piece(first, last, True)] if fits else self.cut(first, last)
 
     def has_text(self, i: int, j: int) -> bool:
         return self.texts[j] > self.texts[i]
@@ -149,11 +145,7 @@ class _Packer:
 
     def begins_section(self, unit: int) -> bool:
         """Whether no overlap is put before a unit, as a section that was not kept begins there."""
-        if self.config.packing != "fill":
-            return False
-        starts = self.sections.starts
-        slot = bisect_left(starts, unit, 1, len(starts) - 1)
-        return slot < len(starts) - 1 and starts[slot] == unit
+        return unit in self.section_starts
 
     def best_end(self, first: int, last: int, room: int) -> int:
         """Where the piece that begins with unit ``first`` ends: at least one unit on.
@@ -211,7 +203,7 @@ class _Packer:
             if tokens < crumb:
                 break
             cuts.append((h, abs(tokens - half), layout.score[h]))
-        ranked = ranked_cuts(cuts, window=max(half, 1), decay=self.config.decay)
+        ranked = ranked_cuts(cuts, window=half, decay=self.config.decay)
         for value, h in ranked[:_BALANCES]:
             left, right = Piece(one.first, h, False), Piece(h, two.last, False)
             if value <= 0:

@@ -1,0 +1,682 @@
+"""Blocks larger than the budget: where they are divided, and what their pieces need.
+
+A token is a letter "w" unless told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import BreakPoint, Chunker, ProtectedRegion
+from chunkast.engine.cells import cell_content, cell_spans
+from chunkast.engine.divide import Divider, Frame
+from chunkast.engine.document import Document
+from chunkast.engine.leaves import Leaves
+from chunkast.engine.protected import protected_spans
+from chunkast.engine.refine import Refined, refine
+from tests.units import config
+
+
+def divider_of(
+    text: str,
+    budget: int,
+    *,
+    regions: Sequence[ProtectedRegion] = (),
+    points: Sequence[BreakPoint] = (),
+    **options: Any,
+) -> tuple[Divider, Refined]:
+    """A text's divider, and the text refined; ``regions`` and ``points`` are a user's own."""
+    given_ = config(budget, **options)
+    chunker = Chunker(given_)
+    analysis = chunker.analyze(text)
+    own = sorted((*analysis.break_points, *points), key=lambda point: point.pos)
+    analysis = replace(
+        analysis,
+        regions=tuple(sorted((*analysis.regions, *regions), key=lambda r: (r.start, -r.end))),
+        break_points=tuple(own),
+    )
+    document = Document.of(analysis, Leaves(text, analysis.blocks), given_, chunker.counter)
+    divider = Divider(document)
+    extended = bool(regions or points)
+    return divider, refine(document, analysis.break_points, divider, extended=extended)
+
+
+def parts_of(text: str, refined: Refined, scores: Any) -> list[tuple[str, str]]:
+    """The text between points, each with the kind of the point before; a score of its own is added."""
+    edges = [0, *(point.pos for point in refined.points), len(text)]
+    kinds = [
+        point.kind if point.score == scores[point.kind] else f"{point.kind} {point.score:g}"
+        for point in refined.points
+    ]
+    spans = pairwise(edges)
+    return [(kind, text[start:end]) for kind, (start, end) in zip(["", *kinds], spans, strict=True)]
+
+
+def parts(text: str, budget: int, **options: Any) -> list[tuple[str, str]]:
+    divider, refined = divider_of(text, budget, **options)
+    return parts_of(text, refined, divider.scores)
+
+
+Row = tuple[str, int, dict[str, Any], list[tuple[str, str]], list[tuple[str, str]]]
+# A text, the budget, options, its parts with the kinds of the points before them, its frames.
+BLOCKS: dict[str, Row] = {
+    "prose is divided at sentences": (
+        "One w w end. Two w w end. Three w w end.\n",
+        3,
+        {},
+        [
+            ("", "One w w end. "),
+            ("sentence", "Two w w end. "),
+            ("sentence", "Three w w end.\n"),
+        ],
+        [],
+    ),
+    "a sentence that does not fit at lines": (
+        "One w w end. Two w w\nand w w\nlast w end.\n",
+        3,
+        {},
+        [
+            ("", "One w w end. "),
+            ("sentence", "Two w w\n"),
+            ("line", "and w w\n"),
+            ("line", "last w end.\n"),
+        ],
+        [],
+    ),
+    "a line that does not fit at words": (
+        "One w w w w w.\n",
+        2,
+        {},
+        [
+            ("", "One "),
+            ("word", "w w "),
+            ("word", "w w "),
+            ("word", "w.\n"),
+        ],
+        [],
+    ),
+    "a word that does not fit between its characters": (
+        "wwwww\n",
+        2,
+        {},
+        [
+            ("", "w"),
+            ("grapheme", "w"),
+            ("grapheme", "w"),
+            ("grapheme", "w"),
+            ("grapheme", "w"),
+            ("grapheme", "\n"),
+        ],
+        [],
+    ),
+    "a character with its marks stays whole": (
+        "ẃ́ẃww\n",
+        1,
+        {},
+        [
+            ("", "ẃ́"),
+            ("grapheme", "ẃ"),
+            ("grapheme", "w"),
+            ("grapheme", "w"),
+            ("grapheme", "\n"),
+        ],
+        [],
+    ),
+    "links and code that fit stay whole": (
+        "w [w w](u) w `w w` w w w\n",
+        3,
+        {},
+        [
+            ("", "w "),
+            ("word", "[w w](u) "),
+            ("word", "w "),
+            ("word", "`w w` "),
+            ("word", "w "),
+            ("word", "w "),
+            ("word", "w\n"),
+        ],
+        [],
+    ),
+    "in a link that does not fit the link text is cut": (
+        "w [w w w *w w* w](u) w\n",
+        3,
+        {},
+        [
+            ("", "w "),
+            ("word", "[w "),
+            ("word", "w "),
+            ("word", "w "),
+            ("word", "*w "),
+            ("word", "w* "),
+            ("word", "w](u) "),
+            ("word", "w\n"),
+        ],
+        [],
+    ),
+    "a sentence that begins inside a link is no place for a cut": (
+        "w [One end. Two w end](u) w w w.\n",
+        4,
+        {},
+        [
+            ("", "w [One end. Two w end](u) "),
+            ("word", "w w w.\n"),
+        ],
+        [],
+    ),
+    "a paragraph that fits alone but not with its heading is divided at sentences": (
+        "# w\n\nOne w w end. Two w w end.\n",
+        4,
+        {},
+        [
+            ("", "# w\n\n"),
+            ("orphan-heading", "One w w end. "),
+            ("sentence", "Two w w end.\n"),
+        ],
+        [],
+    ),
+    "one that fits with its heading is not": (
+        "# w\n\nOne w end. Two w end.\n",
+        4,
+        {},
+        [
+            ("", "# w\n\n"),
+            ("orphan-heading", "One w end. Two w end.\n"),
+        ],
+        [],
+    ),
+    "code at blank lines, the outermost best; the first and the last line stay with what they enclose": (
+        "```py w\nw w\nw w\n\n  w w\n\nw w\nw w\n```\n",
+        4,
+        {},
+        [
+            ("", "```py w\n"),
+            ("lead-in", "w w\n"),
+            ("line", "w w\n\n"),
+            ("blank-line 2.5", "  w w\n\n"),
+            ("blank-line", "w w\n"),
+            ("line", "w w\n"),
+            ("lead-in", "```\n"),
+            ("fence", ""),
+        ],
+        [("```py w\n", "\n```")],
+    ),
+    "a fence without an end has no last line": (
+        "```\nw w\nw w\n\n  w w\n\nw w\n",
+        4,
+        {},
+        [
+            ("", "```\n"),
+            ("lead-in", "w w\n"),
+            ("line", "w w\n\n"),
+            ("blank-line 2.5", "  w w\n\n"),
+            ("blank-line", "w w\n"),
+            ("fence", ""),
+        ],
+        [("```\n", "\n```")],
+    ),
+    "a line of code that does not fit at words": (
+        "```w\nw w w w w w\n```\n",
+        4,
+        {},
+        [
+            ("", "```w\n"),
+            ("lead-in", "w w "),
+            ("word", "w w "),
+            ("word", "w w\n"),
+            ("lead-in", "```\n"),
+            ("fence", ""),
+        ],
+        [("```w\n", "\n```")],
+    ),
+    "indented code has no first and last line": (
+        "    w w\n    w w\n\n      w w\n\n    w w\n\n    w\n",
+        3,
+        {},
+        [
+            ("", "    w w\n"),
+            ("line", "    w w\n\n"),
+            ("blank-line 2.5", "      w w\n\n"),
+            ("blank-line", "    w w\n\n"),
+            ("blank-line", "    w\n"),
+            ("code", ""),
+        ],
+        [],
+    ),
+    "the options of a code cell belong to its first line": (
+        "```{r}\n#| w: w\n#| w\nw w\nw w\n```\n",
+        3,
+        {},
+        [
+            ("", "```{r}\n"),
+            ("lead-in", "#| w: w\n"),
+            ("lead-in", "#| w\n"),
+            ("lead-in", "w w\n"),
+            ("line", "w w\n"),
+            ("lead-in", "```\n"),
+            ("fence", ""),
+        ],
+        [("```{r}\n", "\n```")],
+    ),
+    "a formula at lines, its marks stay with what they enclose": (
+        "$$\nw w w\nw w w\nw w w\n$$\n",
+        4,
+        {},
+        [
+            ("", "$$\n"),
+            ("lead-in", "w w w\n"),
+            ("line", "w w w\n"),
+            ("line", "w w w\n"),
+            ("lead-in", "$$\n"),
+            ("math", ""),
+        ],
+        [],
+    ),
+    "front matter at lines, its marks stay with what they enclose": (
+        "---\nw: w w\nw: w w\nw: w\n---\n\nw\n",
+        3,
+        {},
+        [
+            ("", "---\n"),
+            ("lead-in", "w: w w\n"),
+            ("line", "w: w w\n"),
+            ("line", "w: w\n"),
+            ("lead-in", "---\n\n"),
+            ("front-matter", "w\n"),
+        ],
+        [],
+    ),
+    "HTML at lines": (
+        "<div w>\nw w w\nw w w\nw w w\n</div>\n",
+        3,
+        {},
+        [
+            ("", "<div w>\n"),
+            ("line", "w w w\n"),
+            ("line", "w w w\n"),
+            ("line", "w w w\n"),
+            ("line", "</div>\n"),
+            ("html", ""),
+        ],
+        [],
+    ),
+    "a table at rows, its header stays with the first of them": (
+        "| w | w |\n|---|---|\n| w | w |\n| w | w |\n| w | w |\n",
+        4,
+        {},
+        [
+            ("", "| w | w |\n|---|---|\n"),
+            ("lead-in", "| w | w |\n"),
+            ("row", "| w | w |\n"),
+            ("row", "| w | w |\n"),
+            ("table", ""),
+        ],
+        [("| w | w |\n|---|---|\n", "")],
+    ),
+    "a row that does not fit at cells": (
+        "| w w | w |\n|---|---|\n| w w w | w w w |\n",
+        3,
+        {},
+        [
+            ("", "| w w | w |\n|---|---|\n"),
+            ("lead-in", "| w w w "),
+            ("cell", "| w w w |\n"),
+            ("table", ""),
+        ],
+        [("| w w | w |\n|---|---|\n", "")],
+    ),
+    "a cell that does not fit at sentences, then at words, its text before its pipes": (
+        "| a | b |\n|---|---|\n| One w w end. Two w w end. | w w |\n",
+        2,
+        {},
+        [
+            ("", "| a | b |\n|---|---|\n"),
+            ("lead-in", "| One w w end. "),
+            ("sentence 2", "Two "),
+            ("word", "w "),
+            ("word", "w "),
+            ("word", "end."),
+            ("word", " "),
+            ("cell", "| w w |\n"),
+            ("table", ""),
+        ],
+        [("| a | b |\n|---|---|\n", "")],
+    ),
+    "a pipe in code or after a backslash is text": (
+        "| w |\n|---|\n| `w\\|w` w \\| w w w | \n",
+        2,
+        {},
+        [
+            ("", "| w |\n|---|\n"),
+            ("lead-in", "| "),
+            ("word", "`w\\|w` "),
+            ("word", "w \\| "),
+            ("word", "w w "),
+            ("word", "w"),
+            ("word", " | \n"),
+            ("table", ""),
+        ],
+        [("| w |\n|---|\n", "")],
+    ),
+    "a quote at lines": (
+        "> w w w\n> w w w\n",
+        3,
+        {},
+        [
+            ("", "> w w w\n"),
+            ("line", "> w w w\n"),
+        ],
+        [],
+    ),
+    "an item at lines": (
+        "- w w w\n- w w w\n  w w w\n",
+        3,
+        {},
+        [
+            ("", "- w w w\n"),
+            ("list-item-0", "- w w w\n"),
+            ("line", "  w w w\n"),
+            ("list-end", ""),
+        ],
+        [],
+    ),
+    "kept blocks are not divided": (
+        "One w w end. Two w w end.\n",
+        3,
+        {"oversize": "keep"},
+        [
+            ("", "One w w end. Two w w end.\n"),
+        ],
+        [],
+    ),
+    "blank lines before the first block are a unit": (
+        "\n\n  w w\n",
+        3,
+        {},
+        [
+            ("", "\n\n"),
+            ("paragraph 0", "  w w\n"),
+        ],
+        [],
+    ),
+}
+
+
+@pytest.mark.usefixtures("without_grammars")
+@pytest.mark.parametrize(
+    ("text", "budget", "options", "found", "frames"), BLOCKS.values(), ids=BLOCKS
+)
+def test_blocks(
+    text: str,
+    budget: int,
+    options: dict[str, Any],
+    found: list[tuple[str, str]],
+    frames: list[tuple[str, str]],
+) -> None:
+    divider, refined = divider_of(text, budget, **options)
+    assert parts_of(text, refined, divider.scores) == found
+    assert [(frame.prefix, frame.suffix) for frame in refined.frames] == frames
+
+
+def test_frames_are_where_the_block_is() -> None:
+    before = "First.\n\n"
+    fence = "~~~~ py\nw w\nw w\n~~~~\n"
+    _, refined = divider_of(before + fence, 3)
+    start = len(before)
+    # What ends at the closing line needs it no more.
+    assert refined.frames == [Frame(start, start + len(fence) - 5, "~~~~ py\n", "\n~~~~")]
+    _, refined = divider_of(before + "~~~~ py\nw w\nw w\n", 3)
+    assert refined.frames == [Frame(start, start + len(fence) - 5, "~~~~ py\n", "\n~~~~")]
+    table = "| w |\n|---|\n| w |\n| w |\n"
+    _, refined = divider_of(before + table, 2)
+    assert refined.frames == [Frame(start, start + len(table), "| w |\n|---|\n")]
+    # In a quote the marks before the opening line are the quote's own.
+    _, refined = divider_of("> ```\n> w w\n> w w\n> ```\n", 3)
+    assert [(frame.prefix, frame.suffix) for frame in refined.frames] == [("```\n", "\n```")]
+
+
+def test_a_fence_of_two_lines_has_a_frame() -> None:
+    _, refined = divider_of("```\nw w w w\n", 3)
+    assert [(frame.prefix, frame.suffix) for frame in refined.frames] == [("```\n", "\n```")]
+
+
+def test_a_header_that_does_not_fit_with_its_delimiters_is_parted_from_them() -> None:
+    text = "| a | b |\n|---|---|\n| c | d |\n| e | f |\n"
+    assert parts(text, 12, encoding=len) == [
+        ("", "| a | b |\n"),
+        ("lead-in", "|---|---|\n"),
+        ("lead-in", "| c | d |\n"),
+        ("row", "| e | f |\n"),
+        ("table", ""),
+    ]
+
+
+def test_code_is_divided_at_its_outermost_definitions_then_at_those_inside() -> None:
+    pytest.importorskip("tree_sitter_python")
+    one = "    def one(self):\n        w\n        w\n\n"
+    two = "    def two(self):\n        w\n        w\n\n\n"
+    last = "class B:\n    w = w\n    w = w\n```\n"
+    found = parts(f"```python\nclass A:\n{one}{two}{last}", 4)
+    assert found == [
+        ("", "```python\n"),
+        ("lead-in", "class A:\n"),
+        ("lead-in", one),
+        ("function", two),
+        ("class", last),
+        ("fence", ""),
+    ]
+    # Only where a piece is too large.
+    assert parts(f"```python\nclass A:\n{one}{two}{last}", 2)[3:8] == [
+        ("function", "    def two(self):\n"),
+        ("lead-in", "        w\n"),
+        ("statement 1.66667", "        w\n\n\n"),
+        ("class", "class B:\n"),
+        ("lead-in", "    w = w\n"),
+    ]
+
+
+def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
+    # A 32nd of the budget, two tokens, from the start on.
+    assert {part for _, part in parts("w " * 100 + "\n", 64)} == {"w w ", "w w \n"}
+    assert {part for _, part in parts("w" * 101 + "\n", 64)} == {"ww", "w\n"}
+    assert {part for _, part in parts("w " * 100 + "\n", 96)} == {"w w w ", "w \n"}
+    # Points are closer where that does not suffice: a link is no place for a cut.
+    assert parts("w" * 40 + " [w w w](u) w w" + "\n", 3)[-3:] == [
+        ("word", "[w w w](u) "),
+        ("word", "w "),
+        ("word", "w\n"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "budget", "found"),
+    [
+        # White space after a part counts: cut off at a line's start if that suffices.
+        ("w" + "\n" * 5 + "x\n", 3, ["w\n", "\n", "\n", "\n", "\n", "x\n"]),
+        ("w w\n\n\nx\n", 4, ["w w\n", "\n\n", "x\n"]),
+        ("w w\n\n\nx\n", 3, ["w w", "\n", "\n\n", "x\n"]),
+        ("w w  \n\nx\n", 4, ["w w", "  \n", "\n", "x\n"]),
+        # Inside a block as well.
+        ("    a b\n\n\n\n\n    c\n", 9, ["    a b\n", "\n\n\n\n", "    c", "\n", ""]),
+        ("    a b c\n\n\n\n    c\n", 9, ["    a b c", "\n\n\n\n", "    c", "\n", ""]),
+        ("    a b" + "\n" * 11 + "    c\n", 9, ["    a b\n", *["\n"] * 10, "    c", "\n", ""]),
+    ],
+)
+def test_without_trimming_white_space_counts(text: str, budget: int, found: list[str]) -> None:
+    assert [part for _, part in parts(text, budget, encoding=len, trim=False)] == found
+
+
+@given(
+    st.lists(
+        st.sampled_from(["w w", "w", "\n", "\n\n", " ", "> ", "- ", "`w w`", "."]), max_size=14
+    ).map("".join),
+    st.integers(1, 6),
+    st.booleans(),
+)
+def test_every_part_fits_or_is_one_character(text: str, budget: int, trim: bool) -> None:
+    for _, part in parts(text + "\n", budget, encoding=len, trim=trim):
+        content = part.strip() if trim else part
+        assert len(content) <= budget or len(content) <= 1 or content.lstrip("\n") != content
+
+
+def test_a_users_region_and_points() -> None:
+    text = "One a. Two.\n\nThree b.\n\nFour.\n"
+    # A region over two blocks is one unit; the points are at its edges.
+    own = ProtectedRegion(4, 20, "own")
+    assert parts(text, 30, encoding=len, regions=[own]) == [
+        ("", "One "),
+        ("line", "a. Two.\n\nThree b"),
+        ("line", ".\n\n"),
+        ("paragraph", "Four.\n"),
+    ]
+    # One that ends where a block ends, or in the white space there, needs no point after it.
+    for end in (21, 22, 23):
+        region = ProtectedRegion(4, end, "own")
+        assert parts(text, 30, encoding=len, regions=[region]) == [
+            ("", "One "),
+            ("line", "a. Two.\n\nThree b.\n\n"),
+            ("paragraph", "Four.\n"),
+        ]
+    # One that begins where a block begins needs none before it; one inside a block none at all.
+    assert parts(text, 30, encoding=len, regions=[ProtectedRegion(0, 15, "own")]) == [
+        ("", "One a. Two.\n\nTh"),
+        ("line", "ree b.\n\n"),
+        ("paragraph", "Four.\n"),
+    ]
+    assert len(parts(text, 30, encoding=len, regions=[ProtectedRegion(1, 5, "own")])) == 3
+    # It may begin between blocks.
+    assert parts(text, 30, encoding=len, regions=[ProtectedRegion(12, 15, "own")])[1] == (
+        "line",
+        "\nTh",
+    )
+    points = [BreakPoint(3, 5.0, "line"), BreakPoint(7, 5.0, "line")]
+    assert [part for _, part in parts(text, 30, points=points)][:3] == ["One", " a. ", "Two.\n\n"]
+
+
+def test_a_users_point_inside_an_inline_construct_is_none() -> None:
+    points = [BreakPoint(pos, 5.0, "line") for pos in (2, 5, 7)]
+    assert [part for _, part in parts("a `b c` d\n", 9, points=points)] == ["a ", "`b c`", " d\n"]
+    # Nor between a character and its marks; in code there are no constructs.
+    assert len(parts("ae\u0301\n", 9, points=[BreakPoint(2, 5.0, "line")])) == 1
+    code = "```\nw `w w` w\n```\n"
+    assert [part for _, part in parts(code, 2, points=[BreakPoint(9, 5.0, "line")])] == [
+        "```\nw `w ",
+        "w` w\n```\n",
+        "",
+    ]
+
+
+def test_points_inside_regions_that_fit_are_left_out() -> None:
+    text = "<tag>\n\nw w\n\nw w\n\n</tag>\n\nw\n"
+    assert [part for _, part in parts(text, 9)] == [text[:-2], "w\n"]
+    assert [part for _, part in parts(text, 3)] == [
+        "<tag>\n\n",
+        "w w\n\n",
+        "w w\n\n",
+        "</tag>\n\n",
+        "w\n",
+    ]
+    # Of several regions each.
+    assert [part for _, part in parts(text + "\n" + text, 4)] == [
+        text[:-2],
+        "w\n\n",
+        text[:-2],
+        "w\n",
+    ]
+
+
+def test_sentences_of_a_leaf() -> None:
+    text = "\nOne end. Two [big. Three](u) cat. Four dog.\n\n```\nOne end. Two.\n```\n"
+    divider, _ = divider_of(text, 99)
+    prose, code = divider.document.leaves.at(1), divider.document.leaves.at(text.index("```"))
+    assert prose is not None
+    assert code is not None
+    found = divider.sentence_points(prose, prose.start, prose.end)
+    assert [(text[point.pos :][:4], point.kind, point.score) for point in found] == [
+        ("Two ", "sentence", 10.0),
+        ("Four", "sentence", 10.0),
+    ]
+    # Strictly inside a span.
+    four = text.index("Four")
+    assert [point.pos for point in divider.sentence_points(prose, four, prose.end)] == []
+    assert [point.pos for point in divider.sentence_points(prose, 1, four)] == [text.index("Two")]
+    spans = divider.whole_spans(prose)
+    assert spans.end(text.index("Three")) == text.index(" cat.")
+    assert divider.whole_spans(prose) is spans
+    assert divider.whole_spans(code) is not spans
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("| a | b |\n", ["| a ", "| b |\n"]),
+        ("a | b\n", ["a ", "| b\n"]),
+        (" > | a \\| c | `b|d` | \n", [" > | a \\| c ", "| `b", "|d` | \n"]),
+        ("| a\n", ["| a\n"]),
+        ("|\n", ["|\n"]),
+        ("||\n", ["||\n"]),
+        ("a\n", ["a\n"]),
+        ("a |\n", ["a |\n"]),
+    ],
+)
+def test_the_cells_of_a_row(row: str, cells: list[str]) -> None:
+    for before, after in (("", ""), ("| x |\n", "| y | z |\n")):
+        text = before + row + after
+        spans = cell_spans(text, len(before), len(before) + len(row))
+        assert [text[start:end] for start, end in spans] == cells
+
+
+@pytest.mark.parametrize(
+    ("cell", "content"),
+    [
+        ("| a b ", "a b"),
+        ("|a|\n", "a"),
+        (" > | a | \n", "a"),
+        ("| a \\|", "a \\|"),
+        ("| a \\| |", "a \\|"),
+        ("  a  ", "a"),
+        ("b c", "b c"),
+        ("|", ""),
+        ("| |", ""),
+        ("||", ""),
+        ("", ""),
+    ],
+)
+def test_the_content_of_a_cell(cell: str, content: str) -> None:
+    for before, after in (("", ""), ("x |", "| y")):
+        start, end = cell_content(before + cell + after, len(before), len(before) + len(cell))
+        assert (before + cell + after)[start:end] == content
+        assert len(before) <= start <= end <= len(before) + len(cell)
+
+
+def spans(
+    *regions: tuple[int, int, str], budget: int = 99, fits: Callable[[int, int], bool] | None = None
+) -> list[tuple[int, int]]:
+    found = [ProtectedRegion(*region) for region in regions]
+    return list(protected_spans(found, fits or (lambda start, end: end - start <= budget)))
+
+
+def test_which_regions_are_kept_whole() -> None:
+    # Those that fit; one inside another is part of it.
+    assert spans((0, 5, "fence"), (6, 20, "fence"), (30, 33, "table"), budget=5) == [
+        (0, 5),
+        (30, 33),
+    ]
+    assert spans((0, 20, "tag"), (2, 5, "fence"), (7, 9, "own")) == [(0, 20)]
+    assert spans((0, 20, "tag"), (2, 5, "fence"), (5, 9, "fence"), budget=7) == [(2, 5), (5, 9)]
+    assert spans((0, 20, "own"), (2, 5, "own"), (5, 9, "own"), budget=7) == [(2, 5), (5, 9)]
+    # Of a user's two that cross both if they fit together, else the first.
+    assert spans((0, 6, "own"), (4, 10, "own"), budget=10) == [(0, 10)]
+    assert spans((0, 6, "own"), (4, 10, "own"), budget=9) == [(0, 6)]
+    assert spans((0, 6, "own"), (4, 10, "own"), (8, 12, "own"), budget=9) == [(0, 6), (8, 12)]
+    assert spans((0, 6, "own"), (4, 10, "own"), (8, 12, "own"), budget=10) == [(0, 10)]
+    assert spans((0, 6, "own"), (6, 10, "own"), (8, 12, "own"), budget=6) == [(0, 6), (6, 12)]
+    # A user's region rather than a block that it crosses.
+    assert spans((0, 6, "fence"), (4, 10, "own")) == [(4, 10)]
+    assert spans((0, 6, "tag"), (4, 10, "tool-call"), (10, 15, "table")) == [(4, 10), (10, 15)]

@@ -1,0 +1,729 @@
+"""The packer and its parts on rows of units: what is worked out by hand, and small properties.
+
+What holds for whole documents is in ``test_pack.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import BreakPoint, ProtectedRegion, best_cut
+from chunkast.boundaries import cut_value
+from chunkast.engine.anchors import anchors
+from chunkast.engine.layout import Layout
+from chunkast.engine.overlap import Overlap
+from chunkast.engine.packer import pack
+from chunkast.engine.piece import Piece
+from chunkast.engine.sections import sections_of
+from chunkast.model import Heading
+from chunkast.tokens import Counter
+from tests.units import W_ALONE, Unit, W, row, tokens
+
+Place = tuple[int, int]
+
+
+def headings_in(layout: Layout, levels: Mapping[int, int]) -> list[Heading]:
+    """Headings by their unit and level."""
+    return [
+        Heading(layout.pos[unit], layout.pos[unit + 1], level, "w", ("w",))
+        for unit, level in levels.items()
+    ]
+
+
+def headed(levels: Mapping[int, int]) -> dict[int, str]:
+    """The kinds of the points before headings and after them."""
+    after = {unit + 1: "orphan-heading" for unit in levels}
+    return after | {unit: f"h{level}" for unit, level in levels.items() if unit not in after}
+
+
+def packed(
+    units: Sequence[Unit],
+    budget: int,
+    levels: Mapping[int, int] | None = None,
+    *,
+    texts: Sequence[bool] | None = None,
+    kinds: Mapping[int, str] | None = None,
+    **options: Any,
+) -> list[Place]:
+    """The pieces of a row in which ``levels`` has the units that are headings."""
+    levels = levels or {}
+    layout = row(units, budget, kinds={**headed(levels), **(kinds or {})}, **options)
+    overlap = Overlap(layout, lambda _: [])
+    has_text = texts or [unit not in levels for unit in range(layout.units)]
+    pieces = pack(layout, sections_of(headings_in(layout, levels), layout), overlap, has_text)
+    return [(piece.first, piece.last) for piece in pieces]
+
+
+# The search
+
+
+def points(*found: tuple[int, float]) -> list[BreakPoint]:
+    return [BreakPoint(pos, score, "paragraph") for pos, score in found]
+
+
+@pytest.mark.parametrize(
+    ("score", "distance", "window", "decay", "value"),
+    [
+        (100, 0, 10, 0.7, 100),  # at the limit the whole score
+        (100, 10, 10, 0.7, 30),  # at the window's end what decay leaves
+        (100, 5, 10, 0.8, 80),  # half way a quarter of the decay
+        (100, 3, 0, 0.7, 100),  # without a window distance costs nothing
+    ],
+)
+def test_the_value_of_a_cut(
+    score: float, distance: float, window: float, decay: float, value: float
+) -> None:
+    assert cut_value(score, distance, window, decay) == pytest.approx(value)
+
+
+def test_the_best_cut() -> None:
+    # Both ends of the window count, what lies before and after it does not.
+    assert best_cut(points((10, 5)), 20, window=10) == 10
+    assert best_cut(points((9, 5)), 20, window=10) == 20
+    assert best_cut(points((20, 5), (21, 9)), 20, window=10) == 20
+    assert best_cut(points((10, 5), (20, 4.5)), 20, window=10) == 20
+    # The lowest of equals, in whatever order they are given; decay is 0.7 unless told.
+    assert best_cut(points((18, 5), (15, 5), (17, 5)), 20, window=10, decay=0) == 15
+    assert best_cut(points((10, 10), (20, 3)), 20, window=10) == 10
+    assert best_cut(points((10, 10), (20, 3.1)), 20, window=10) == 20
+    # A score of 0 is one, a score below never wins.
+    assert best_cut(points((15, 0)), 20, window=10) == 15
+    assert best_cut(points((15, -1)), 20, window=10, decay=0) == 20
+    # Strictly inside a region, whichever it is, there is no cut; at its edges there is.
+    regions = [ProtectedRegion(0, 3), ProtectedRegion(12, 16)]
+    assert best_cut(points((15, 9), (16, 5)), 20, window=10, regions=regions) == 16
+    assert best_cut(points((12, 9), (13, 90)), 20, window=10, regions=regions) == 12
+
+
+# Sections
+
+
+@given(st.lists(st.integers(1, 6), max_size=12))
+def test_a_section_ends_where_one_of_its_level_or_above_begins(levels: list[int]) -> None:
+    layout = row([1] * (2 * len(levels) + 1), 9)
+    # Each heading with a unit of text, after one of text before all.
+    found = sections_of(headings_in(layout, {2 * n + 1: x for n, x in enumerate(levels)}), layout)
+    every = range(1, len(levels) + 1)
+    assert [found.starts[number] for number in every] == [2 * number - 1 for number in every]
+    assert (found.starts[0], found.end(0)) == (0, layout.units)
+    children: dict[int, list[int]] = {number: [] for number in (0, *every)}
+    open_: list[tuple[int, int]] = [(0, 0)]
+    for number, level in enumerate(levels, 1):
+        later = [other for other in every if other > number and levels[other - 1] <= level]
+        assert found.end(number) == (found.starts[later[0]] if later else layout.units)
+        open_ = [one for one in open_ if one[1] < level]
+        children[open_[-1][0]].append(number)
+        open_.append((number, level))
+    assert {number: list(found.children(number)) for number in children} == children
+
+
+def test_sections_are_nested_64_deep_at_most() -> None:
+    layout = row([1] * 80, 9)
+    found = sections_of(headings_in(layout, {unit: unit + 1 for unit in range(80)}), layout)
+    depths = [sum(found.after[above] > n for above in range(1, n)) for n in range(1, 81)]
+    assert depths == [*range(64), *[63] * 16]
+    # The last of them lie beside each other.
+    assert list(found.children(63)) == [*range(64, 81)]
+
+
+# Layout
+
+
+def trimmed(layout: Layout, first: int, last: int, *, trim: bool) -> tuple[int, int]:
+    """The span of units without blank lines at its start and white space at its end."""
+    start, end = layout.pos[first], layout.pos[last]
+    text = layout.text[start:end]
+    if not trim:
+        return start, end
+    end = start + len(text.rstrip())
+    blank = len(text) - len(text.lstrip())
+    return start + text.rfind("\n", 0, blank) + 1, end
+
+
+SMALL_UNITS = st.lists(
+    st.sampled_from(["w\n", "ww\n\n", "\n", " \n\n", "  w", "ww", " ", "\tw w\r\n", "wwwww"]),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(SMALL_UNITS, st.booleans(), st.sampled_from([W, W_ALONE]), st.randoms(use_true_random=False))
+def test_spans_and_counts_are_those_of_the_text(
+    units: list[str], trim: bool, counter: Counter, random: Any
+) -> None:
+    # Pieces of a divided block begin where no count is known.
+    divided = [unit for unit in range(1, len(units)) if not units[unit - 1].endswith("\n")]
+    layout = row(units, 4, trim=trim, counter=counter, divided=divided)
+    asked = [(i, j) for j in range(layout.units + 1) for i in range(j)]
+    # What was asked before must not matter.
+    random.shuffle(asked)
+    for i, j in asked:
+        start, end = trimmed(layout, i, j, trim=trim)
+        if start < end:
+            assert layout.span(i, j) == (start, end)
+        else:
+            assert layout.span(i, j)[0] == layout.span(i, j)[1]
+        assert layout.count(i, j) == tokens("".join(units[i:j]))
+        assert layout.fits(i, j) is (layout.count(i, j) <= 4)
+        for room in range(6):
+            fitting = [h for h in range(i, j + 1) if tokens("".join(units[i:h])) <= room]
+            assert layout.furthest(i, j, room) == fitting[-1]
+            assert layout.within(i, j, room) is (j in fitting)
+    assert list(layout.before) == [tokens("".join(units[:unit])) for unit in range(len(units) + 1)]
+
+
+def test_a_byte_order_mark_is_trimmed() -> None:
+    layout = row(["\ufeff\n", "w\n", "w\n"], 4)
+    assert layout.span(0, 2) == (2, 3)
+    assert row(["\ufeffw\n", "w"], 4).start(0) == 1
+    assert row(["\ufeffw\n", "w"], 4, trim=False).start(0) == 0
+
+
+def test_tokens_before_the_pieces_of_a_block_are_scaled_to_the_blocks_own() -> None:
+    """A word that was cut counts twice; the pieces of its block share what that is too much."""
+    words = Counter("words", lambda text: len(text.split()))
+    # The block has 6 words, its four pieces 2, 2, 1 and 3.
+    units = ["a b c\n", "a b", "c d", "e", " f g h\n", "a b\n", "a", "b\n", "c\n"]
+    layout = row(units, 9, divided=[2, 3, 4, 7], counter=words)
+    # Of its 6, scaled from the 8 that they are together.
+    shares = [3 + 6 * part // 8 for part in (0, 2, 4, 5, 8)]
+    assert shares == [3, 4, 6, 6, 9]
+    # The next block is one word in two pieces.
+    assert list(layout.before) == [0, *shares, 11, 11, 12, 13]
+    # Pieces without a token.
+    assert list(row([" ", " ", "w"], 9, divided=[1]).before) == [0, 0, 0, 1]
+
+
+def test_points_outside_the_text_are_no_units() -> None:
+    layout = row([1, 2, 3], 9)
+    ends = points((0, 1), (3, 2), (7, 3), (12, 4))
+    again = Layout(
+        layout.text,
+        layout.index,
+        ends,
+        layout.config,
+        context_tokens=lambda _: 0,
+        suffix_tokens=lambda _: 0,
+    )
+    assert list(again.pos) == [0, 3, 7, 12]
+    assert list(again.score) == [0, 2, 3, 0]
+    assert again.kind == ["", "paragraph", "paragraph", ""]
+    assert again.units == 3
+    assert [again.unit_at(pos) for pos in (0, 1, 3, 4, 12)] == [0, 1, 1, 2, 3]
+
+
+def test_context_and_what_comes_after_a_unit_take_room() -> None:
+    asked: list[int] = []
+
+    def context(unit: int) -> int:
+        asked.append(unit)
+        return unit
+
+    layout = row([2, 2, 2, 2], 6, context=context, suffix=lambda unit: 2 * (unit == 3))
+    assert [layout.context(unit) for unit in (1, 2, 1, 2)] == [1, 2, 1, 2]
+    # It may be long: it is asked for once.
+    assert asked == [1, 2]
+    # Units 1 and 2 have 4 tokens, and what comes after them 2 more.
+    assert layout.fits(0, 2)
+    assert not layout.fits(1, 3)
+    assert layout.within(1, 3, 6)
+    assert not layout.within(1, 3, 5)
+    # Units 0 to 2 have 6: two too many with what comes after; to the end there is nothing after.
+    assert layout.furthest(0, 3, 6) == 2
+    assert layout.fits(2, 4)
+    assert not layout.fits(2, 4, 1)
+    # Nothing has nothing after it.
+    assert layout.within(3, 3, 0)
+
+
+def test_what_is_far_too_large_is_not_counted() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    layout = row([60, 60, 60], 9, counter=Counter("w", count))
+    counted.clear()
+    assert not layout.within(0, 3, 9)
+    assert not counted
+    # 180 are not far above 30.
+    assert not layout.within(0, 3, 30)
+    assert counted
+
+
+def test_the_furthest_unit_is_found_from_any_estimate() -> None:
+    size = 7
+    layout = row([1] * size, 9)
+    for i, j in combinations(range(size + 1), 2):
+        for off in range(-size, size + 1):
+            layout.before = [max(min(unit, i), unit + off * (unit > i)) for unit in range(size + 1)]
+            for room in range(-1, size + 1):
+                assert layout.furthest(i, j, room) == min(i + max(room, 0), j)
+
+
+def test_the_furthest_of_many_units_is_found_with_few_counts() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    layout = row([1] * 1_000, 9, counter=Counter("w", count))
+    # Exact, twice and half as much as there is: from an estimate that is right one or two.
+    for factor, counts in ((1.0, 2), (2.0, 18), (0.5, 18)):
+        layout.before = [int(unit * factor) for unit in range(1_001)]
+        for i, j, room in ((0, 1_000, 500), (100, 1_000, 400), (0, 500, 500), (0, 500, 499)):
+            counted.clear()
+            assert layout.furthest(i, j, room) == i + room
+            assert len(counted) <= counts
+
+
+def test_only_the_pieces_of_divided_blocks_are_counted_for_estimates() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    row([1, 2, 3, 4], 9, divided=[2], counter=Counter("w", count))
+    # The index counts the blocks.
+    assert counted == ["w\n\n", "ww\n\nwww\n\n", "wwww\n\n", "ww\n\n", "www\n\n"]
+
+
+def test_a_counter_that_does_not_add_up_is_asked_for_every_span() -> None:
+    layout = row([1, 2, 3], 99, counter=Counter("squares", lambda text: tokens(text) ** 2))
+    assert [layout.count(0, 2), layout.count(1, 3), layout.count(0, 3)] == [9, 25, 36]
+
+
+def test_an_empty_text_and_a_blank_one() -> None:
+    assert row([], 4).span(0, 1) == (0, 0)
+    assert packed([], 4) == packed([], 4, packing="fill") == [(0, 1)]
+    assert row(["\n\n", "w"], 4).end(1) == 0
+
+
+# Anchors
+
+KINDS = st.sampled_from(["paragraph", "paragraph", "h2", "lead-in"])
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), KINDS), min_size=8, max_size=40), st.integers(1, 3))
+def test_an_anchor_is_the_one_best_point_within_two_budgets(
+    body: list[tuple[int, str]], budget: int
+) -> None:
+    sizes = [size for size, _ in body]
+    layout = row(sizes, budget, kinds={unit: kind for unit, (_, kind) in enumerate(body)})
+    before = layout.before
+    good = [unit for unit in range(2, layout.units - 1) if layout.score[unit] > 0]
+    texts = {unit: layout.text[layout.pos[unit] :][:80] for unit in good}
+    found = anchors(layout, 1, layout.units - 1)
+    for unit in found:
+        assert layout.score[unit] > 0
+        assert before[unit] - before[1] >= 2 * budget
+        assert before[layout.units - 1] - before[unit] >= 2 * budget
+    for unit in good:
+        near = [h for h in good if h != unit and abs(before[h] - before[unit]) <= 2 * budget]
+        if unit in found:
+            assert all(layout.score[h] <= layout.score[unit] for h in near)
+            # Of points of which nothing is better none is an anchor.
+            assert all(
+                (layout.score[h], texts[h]) != (layout.score[unit], texts[unit]) for h in near
+            )
+        elif all(layout.score[h] < layout.score[unit] for h in near):
+            room = min(before[unit] - before[1], before[layout.units - 1] - before[unit])
+            assert room < 2 * budget or before[layout.units - 1] - before[1] == 4 * budget
+
+
+def test_where_anchors_are() -> None:
+    # 21 units of 1 token; a budget of 5 has a radius of 10.
+    assert anchors(row([1] * 21, 5, kinds={10: "h1"}), 0, 21) == [10]
+    assert anchors(row([1] * 21, 5, kinds={11: "h1"}), 0, 21) == [11]
+    assert anchors(row([1] * 21, 5, kinds={9: "h1"}), 0, 21) == []
+    assert anchors(row([1] * 21, 5, kinds={12: "h1"}), 0, 21) == []
+    # Spans of at most four budgets have none.
+    assert anchors(row([1] * 20, 5, kinds={10: "h1"}), 0, 20) == []
+    # Of two that are equal and in reach of each other none is one; beyond reach both are.
+    assert anchors(row([1] * 70, 5, kinds={15: "h1", 25: "h1"}), 0, 41) == []
+    assert anchors(row([1] * 70, 5, kinds={15: "h1", 26: "h1"}), 0, 41) == [15, 26]
+    # Nor have later ones, and where a span begins is no point of it.
+    assert anchors(row([1] * 50, 5, kinds={20: "h1"}), 10, 30) == []
+    assert anchors(row([1] * 80, 5, kinds={5: "h1", 15: "h2"}), 5, 46) == [15]
+    # However low a score is.
+    low = dict.fromkeys(range(21), 0.5)
+    assert anchors(row([1] * 21, 5, scores={**low, 10: 0.6}), 0, 21) == [10]
+    assert anchors(row([1] * 21, 5, scores=dict.fromkeys(range(21), 0)), 0, 21) == []
+    # Penalties are none, and hide none.
+    assert anchors(row([1] * 21, 5, kinds={10: "lead-in"}), 0, 21) == []
+    assert anchors(row([1] * 21, 5, scores={10: 0}), 0, 21) == []
+
+
+def test_anchors_are_told_apart_by_80_characters_of_the_text_that_follows() -> None:
+    def at(unit: int, text: str) -> list[int]:
+        units: list[Unit] = [*["w" + "x" * 90] * 41]
+        units[unit] = text
+        return anchors(row(units, 5), 0, 41)
+
+    # Where all are alike there is none. One that differs stands out, or hides where it is.
+    assert at(20, "w" + "x" * 90) == at(20, "w" + "x" * 78 + "xy" + "x" * 10) == []
+    assert {at(20, f"w{n}" + "x" * 88) == [20] for n in range(8)} == {True, False}
+    assert {at(20, "w" + "x" * 78 + f"{n}" + "x" * 11) == [20] for n in range(8)} == {True, False}
+    assert at(20, "w" + "x" * 88 + "\ud800") == []
+
+
+# Packing
+
+
+# Units, the budget, the levels of those that are headings, other options, the pieces.
+SECTIONS: dict[str, tuple[list[Unit], int, dict[int, int], dict[str, Any], list[Place]]] = {
+    "a document that fits is one piece": (
+        [1, 4, 1, 4], 10, {0: 1, 2: 2}, {}, [(0, 4)],
+    ),
+    "each section that fits is whole, though more would fit": (
+        [1, 6, 1, 6, 1, 6], 14, {0: 1, 2: 1, 4: 1}, {}, [(0, 4), (4, 6)],
+    ),
+    "neighbours are merged while they fit": (
+        [1, 2, 1, 2, 1, 2, 1, 2], 9, {0: 1, 2: 1, 4: 1, 6: 1}, {}, [(0, 6), (6, 8)],
+    ),
+    "a section is merged with the body before it": (
+        [2, 1, 2, 1, 9], 10, {1: 1, 3: 1}, {}, [(0, 3), (3, 5)],
+    ),
+    "a section is not merged with the end of one that was cut": (
+        [1, 9, 1, 5, 5, 1, 1], 10, {0: 1, 2: 1, 5: 1}, {}, [(0, 2), (2, 4), (4, 5), (5, 7)],
+    ),
+    "nor with the beginning of one": (
+        [1, 1, 1, 5, 8], 10, {0: 1, 2: 1}, {}, [(0, 2), (2, 4), (4, 5)],
+    ),
+    "nor with the inner sections of one": (
+        [1, 1, 1, 1, 1, 7, 1, 6], 12, {0: 1, 2: 1, 4: 2, 6: 2}, {}, [(0, 2), (2, 6), (6, 8)],
+    ),
+    "with 0 every section is a piece": (
+        [1, 1, 1, 1, 1, 1], 10, {0: 1, 2: 2, 4: 2}, {"min_tokens": 0}, [(0, 2), (2, 4), (4, 6)],
+    ),
+    "with 0 a section without others is whole": (
+        [1, 1, 1], 10, {0: 1}, {"min_tokens": 0}, [(0, 3)],
+    ),
+    "while one of both is smaller: the first": (
+        [1, 2, 1, 4, 1, 4], 12, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
+    ),
+    "while one of both is smaller: the second": (
+        [1, 4, 1, 2, 1, 7], 15, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
+    ),
+    "two that are not smaller stay apart": (
+        [1, 3, 1, 3, 1, 7], 15, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 2), (2, 4), (4, 6)],
+    ),
+    "one token less, and they are merged": (
+        [1, 2, 1, 2, 1, 7], 13, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
+    ),
+    "a heading goes with the text it heads": (
+        [1, 1, 8, 1, 8], 10, {0: 1, 1: 2, 3: 2}, {}, [(0, 3), (3, 5)],
+    ),
+    "headings alone go with the first section that has text": (
+        [1, 1, 1, 5, 1, 8], 10, {0: 1, 1: 2, 2: 2, 4: 2}, {}, [(0, 4), (4, 6)],
+    ),
+    "headings alone among sections go with the one after them": (
+        [1, 5, 1, 1, 2, 1, 2, 1, 3], 9, {0: 1, 2: 2, 3: 2, 5: 2, 7: 2}, {"min_tokens": 0},
+        [(0, 2), (2, 5), (5, 7), (7, 9)],
+    ),
+    "headings alone at the end go with the text before them": (
+        [1, 7, 1, 5, 1, 1], 9, {0: 1, 2: 1, 4: 2, 5: 2}, {}, [(0, 2), (2, 6)],
+    ),
+    "where there is no room for them, they are a piece": (
+        [1, 5, 1, 4, 1, 1], 6, {0: 1, 2: 1, 4: 1, 5: 1}, {}, [(0, 2), (2, 4), (4, 6)],
+    ),
+    "too many headings alone are cut": (
+        [1, 9, 4, 4, 4], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {}, [(0, 2), (2, 4), (4, 5)],
+    ),
+    "headings alone share a crumb where a user's score lets them": (
+        [1, 9, 5, 5, 1], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {"kinds": {3: "h1", 4: "h1"}},
+        [(0, 2), (2, 3), (3, 5)],
+    ),
+    "headings and nothing else": (
+        [4, 4, 4], 8, {0: 1, 1: 2, 2: 2}, {}, [(0, 2), (2, 3)],
+    ),
+    "a text before all headings is a piece": (
+        [8, 1, 8], 10, {1: 1}, {}, [(0, 1), (1, 3)],
+    ),
+    "a unit larger than the budget is a piece": (
+        [1, 30, 1, 2], 10, {0: 1, 2: 1}, {}, [(0, 1), (1, 2), (2, 4)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("units", "budget", "levels", "options", "pieces"), SECTIONS.values(), ids=SECTIONS
+)
+def test_sections(
+    units: list[Unit],
+    budget: int,
+    levels: dict[int, int],
+    options: dict[str, Any],
+    pieces: list[Place],
+) -> None:
+    assert packed(units, budget, levels, **options) == pieces
+
+
+def test_a_piece_is_whole_where_no_section_was_cut_for_it() -> None:
+    levels = {0: 1, 2: 1, 4: 1, 6: 1}
+    layout = row([1, 2, 1, 9, 1, 5, 4], 6, kinds=headed(levels))
+    overlap = Overlap(layout, lambda _: [])
+    sections = sections_of(headings_in(layout, levels), layout)
+    assert pack(layout, sections, overlap, [unit not in levels for unit in range(7)]) == [
+        Piece(0, 3, True),
+        Piece(3, 4, False),
+        Piece(4, 6, True),
+        Piece(6, 7, True),
+    ]
+    layout = row([5, 5, 5, 5, 3], 20)
+    pieces = pack(layout, sections_of([], layout), Overlap(layout, lambda _: []), [True] * 5)
+    assert pieces == [Piece(0, 2, False), Piece(2, 5, False)]
+    layout = row([5, 5, 5, 5, 5], 20)
+    pieces = pack(layout, sections_of([], layout), Overlap(layout, lambda _: []), [True] * 5)
+    assert pieces == [Piece(0, 4, False), Piece(4, 5, False)]
+
+
+def test_to_fill_sections_are_not_kept_apart() -> None:
+    levels = {0: 1, 2: 1}
+    assert packed([1, 1, 1, 1], 9, levels, min_tokens=0) == [(0, 2), (2, 4)]
+    assert packed([1, 1, 1, 1], 9, levels, min_tokens=0, packing="fill") == [(0, 4)]
+
+
+def test_context_yields_before_a_heading_is_parted_from_its_text() -> None:
+    # The last two sections would be one piece but for the three tokens of a path.
+    units: list[Unit] = [1, 5, 1, 6, 1, 1]
+    levels = {0: 1, 2: 2, 4: 2}
+    assert packed(units, 9, levels) == [(0, 2), (2, 6)]
+    context = {2: 3}
+    assert packed(units, 9, levels, context=lambda unit: context.get(unit, 0)) == [
+        (0, 2),
+        (2, 4),
+        (4, 6),
+    ]
+
+
+# The window is two of ten tokens unless told; no decay unless told, so that scores decide.
+CUTS: dict[str, tuple[list[Unit], int, dict[str, Any], list[Place]]] = {
+    "at the best point of the window": (
+        [6, 2, 1, 5], 10, {"scores": {1: 99, 2: 50}}, [(0, 2), (2, 4)],
+    ),
+    "the window's end counts": (
+        [6, 2, 1, 5], 10, {"scores": {1: 50, 2: 40}, "window": 4}, [(0, 1), (1, 4)],
+    ),
+    "of equals the first": (
+        [6, 1, 1, 1, 5], 10, {"window": 3}, [(0, 2), (2, 5)],
+    ),
+    "nearer points are worth more with decay": (
+        [6, 1, 1, 1, 5], 10, {"window": 3, "decay": 0.1}, [(0, 4), (4, 5)],
+    ),
+    "a window without a point ends at the last one before it": (
+        [3, 2, 2, 9], 10, {"scores": {1: 99, 2: 50}, "window": 2}, [(0, 2), (2, 3), (3, 4)],
+    ),
+    "and decay counts from there": (
+        [3, 2, 2, 9], 10, {"scores": {2: 21}, "window": 2, "decay": 0.9}, [(0, 3), (3, 4)],
+    ),
+    "penalties do not count while there is another point": (
+        [2, 2, 2, 2, 9], 10, {"scores": {2: -2, 3: -1, 4: -1}, "window": 2}, [(0, 1), (1, 4), (4, 5)],
+    ),
+    "of penalties the smallest": (
+        [2, 2, 2, 2, 9], 10, {"scores": {1: -3, 2: -1, 3: -2, 4: -2}}, [(0, 2), (2, 4), (4, 5)],
+    ),
+    "of equal penalties the last": (
+        [2, 2, 2, 2, 9], 10, {"scores": {1: -3, 2: -1, 3: -1, 4: -2}}, [(0, 3), (3, 4), (4, 5)],
+    ),
+    "a score of 0 is no better than a penalty": (
+        [2, 2, 2, 2, 9], 10, {"scores": {1: 0, 2: 0, 3: -1, 4: -1}, "window": 9},
+        [(0, 2), (2, 4), (4, 5)],
+    ),
+    "of low scores the best": (
+        [2, 2, 2, 2, 9], 10, {"scores": {1: 0.5, 2: 0.5, 3: 0.6, 4: -1}, "window": 9},
+        [(0, 3), (3, 4), (4, 5)],
+    ),
+    "the least score above it is": (
+        [2, 2, 2, 2, 9], 10, {"scores": {1: 0.01, 2: -1, 3: -1, 4: -1}, "window": 9},
+        [(0, 1), (1, 4), (4, 5)],
+    ),
+    "a point at the window's end leaves the window where it is": (
+        [6, 2, 9], 10, {"scores": {1: 99, 2: 20}, "window": 2}, [(0, 2), (2, 3)],
+    ),
+    "distance counts from the window's own end": (
+        [3, 2, 2, 14], 20, {"scores": {2: 25}, "window": 4, "decay": 0.7}, [(0, 2), (2, 4)],
+    ),
+    "what fits at the end is not cut": (
+        [9, 3, 7], 10, {}, [(0, 1), (1, 3)],
+    ),
+    "a unit that does not fit is alone": (
+        [2, 11, 2], 10, {}, [(0, 1), (1, 2), (2, 3)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("packing", ["sections", "fill"])
+@pytest.mark.parametrize(("units", "budget", "options", "pieces"), CUTS.values(), ids=CUTS)
+def test_cuts(
+    units: list[Unit], budget: int, options: dict[str, Any], pieces: list[Place], packing: str
+) -> None:
+    given_ = {"decay": 0, **options}
+    assert packed(units, budget, packing=packing, **given_) == pieces
+
+
+def test_pieces_after_the_first_leave_room_for_overlap() -> None:
+    # The second may repeat the last unit of the first, 2 tokens and one where they join: of
+    # ten it has seven for itself.
+    units: list[Unit] = [4, 4, 2, 3, 3, 3, 3, 5]
+    assert packed(units, 10, overlap=2, window=0) == [(0, 3), (3, 5), (5, 7), (7, 8)]
+    assert packed(units, 10, overlap=0, window=0) == [(0, 3), (3, 6), (6, 8)]
+    # To "fill" a section may begin there: before a heading nothing is repeated.
+    units = [4, 4, 2, 3, 3, 4, 3, 5]
+    assert packed(
+        units,
+        10,
+        {3: 1},
+        texts=[True] * 8,
+        kinds={4: "paragraph"},
+        overlap=2,
+        window=0,
+        packing="fill",
+    ) == [(0, 3), (3, 6), (6, 8)]
+
+
+def test_context_takes_room_in_a_cut() -> None:
+    units: list[Unit] = [2, 2, 2, 2, 2, 2, 2]
+    context = {0: 4, 3: 6}
+    assert packed(units, 10, context=lambda unit: context.get(unit, 0), window=0) == [
+        (0, 3),
+        (3, 5),
+        (5, 7),
+    ]
+
+
+def test_a_point_beyond_the_room_is_taken_before_one_that_parts() -> None:
+    """At the expense of context and overlap: the first within the budget, if any."""
+    context = {0: 7}
+    options: dict[str, Any] = {"context": lambda unit: context.get(unit, 0), "decay": 0}
+    units: list[Unit] = [2, 2, 2, 2, 2, 9]
+    assert packed(units, 10, scores={1: -1, 2: -1, 3: 1, 4: 9}, **options)[0] == (0, 3)
+    # A score of 0 is no better than a penalty there either.
+    assert packed(units, 10, scores=dict.fromkeys(range(6), 0), **options)[0] == (0, 5)
+    # Beyond the budget it is no use.
+    scores = {1: -1, 2: -3, 3: -2, 4: -3}
+    assert packed(units, 9, scores=scores, **options)[0] == (0, 1)
+    # The end of what is cut is such a point.
+    assert packed([2, 2, 2], 9, scores={1: -1, 2: -1}, **options) == [(0, 3)]
+
+
+def test_what_has_to_be_put_after_a_piece_counts() -> None:
+    """The next best point is taken where the best does not fit with it."""
+    suffix = {3: 4}
+    options: dict[str, Any] = {"suffix": lambda unit: suffix.get(unit, 0), "decay": 0}
+    units: list[Unit] = [2, 2, 3, 2, 2, 6]
+    scores = {1: 10, 2: 30, 3: 50, 4: 20}
+    assert packed(units, 10, scores=scores, window=9, **options)[0] == (0, 2)
+    assert packed(units, 10, scores=scores, window=1, **options)[0] == (0, 4)
+    # So is one further back where none in the window fits.
+    scores = {1: 10, 2: 10, 3: 50, 4: -1}
+    assert packed(units, 10, scores=scores, window=1, **options)[0] == (0, 2)
+
+
+# Crumbs: a last piece below a fifth of the budget.
+CRUMBS: dict[str, tuple[list[Unit], dict[str, Any], list[Place]]] = {
+    "it is shared as evenly as points allow": (
+        [5, 5, 5, 5, 3], {}, [(0, 2), (2, 5)],
+    ),
+    "one of a fifth is none": (
+        [5, 5, 5, 5, 4], {}, [(0, 4), (4, 5)],
+    ),
+    "only the last two pieces share": (
+        [20, 5, 5, 5, 5, 3], {}, [(0, 1), (1, 3), (3, 6)],
+    ),
+    "the better point wins over the middle": (
+        [5, 5, 5, 5, 3], {"scores": {3: 60}}, [(0, 3), (3, 5)],
+    ),
+    "decay says what distance from the middle costs": (
+        [5, 5, 5, 5, 3], {"scores": {3: 21}, "decay": 0.9}, [(0, 2), (2, 5)],
+    ),
+    "of equals the lowest": (
+        [5, 5, 5, 5, 3], {"decay": 0}, [(0, 1), (1, 5)],
+    ),
+    "not at a penalty": (
+        [5, 5, 5, 5, 3], {"scores": {1: -1, 2: -1, 3: -1}}, [(0, 4), (4, 5)],
+    ),
+    "a score of 0 is no better than a crumb": (
+        [5, 5, 5, 5, 3], {"scores": {1: 0, 2: 0, 3: 0}}, [(0, 4), (4, 5)],
+    ),
+    "the first of both would be a crumb": (
+        [3, 17, 3], {}, [(0, 2), (2, 3)],
+    ),
+    "the first of both is a fifth": (
+        [4, 16, 3], {}, [(0, 1), (1, 3)],
+    ),
+    "the last would still be one": (
+        [19, 0, 1, 2], {}, [(0, 3), (3, 4)],
+    ),
+    "the last would be a fifth": (
+        [10, 8, 2, 2], {"scores": {1: -1}}, [(0, 2), (2, 4)],
+    ),
+    "the last would not fit": (
+        [1, 19, 3], {}, [(0, 2), (2, 3)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("packing", ["sections", "fill"])
+@pytest.mark.parametrize(("units", "options", "pieces"), CRUMBS.values(), ids=CRUMBS)
+def test_crumbs(
+    units: list[Unit], options: dict[str, Any], pieces: list[Place], packing: str
+) -> None:
+    assert packed(units, 20, packing=packing, **{"window": 0, **options}) == pieces
+
+
+def test_a_fifth_is_rounded_down() -> None:
+    assert packed([6, 6, 6, 6, 3], 24, window=0) == [(0, 2), (2, 5)]
+    assert packed([6, 6, 6, 6, 4], 24, window=0) == [(0, 4), (4, 5)]
+
+
+def test_a_section_that_begins_a_crumb_is_not_shared_to_fill() -> None:
+    options: dict[str, Any] = {"texts": [True] * 5, "packing": "fill", "window": 0}
+    assert packed([5, 5, 5, 5, 3], 20, {4: 1}, **options) == [(0, 4), (4, 5)]
+    assert packed([5, 5, 5, 5, 3], 20, {3: 1}, **options) == [(0, 3), (3, 5)]
+
+
+def test_crumbs_leave_room_for_overlap_and_context() -> None:
+    # The last three units, 15 tokens, would fit but for the 6 that the piece before takes in them.
+    units: list[Unit]
+    units = [3, 5, 6, 6, 3]
+    assert packed(units, 20, window=0, overlap=5, scores={2: 90}) == [(0, 3), (3, 5)]
+    assert packed(units, 20, window=0, overlap=4, scores={2: 90}) == [(0, 2), (2, 5)]
+    # Of 20 the second piece has 9, for itself and what has to be put after it.
+    units = [10, 10, 3, 3, 3, 2]
+    for after, pieces in ((3, [(0, 2), (2, 4), (4, 6)]), (4, [(0, 2), (2, 5), (5, 6)])):
+        suffix = {4: after}
+        assert pieces == packed(
+            units, 20, window=0, overlap=10, suffix=lambda unit, suffix=suffix: suffix.get(unit, 0)
+        )
+    # The first has all of it.
+    suffix = {2: 10}
+    assert packed([5, 5, 5, 5, 3], 20, window=0, suffix=lambda unit: suffix.get(unit, 0)) == [
+        (0, 2),
+        (2, 5),
+    ]
+    context = {2: 8}
+    assert packed([5, 5, 5, 5, 3], 20, window=0, context=lambda unit: context.get(unit, 0)) == [
+        (0, 3),
+        (3, 5),
+    ]
+
+
+def test_a_long_span_is_cut_from_anchor_to_anchor() -> None:
+    units: list[Unit] = [2] * 40
+    options: dict[str, Any] = {"kinds": {15: "h1"}, "window": 0}
+    # More than four budgets: the anchor is a cut, and each side is cut and shared by itself.
+    assert [first for first, _ in packed(units, 15, **options)] == [0, 7, 11, 15, 22, 29, 36]
+    # To fill there is none.
+    assert [first for first, _ in packed(units, 15, packing="fill", **options)] == [
+        *range(0, 40, 7)
+    ]

@@ -1,0 +1,78 @@
+"""Rows of units whose sizes are known, for tests of what the packer and its parts promise.
+
+A token is a letter "w", so that counts add up wherever a text is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from chunkast import BreakPoint, ChunkConfig
+from chunkast.engine.layout import Layout
+from chunkast.scores import SCORES
+from chunkast.tokens import Counter, TokenIndex
+
+__all__ = ("W_ALONE", "Unit", "W", "config", "row", "tokens")
+
+# A unit is its text, or how many tokens it has: then it is a block with a blank line after it.
+Unit = int | str
+
+
+def tokens(text: str) -> int:
+    return text.count("w")
+
+
+def token_ends(text: str, start: int) -> Iterator[int]:
+    return (start + match.end() for match in re.finditer("w", text))
+
+
+# One that counts of neighbouring spans add up for, and the same as a user's own.
+W = Counter("w", tokens, token_ends)
+W_ALONE = Counter("w", tokens)
+
+
+def config(budget: int, **options: Any) -> ChunkConfig:
+    given = {"overlap": 0, "context": "none", "encoding": tokens, **options}
+    return ChunkConfig(max_tokens=budget, **given)
+
+
+def nothing(_: int) -> int:
+    return 0
+
+
+def row(
+    units: Sequence[Unit],
+    budget: int,
+    *,
+    kinds: Mapping[int, str] | None = None,
+    scores: Mapping[int, float] | None = None,
+    divided: Sequence[int] = (),
+    counter: Counter = W,
+    context: Callable[[int], int] = nothing,
+    suffix: Callable[[int], int] = nothing,
+    **options: Any,
+) -> Layout:
+    """The layout of ``units``; before each is a point of its kind ("paragraph") and score.
+
+    ``divided`` are the units that begin inside a block. ``context`` and ``suffix`` take the
+    number of a unit in place of its position.
+    """
+    texts = [unit if isinstance(unit, str) else "w" * unit + "\n\n" for unit in units]
+    starts = list(accumulate(map(len, texts), initial=0))
+    known = [pos for unit, pos in enumerate(starts[:-1]) if unit not in divided]
+    points = []
+    for unit, pos in enumerate(starts[1:-1], 1):
+        kind = (kinds or {}).get(unit, "paragraph")
+        points.append(BreakPoint(pos, (scores or {}).get(unit, SCORES[kind]), kind))
+    text = "".join(texts)
+    return Layout(
+        text,
+        TokenIndex(text, counter, known),
+        points,
+        config(budget, **options),
+        context_tokens=lambda pos: context(starts.index(pos)),
+        suffix_tokens=lambda pos: suffix(starts.index(pos)),
+    )
