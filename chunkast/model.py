@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Final
 
 from chunkast.reprs import analysis_html, chunk_html, chunk_line, counts_line
-from chunkast.text.hashes import content_hash
+from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
 
 __all__ = (
     "Analysis",
@@ -22,6 +22,7 @@ __all__ = (
     "Heading",
     "ProtectedRegion",
     "mutable_type",
+    "state_hash",
 )
 
 
@@ -254,6 +255,10 @@ class Analysis:
         )
 
 
+# What a plan needs to know of a chunk.
+RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     r"""One chunk: a verbatim slice of the source and where it comes from.
@@ -314,6 +319,24 @@ class Chunk:
     oversize: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    @property
+    def uuid(self) -> str:
+        """The id as a UUID, for stores that take no other: see :func:`chunkast.chunk_uuid`."""
+        return chunk_uuid(self.id)
+
+    @property
+    def state_hash(self) -> str:
+        """The hash of all fields: it differs where anything that a store keeps does."""
+        return state_hash(self.to_dict())
+
+    def record(self) -> dict[str, str]:
+        """What a plan needs to know of a stored chunk, for a vector store's payload.
+
+        The keys are ``id``, ``content_hash``, ``embed_hash`` and ``state_hash``: see
+        :func:`chunkast.plan_writes`.
+        """
+        return {name: getattr(self, name) for name in RECORD}
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON data: dicts, lists, strings, numbers, booleans and ``None``."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -349,6 +372,12 @@ class Chunk:
             if name in given:
                 given[name] = tuple(given[name])
         return cls(**given)
+
+
+def state_hash(values: Mapping[str, Any]) -> str:
+    """The hash of all fields of a chunk, given as :meth:`Chunk.to_dict` returns them."""
+    # The two hashes follow from the texts.
+    return values_hash({name: v for name, v in values.items() if name not in RECORD[1:]})
 
 
 class _HashField:

@@ -1,30 +1,45 @@
 """A vector store that is sent only the chunks which an edit has changed."""
 
 from pathlib import Path
+from typing import Any
 
-from chunkast import Chunk, Chunker, plan_writes
+from chunkast import Chunker, plan_writes
 
 page = Path(__file__).parents[1] / "README.md"
 chunker = Chunker(max_tokens=300)
-# Stands for a vector store: a chunk's id -> the text that its vector is made of.
-store: dict[str, str] = {}
+# Stands for a vector store: a chunk's id -> its vector, and its id -> the payload beside it.
+vectors: dict[str, list[float]] = {}
+payloads: dict[str, dict[str, Any]] = {}
 
 
-def synchronize(text: str, known: list[Chunk]) -> list[Chunk]:
-    """Update the store from the chunks ``known`` to those of ``text``, and return these."""
-    current = chunker.chunk(text, source=page.name)
-    plan = plan_writes(current, known)
-    texts = {chunk.id: chunk.embed_text for chunk in current}
-    for chunk_id in plan.embed:  # those whose text or heading path has changed
-        store[chunk_id] = texts[chunk_id]
+def embed(text: str) -> list[float]:
+    """Stands for a model."""
+    return [float(len(text)), float(text.count(" "))]
+
+
+def synchronize(name: str, text: str) -> None:
+    """Bring the store up to date with a document."""
+    current = {chunk.id: chunk for chunk in chunker.chunk(text, source=name)}
+    plan = plan_writes(current.values(), [payload["record"] for payload in payloads.values()])
+    new = {chunk_id: embed(current[chunk_id].embed_text) for chunk_id in plan.embed}
+    found = plan.vectors(vectors, new)  # read before anything is written or removed
     for chunk_id in plan.removed:
-        del store[chunk_id]
-    print(f"{len(current)} chunks: {len(plan.embed)} to embed, {len(plan.removed)} removed")
-    return current
+        del vectors[chunk_id], payloads[chunk_id]
+    for chunk_id in (*plan.added, *plan.changed, *plan.moved):
+        chunk = current[chunk_id]
+        lines = (chunk.start_line, chunk.end_line)
+        payloads[chunk_id] = {"record": chunk.record(), "lines": lines, "text": chunk.text}
+    vectors.update(found)
+    print(
+        f"{len(current)} chunks: {len(plan.embed)} to embed, {len(plan.reuse)} vectors taken over, "
+        f"{len(plan.moved)} moved, {len(plan.removed)} removed"
+    )
+    assert vectors == {chunk.id: embed(chunk.embed_text) for chunk in current.values()}
 
 
 text = page.read_text("utf-8")
-known = synchronize(text, [])
-known = synchronize(text, known)
-known = synchronize(text.replace("# chunkast\n", "# chunkast\n\nOne more sentence.\n", 1), known)
-assert store == {chunk.id: chunk.embed_text for chunk in known}
+synchronize("README.md", text)
+synchronize("README.md", text)
+text = text.replace("# chunkast\n", "# chunkast\n\nOne more sentence.\n", 1)
+synchronize("README.md", text)
+synchronize("docs/README.md", text)

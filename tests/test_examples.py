@@ -13,7 +13,11 @@ from tests.test_cli import environment
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PRINTED = {
     "agent_transcript": ("session-7.md:1-8 Turn 1\n", "search {'query': '# Refunds', 'limit': 3}"),
-    "changed_chunks": (": 0 to embed, 0 removed\n", ": 1 to embed, 0 removed\n"),
+    "changed_chunks": (
+        ": 0 to embed, 0 vectors taken over, 0 moved, 0 removed\n",
+        ": 1 to embed, ",
+        " removed\n",
+    ),
     "tune_budget": (" 128 tokens:", " 512 tokens:"),
     "verify_citations": ("'an **exact token budget**'", "NOT FOUND  'a budget that"),
 }

@@ -23,7 +23,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkast import ChunkConfig, Chunker, ConfigError, StoreError, digest, locate_quote
+from chunkast import (
+    ChunkConfig,
+    Chunker,
+    ConfigError,
+    StoreError,
+    digest,
+    locate_quote,
+    plan_writes,
+)
 from chunkast.cli.main import main
 from chunkast.index import Store
 from chunkast.index.schema import STEPS, connect, migrate
@@ -103,6 +111,12 @@ def test_an_updated_index_equals_one_made_anew(
         for corpus in states:
             prior = list(store.chunks())
             report = store.update(corpus.items(), chunker)
+            plan = plan_writes(store.chunks(), prior)
+            for name in ("added", "changed", "removed", "moved"):
+                assert sorted(getattr(report, name)) == sorted(getattr(plan, name))
+            hashes = {chunk.id: chunk.embed_hash for chunk in store.chunks()}
+            assert {hashes[i] for i in report.embed} == {hashes[i] for i in plan.embed}
+            assert sorted([*report.embed, *report.reuse]) == sorted([*plan.embed, *plan.reuse])
             assert len(report.added) + len(report.changed) + report.unchanged == len(
                 list(store.chunks())
             )
@@ -119,19 +133,40 @@ def test_only_what_changed_is_chunked_again() -> None:
         edited = {**ISLANDS, "huts.md": ISLANDS["huts.md"].replace("ten", "nine")}
         del edited["code.md"]
         report = store.update(edited.items(), Chunker())
-        assert str(report) == "added 0, changed 1, unchanged 2, removed 1"
+        assert str(report) == "added 0, changed 1, unchanged 2, removed 1, moved 0"
         assert (report.documents, report.written, len(report.embed)) == (3, 1, 1)
         # Another configuration: all of it anew, though nothing differs in these.
         report = store.update(edited.items(), Chunker(max_tokens=800))
-        assert str(report) == "added 0, changed 0, unchanged 3, removed 0"
+        assert str(report) == "added 0, changed 0, unchanged 3, removed 0, moved 0"
         assert report.written == 3
+
+
+def test_positions_follow_a_line_that_is_put_before_them() -> None:
+    edited = {**ISLANDS, "huts.md": "One line more.\n\n" + ISLANDS["huts.md"]}
+    with filled(ISLANDS, min_tokens=0) as store:
+        report = store.update(edited.items(), Chunker(min_tokens=0))
+        assert (len(report.added), len(report.moved), len(report.embed)) == (1, 2, 1)
+        for chunk in store.chunks():
+            assert edited[chunk.source or ""][chunk.start_index : chunk.end_index] == chunk.text
+
+
+def test_a_renamed_document_takes_its_vectors_along() -> None:
+    renamed = {f"new-{name}": text for name, text in ISLANDS.items()}
+    with filled(ISLANDS) as store:
+        before = {chunk.id: chunk.embed_hash for chunk in store.chunks()}
+        report = store.update(renamed.items(), Chunker())
+        assert (report.embed, report.repeats) == ([], [])
+        after = {chunk.id: chunk.embed_hash for chunk in store.chunks()}
+        assert report.reuse.keys() == after.keys()
+        assert {before[old] for old in report.reuse.values()} == set(after.values())
+        assert all(before[old] == after[new] for new, old in report.reuse.items())
 
 
 def test_a_dry_run_keeps_nothing() -> None:
     with filled(ISLANDS) as store:
         before = state(store)
         report = store.update([("new.md", "Something new.")], Chunker(), dry_run=True)
-        assert str(report) == "added 1, changed 0, unchanged 0, removed 4"
+        assert str(report) == "added 1, changed 0, unchanged 0, removed 4, moved 0"
         assert report.digest != before[1]
         assert state(store) == before
 
@@ -450,7 +485,7 @@ def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     plans = sorted(out.decode().splitlines()[0] for out, _ in printed)
     total = len(expected)
     assert plans[0].startswith(f"added 0, changed 0, unchanged {total:,}")
-    assert plans.count(f"added 0, changed 0, unchanged {total:,}, removed 0") == 3
+    assert plans.count(f"added 0, changed 0, unchanged {total:,}, removed 0, moved 0") == 3
     with Store(str(path), read_only=True) as store:
         assert list(store.chunks()) == expected
 
@@ -515,8 +550,8 @@ def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
     done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0
     first, embed, last = done.stdout.decode().splitlines()
-    assert first == "added 4, changed 0, unchanged 0, removed 0"
-    assert embed == "embed 4"
+    assert first == "added 4, changed 0, unchanged 0, removed 0, moved 0"
+    assert embed == "embed 4, reuse 0"
     assert last == f"digest {digest_of(tmp_path / 'a.db')}"
     assert done.stderr.decode().startswith("4 files, 4 new or changed, ")
 

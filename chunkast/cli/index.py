@@ -38,7 +38,8 @@ DESCRIPTION: Final = (
     "Chunk the Markdown documents in a folder into an SQLite database. Documents that have not "
     "changed are skipped, those that are gone removed. All of it happens at once at the end; "
     "a run that is stopped leaves the database as it was. What is damaged in it is made again. "
-    "Prints what changed, how many chunks have to be embedded again, and the state's digest."
+    "Prints what changed, how many chunks have to be embedded, how many take over a vector that "
+    "another had, and the state's digest."
 )
 OPERANDS: Final = "paths"
 # The setting that says which folder an index was made from.
@@ -211,13 +212,17 @@ def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
 
 def _page(report: IndexReport, form: str) -> str:
     if form == "text":
-        return f"{report}\nembed {len(report.embed):,}\ndigest {report.digest}\n"
+        vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
+        return f"{report}\n{vectors}\ndigest {report.digest}\n"
     values: dict[str, Any] = {
         "added": report.added,
         "changed": report.changed,
         "unchanged": report.unchanged,
         "removed": report.removed,
+        "moved": report.moved,
         "embed": report.embed,
+        "reuse": report.reuse,
+        "repeats": report.repeats,
         "digest": report.digest,
     }
     return json.dumps(values, indent=1) + "\n"

@@ -2,9 +2,9 @@
 
 from chunkast.identity.fingerprint import config_values, fingerprint
 from chunkast.identity.ids import Location, Parts, chunk_id
-from chunkast.identity.plans import Identified, WritePlan, digest, plan_writes
+from chunkast.identity.plans import Identified, WritePlan, digest, plan_among, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
-from chunkast.text.hashes import content_hash, normalize_text
+from chunkast.text.hashes import chunk_uuid, content_hash, normalize_text
 
 __all__ = (
     "Citation",
@@ -13,12 +13,14 @@ __all__ = (
     "Parts",
     "WritePlan",
     "chunk_id",
+    "chunk_uuid",
     "config_values",
     "content_hash",
     "digest",
     "fingerprint",
     "locate_quote",
     "normalize_text",
+    "plan_among",
     "plan_writes",
     "validate_quote",
 )

@@ -1,17 +1,25 @@
-"""Changes between two states of an index: the digest of a state, the plan between two."""
+"""Changes between two states of a store: the digest of a state, the plan between two."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
-__all__ = ("Identified", "WritePlan", "digest", "plan_writes")
+from chunkast.model import state_hash
+
+__all__ = ("Identified", "WritePlan", "digest", "plan_among", "plan_writes")
+
+V = TypeVar("V")
 
 
 class Identified(Protocol):
-    """The fields of a chunk that a plan needs; :class:`chunkast.Chunk` has them."""
+    """The fields of a chunk that a plan needs; :class:`chunkast.Chunk` has them.
+
+    ``state_hash``, the hash of all that a store keeps, may be missing: then such a chunk counts
+    as moved, unless the other state lacks it too and the embedded text is the same.
+    """
 
     @property
     def id(self) -> str:
@@ -27,15 +35,35 @@ class Identified(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class _Record:
+    """A chunk of which only the hashes are known."""
+
+    id: str
+    content_hash: str
+    embed_hash: str
+    state_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class WritePlan:
     """Chunk ids by what a store has to do with them.
 
+    Every current id is in one of ``added``, ``changed`` and ``unchanged``, and every prior id
+    that is not current in ``removed``. ``moved`` is a part of ``unchanged``; ``embed`` and the
+    keys of ``reuse`` have no id in common and may lie in ``added``, ``changed`` and ``moved``. A
+    store that deletes ``removed``, rewrites ``added``, ``changed`` and ``moved``, and gives each
+    id of ``embed`` and ``reuse`` its vector (see :meth:`vectors`) is equal to a fresh one.
+
     added: ids of the current chunks that are not stored yet, in the order of the chunks.
     changed: ids that are stored with another text, in the same order.
-    unchanged: ids that are stored with the same text, in the same order.
+    unchanged: ids that are stored with the same text, white space aside, in the same order.
     removed: ids that are stored but not current, in the order of the prior chunks.
-    embed: current ids whose embedding is missing or stale: those added, and those whose
-        ``embed_hash`` differs, because of the text or of a heading or table header above it.
+    embed: ids whose embedded text has no vector yet, of those with the same text the first.
+    moved: the ``unchanged`` ids of which anything else that a store keeps differs: positions,
+        lines, overlap, metadata, white space, what is embedded.
+    reuse: the other ids that need a vector, each with the id that has it: a prior one, as it was
+        before the run, or, if the key is in ``repeats``, one in ``embed``.
+    repeats: the keys of ``reuse`` whose vector is one of the new ones.
     """
 
     added: tuple[str, ...] = ()
@@ -43,41 +71,117 @@ class WritePlan:
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     embed: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    reuse: Mapping[str, str] = field(default_factory=dict, hash=False)
+    repeats: tuple[str, ...] = ()
+
+    def vectors(self, stored: Mapping[str, V], embedded: Mapping[str, V]) -> dict[str, V]:
+        """The vector of every id in ``embed`` and ``reuse``.
+
+        stored: the vectors before the run, by id; those of ``reuse.values()`` are enough.
+        embedded: the new vectors, by id: one for each of ``embed``.
+
+        Raises ``KeyError`` when one is missing.
+        """
+        repeats = set(self.repeats)
+        found = {id_: embedded[id_] for id_ in self.embed}
+        for id_, holder in self.reuse.items():
+            found[id_] = (embedded if id_ in repeats else stored)[holder]
+        return found
 
 
-def plan_writes(current: Iterable[Identified], prior: Iterable[Identified]) -> WritePlan:
+def plan_writes(
+    current: Iterable[Identified | Mapping[str, Any]],
+    prior: Iterable[Identified | Mapping[str, Any]],
+) -> WritePlan:
     r"""What to write to a store that contains ``prior`` and shall contain ``current``.
 
+    Both are chunks, what :meth:`Chunk.to_dict` returns, or records (:meth:`Chunk.record`), which
+    are enough of what is stored. A vector is found again wherever in ``prior`` its text was, so
+    give the plan all documents at once.
+
     An id that occurs twice in ``current`` is listed twice; of one that occurs twice in
-    ``prior`` the last is compared, and both are listed when it is removed. Raises nothing.
+    ``prior`` the last is compared, and both are listed when it is removed. Raises ``KeyError``
+    for a record without an id or a hash.
 
     >>> from chunkast import chunk, plan_writes
     >>> before = chunk("# A\n\nOne.\n", source="a.md")
     >>> after = chunk("# A\n\nTwo.\n", source="a.md")
-    >>> plan = plan_writes(after, before)
+    >>> plan = plan_writes(after, [stored.record() for stored in before])
     >>> plan.changed == plan.embed == (after[0].id,)
     True
     """
-    earlier = list(prior)
-    hashes = {chunk.id: (chunk.content_hash, chunk.embed_hash) for chunk in earlier}
+    earlier = [_identified(chunk) for chunk in prior]
+    holders: dict[str, str] = {}
+    for chunk in {chunk.id: chunk for chunk in earlier}.values():
+        holders.setdefault(chunk.embed_hash, chunk.id)
+    return plan_among(map(_identified, current), earlier, holders.get, {})
+
+
+def _identified(chunk: Identified | Mapping[str, Any]) -> Identified:
+    if not isinstance(chunk, Mapping):
+        return chunk
+    state = state_hash(chunk) if "text" in chunk else chunk.get("state_hash", "")
+    return _Record(chunk["id"], chunk["content_hash"], chunk["embed_hash"], state)
+
+
+def plan_among(
+    current: Iterable[Identified],
+    prior: Sequence[Identified],
+    holder: Callable[[str], str | None],
+    embedded: MutableMapping[str, str],
+) -> WritePlan:
+    """The plan for some documents of a store.
+
+    holder: the id that had the vector of an ``embed_hash`` before the run, anywhere in the store.
+    embedded: the ids that new vectors are computed for, by ``embed_hash``; the plan adds its own.
+    """
+    known = {chunk.id: chunk for chunk in prior}
     added: list[str] = []
     changed: list[str] = []
     unchanged: list[str] = []
+    moved: list[str] = []
     embed: list[str] = []
+    reuse: dict[str, str] = {}
+    repeats: list[str] = []
     present: set[str] = set()
     for chunk in current:
-        present.add(chunk.id)
-        known = hashes.get(chunk.id)
-        if known is None:
-            added.append(chunk.id)
-        elif known[0] != chunk.content_hash:
-            changed.append(chunk.id)
+        id_, wanted = chunk.id, chunk.embed_hash
+        present.add(id_)
+        before = known.get(id_)
+        if before is None:
+            added.append(id_)
+        elif before.content_hash != chunk.content_hash:
+            changed.append(id_)
         else:
-            unchanged.append(chunk.id)
-        if known is None or known[1] != chunk.embed_hash:
-            embed.append(chunk.id)
-    removed = (chunk.id for chunk in earlier if chunk.id not in present)
-    return WritePlan(tuple(added), tuple(changed), tuple(unchanged), tuple(removed), tuple(embed))
+            unchanged.append(id_)
+            if before.embed_hash != wanted or _state(before) != _state(chunk):
+                moved.append(id_)
+        if before is not None and before.embed_hash == wanted:
+            continue
+        stored = holder(wanted)
+        if stored is not None:
+            reuse[id_] = stored
+        elif embedded.setdefault(wanted, id_) == id_:
+            embed.append(id_)
+        else:
+            reuse[id_] = embedded[wanted]
+            repeats.append(id_)
+    removed = tuple(chunk.id for chunk in prior if chunk.id not in present)
+    return WritePlan(
+        tuple(added),
+        tuple(changed),
+        tuple(unchanged),
+        removed,
+        tuple(embed),
+        tuple(moved),
+        reuse,
+        tuple(repeats),
+    )
+
+
+def _state(chunk: Identified) -> str:
+    return getattr(chunk, "state_hash", "")
 
 
 def digest(chunks: Iterable[Identified]) -> str:

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.errors import ConfigError
-from chunkast.identity import WritePlan, config_values, fingerprint, plan_writes
+from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import (
     DIGEST,
     Document,
@@ -20,7 +20,7 @@ from chunkast.index.checks import (
     seal,
     survey,
 )
-from chunkast.index.rows import COLUMNS, as_json, checksum, values_of
+from chunkast.index.rows import COLUMNS, checksum, values_of
 from chunkast.index.schema import WORDS_TABLE
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
@@ -50,6 +50,7 @@ _UPDATE_CHUNK: Final = (
     f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in _CHUNK_COLUMNS)} "  # noqa: S608
     "WHERE number = ?"
 )
+_SELECT_ROWS: Final = f"SELECT number, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
 _PUT_DOCUMENT: Final = (
     "INSERT INTO documents (number, source, text_hash, fingerprint, chunks, checksum) "
     "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET text_hash = excluded.text_hash, "
@@ -58,6 +59,9 @@ _PUT_DOCUMENT: Final = (
 _INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
+)
+_ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT = map(
+    COLUMNS.index, ("id", "content_hash", "embed_hash", "headings", "text")
 )
 # A hash that no text has, so that the document is chunked again.
 _NO_HASH: Final = ""
@@ -110,7 +114,8 @@ def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tu
 class IndexReport:
     """What a run changed in the index.
 
-    added, changed, removed, embed: ids of chunks, as in :class:`chunkast.WritePlan`.
+    added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, over
+        all documents: a vector is found again wherever in the index its text was.
     unchanged: the number of unchanged chunks.
     documents: the number of documents of the run.
     written: the number of those that were new or had changed.
@@ -123,6 +128,9 @@ class IndexReport:
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     embed: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    reuse: dict[str, str] = field(default_factory=dict)
+    repeats: list[str] = field(default_factory=list)
     unchanged: int = 0
     documents: int = 0
     written: int = 0
@@ -135,25 +143,68 @@ class IndexReport:
         self.changed += plan.changed
         self.removed += plan.removed
         self.embed += plan.embed
+        self.moved += plan.moved
+        self.reuse.update(plan.reuse)
+        self.repeats += plan.repeats
 
     def __str__(self) -> str:
-        """The plan in one line."""
+        """The plan in one line; ``moved`` is a part of ``unchanged``."""
         return (
             f"added {len(self.added):,}, changed {len(self.changed):,}, "
-            f"unchanged {self.unchanged:,}, removed {len(self.removed):,}"
+            f"unchanged {self.unchanged:,}, removed {len(self.removed):,}, moved {len(self.moved):,}"
         )
 
 
-class _Known(NamedTuple):
-    """The fields of a stored chunk that plans need."""
+class _Row(NamedTuple):
+    """A chunk's values, of ``COLUMNS``, and its row where it is stored."""
 
-    id: str
-    content_hash: str
-    embed_hash: str
-    number: int
-    checksum: int
-    text: str
-    headings: str
+    values: tuple[Any, ...]
+    number: int = 0
+    checksum: int = 0
+
+    @property
+    def id(self) -> str:
+        return str(self.values[_ID])
+
+    @property
+    def content_hash(self) -> str:
+        return str(self.values[_CONTENT_HASH])
+
+    @property
+    def embed_hash(self) -> str:
+        return str(self.values[_EMBED_HASH])
+
+    @property
+    def state_hash(self) -> str:
+        return sha256(encode(repr(self.values))).hexdigest()
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The headings and the text as they are indexed."""
+        return terms(" ".join(json.loads(self.values[_HEADINGS]))), terms(self.values[_TEXT])
+
+
+class _Vectors:
+    """Where in the state before the run an embedded text's vector is."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        connection.execute(
+            "CREATE TEMP TABLE vectors (embed_hash TEXT PRIMARY KEY, id TEXT) WITHOUT ROWID"
+        )
+        connection.execute(
+            "INSERT OR IGNORE INTO temp.vectors SELECT embed_hash, id FROM chunks ORDER BY number"
+        )
+
+    def holder(self, embed_hash: str) -> str | None:
+        """The id that has the vector of this hash, if any."""
+        found = self._connection.execute(
+            "SELECT id FROM temp.vectors WHERE embed_hash = ?", (embed_hash,)
+        ).fetchone()
+        return found and str(found[0])
+
+    def close(self) -> None:
+        self._connection.execute("DROP TABLE temp.vectors")
 
 
 class Writing:
@@ -175,6 +226,8 @@ class Writing:
         self._last_chunk = found.last_chunk
         self._last_document = found.last_document
         self._touched = False
+        self._vectors: _Vectors | None = None
+        self._embedded: dict[str, str] = {}
         if found.faults:
             self._repair(found)
 
@@ -227,6 +280,8 @@ class Writing:
     def finish(self) -> None:
         """Store the configuration and the checksums, and complete the report."""
         before = dict(self.settings)
+        if self._vectors is not None:
+            self._vectors.close()
         if self._touched or DIGEST not in self.settings:
             self.settings[DIGEST] = digest_of(self._connection)
         self.settings["config"] = json.dumps(self._config, ensure_ascii=False, sort_keys=True)
@@ -269,56 +324,60 @@ class Writing:
         # own settings may be damaged, too.
         execute("DROP TABLE search")
         execute(WORDS_TABLE)
-        for number, headings, text in execute("SELECT number, headings, text FROM chunks"):
-            self._insert_words(number, (headings, text))
+        for number, stored, *values in execute(_SELECT_ROWS):
+            self._insert_words(_Row(tuple(values), number, stored))
 
-    def _prior(self, document: int) -> list[_Known]:
+    def _prior(self, document: int) -> list[_Row]:
         rows = self._connection.execute(
-            "SELECT id, content_hash, embed_hash, number, checksum, text, headings FROM chunks "
-            "WHERE document = ? ORDER BY position",
-            (document,),
+            f"{_SELECT_ROWS} WHERE document = ? ORDER BY position", (document,)
         )
-        return [_Known(*row) for row in rows]
+        return [_Row(tuple(values), number, stored) for number, stored, *values in rows]
 
     def _apply(self, document: int, source: str, given: IndexedDocument | None) -> None:
         """Write the chunks that differ; the words of one only if its text or headings do."""
-        current = given.chunks if given else ()
-        own = given.own_token_counts if given else ()
+        if self._vectors is None:
+            self._vectors = _Vectors(self._connection)
+        pairs = zip(given.chunks, given.own_token_counts, strict=True) if given else ()
+        current = [_Row(values_of(chunk, own_tokens)) for chunk, own_tokens in pairs]
         prior = self._prior(document)
-        self.report.add(plan_writes(current, prior))
-        known = {row.id: row for row in prior}
-        execute = self._connection.execute
+        plan = plan_among(current, prior, self._vectors.holder, self._embedded)
+        self.report.add(plan)
         self._chunks += len(current) - len(prior)
-        self._total -= sum(row.checksum for row in prior)
-        for chunk, own_tokens in zip(current, own, strict=True):
-            values = values_of(chunk, own_tokens)
-            words = (as_json(chunk.headings), without_surrogates(chunk.text))
-            row = known.pop(chunk.id, None)
-            if row is None:
-                number = self._last_chunk = self._last_chunk + 1
-            else:
-                number = row.number
-            row_checksum = checksum(number, source, *values)
-            self._total += row_checksum
-            if row is None:
-                execute(_INSERT_CHUNK, (number, document, row_checksum, *values))
-                self._insert_words(number, words)
-                continue
-            execute(_UPDATE_CHUNK, (document, row_checksum, *values, number))
-            if words != (row.headings, row.text):
-                self._delete_words(row)
-                self._insert_words(number, words)
+        known = {row.id: row for row in prior}
+        same = {*plan.unchanged} - {*plan.moved}
+        for row in current:
+            before = known.pop(row.id, None)
+            if row.id not in same:
+                self._write(document, source, row.values, before)
         for row in known.values():
+            self._total -= row.checksum
             self._delete_words(row)
-            execute("DELETE FROM chunks WHERE number = ?", (row.number,))
+            self._connection.execute("DELETE FROM chunks WHERE number = ?", (row.number,))
 
-    def _insert_words(self, number: int, words: tuple[str, str]) -> None:
-        """Add a chunk's headings (JSON) and text to the full-text index."""
-        self._connection.execute(_INSERT_WORDS, (number, *_words(*words)))
+    def _write(
+        self, document: int, source: str, values: tuple[Any, ...], before: _Row | None
+    ) -> None:
+        """Insert a chunk, or put it in the place of ``before``."""
+        if before is None:
+            number = self._last_chunk = self._last_chunk + 1
+        else:
+            number = before.number
+            self._total -= before.checksum
+        row = _Row(values, number, checksum(number, source, *values))
+        self._total += row.checksum
+        written = (document, row.checksum, *values)
+        if before is None:
+            self._connection.execute(_INSERT_CHUNK, (number, *written))
+            self._insert_words(row)
+            return
+        self._connection.execute(_UPDATE_CHUNK, (*written, number))
+        if row.words != before.words:
+            self._delete_words(before)
+            self._insert_words(row)
 
-    def _delete_words(self, row: _Known) -> None:
-        self._connection.execute(_DELETE_WORDS, (row.number, *_words(row.headings, row.text)))
+    def _insert_words(self, row: _Row) -> None:
+        """Add a chunk's headings and text to the full-text index."""
+        self._connection.execute(_INSERT_WORDS, (row.number, *row.words))
 
-
-def _words(headings: str, text: str) -> tuple[str, str]:
-    return terms(" ".join(json.loads(headings))), terms(text)
+    def _delete_words(self, row: _Row) -> None:
+        self._connection.execute(_DELETE_WORDS, (row.number, *row.words))

@@ -1,15 +1,20 @@
-"""Texts without differences of white space, and their hashes."""
+"""Texts without differences of white space, and the hashes of texts, values and ids."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from chunkast.text.source_map import encode
 from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("content_hash", "normalize_text")
+__all__ = ("chunk_uuid", "content_hash", "normalize_text", "values_hash")
+
+# The namespace of the UUIDs of chunk ids: that of the name "chunkast" in the namespace of DNS.
+_UUID_NAMESPACE: Final = "572aa104-a6f0-5371-bd99-667e27eebbfb"
 
 _SPACES: Final = re.compile(f"[{WHITE_SPACE}]+")
 # Characters that are white space to only one of Python and JavaScript.
@@ -33,3 +38,22 @@ def normalize_text(text: str) -> str:
 def content_hash(text: str) -> str:
     """The SHA-256 of the normalized text: 64 lower-case hexadecimal digits. Raises nothing."""
     return sha256(encode(normalize_text(text))).hexdigest()
+
+
+def values_hash(values: Mapping[str, Any]) -> str:
+    """The SHA-256 of JSON data, whatever the order of its keys: 64 lower-case hexadecimal digits."""
+    text = json.dumps(values, ensure_ascii=False, sort_keys=True, default=repr)
+    return sha256(encode(text)).hexdigest()
+
+
+def chunk_uuid(chunk_id: str) -> str:
+    """The UUID of a chunk id, for stores that take no other ids; the same id has the same one.
+
+    It is of version 5: the SHA-1 of the id in the namespace 572aa104-a6f0-5371-bd99-667e27eebbfb.
+
+    >>> chunk_uuid("e33bbeec7a485ef9")
+    'a19dbdcd-b1a6-5b7d-91a3-e20858cfdca5'
+    """
+    from uuid import UUID, uuid5
+
+    return str(uuid5(UUID(_UUID_NAMESPACE), chunk_id))
