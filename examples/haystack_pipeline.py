@@ -1,24 +1,60 @@
-"""A Haystack pipeline that is saved and loaded: pip install 'chunkast[haystack]'."""
+"""A Haystack store that is brought up to date after edits: pip install 'chunkast[haystack]'."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from haystack import Document, Pipeline
-from haystack.components.writers import DocumentWriter
+from haystack import Document
+from haystack.components.embedders import MockDocumentEmbedder
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import DuplicatePolicy
 
+from chunkast import plan_writes
 from chunkast.adapters.haystack import ChunkastDocumentSplitter
 
-page = Path(__file__).parents[1] / "README.md"
-pipeline = Pipeline()
-pipeline.add_component("splitter", ChunkastDocumentSplitter("file_path", max_tokens=300))
-pipeline.add_component("writer", DocumentWriter(InMemoryDocumentStore()))
-pipeline.connect("splitter", "writer")
+splitter = ChunkastDocumentSplitter(max_tokens=300)
+# The context before a text is embedded with it. This embedder stands for one with a model.
+embedder = MockDocumentEmbedder(meta_fields_to_embed=["embed_prefix"], embedding_separator="")
+store = InMemoryDocumentStore()
 
-pipeline = Pipeline.loads(pipeline.dumps())
-document = Document(content=page.read_text("utf-8"), meta={"file_path": page.name})
-result = pipeline.run({"splitter": {"documents": [document]}}, include_outputs_from={"splitter"})
-print(result["writer"]["documents_written"], "documents written")
-for part in result["splitter"]["documents"][:5]:
-    found = part.meta
-    print(part.id, f"{found['file_path']}:{found['start_line']}-{found['end_line']}", end="  ")
-    print(found["token_count"], "tokens ", found["headings"])
+
+def record(document: Document) -> dict[str, str]:
+    """What a plan needs to know of a document."""
+    return {"id": document.id, **document.meta}
+
+
+def synchronize(what: str, pages: dict[str, str]) -> None:
+    """Bring the store up to date with ``pages``, and say what that took."""
+    documents = [Document(content=text, meta={"file_path": name}) for name, text in pages.items()]
+    current = {part.id: part for part in splitter.run(documents)["documents"]}
+    prior = {part.id: part for part in store.filter_documents()}
+    plan = plan_writes(map(record, current.values()), map(record, prior.values()))
+
+    new = embedder.run([current[id_] for id_ in plan.embed])["documents"]
+    vectors = {id_: part.embedding for id_, part in prior.items()}
+    vectors |= plan.vectors(vectors, {part.id: part.embedding for part in new})
+    written = [
+        replace(current[id_], embedding=vectors[id_])
+        for id_ in (*plan.added, *plan.changed, *plan.moved)
+    ]
+    store.delete_documents([*plan.removed])  # overwriting alone would leave them
+    store.write_documents(written, DuplicatePolicy.OVERWRITE)
+    print(
+        f"{what}: {len(written)} written, {len(plan.removed)} removed, "
+        f"{store.count_documents()} stored, {len(plan.embed)} texts embedded"
+    )
+    for part in store.filter_documents():
+        text = pages[part.meta["file_path"]]
+        assert part.content == text[part.meta["start_index"] : part.meta["end_index"]]
+
+
+folder = Path(__file__).parents[1]
+pages = {
+    path.relative_to(folder).as_posix(): path.read_text("utf-8")
+    for path in (folder / "README.md", *sorted((folder / "docs").glob("*.md")))
+}
+synchronize("first run", pages)
+synchronize("nothing changed", pages)
+pages["README.md"] = "One line more.\n\n" + pages["README.md"]
+synchronize("a line put before a document", pages)
+pages["docs/looking.md"] = pages.pop("docs/view.md")
+synchronize("a file renamed", pages)

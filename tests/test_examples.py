@@ -16,7 +16,6 @@ PRINTED = {
     "changed_chunks": (
         ": 0 to embed, 0 vectors taken over, 0 moved, 0 removed\n",
         ": 1 to embed, ",
-        " removed\n",
     ),
     "tune_budget": (" 128 tokens:", " 512 tokens:"),
     "verify_citations": ("'an **exact token budget**'", "NOT FOUND  'a budget that"),

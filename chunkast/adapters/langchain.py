@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from chunkast.adapters.common import metadata_of
+from chunkast.adapters.common import id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.errors import ConfigError, MissingPackageError
+from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
 
 try:
     from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
     from langchain_text_splitters import TextSplitter
 except ImportError as error:
     raise MissingPackageError("langchain-text-splitters", "langchain") from error
 
-__all__ = ("ChunkastTextSplitter",)
+__all__ = ("ChunkastTextSplitter", "VerbatimRetriever")
+
+# The metadata key of a chunk's text where ``page_content`` is something else.
+_TEXT_KEY: Final = "text"
 
 
 class SplitterOptions(ChunkOptions, total=False):
@@ -26,6 +31,7 @@ class SplitterOptions(ChunkOptions, total=False):
     source_key: str
     content: Literal["text", "embed_text"]
     add_start_index: bool
+    uuid_ids: bool
 
 
 class ChunkastTextSplitter(TextSplitter):
@@ -33,15 +39,18 @@ class ChunkastTextSplitter(TextSplitter):
 
     Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
     tokens. To the metadata of each document are added ``headings`` (one string),
-    ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count`` and what
-    the chunk's own metadata.
+    ``token_count`` and the chunk's own metadata.
 
     source_key: the metadata key of a document's name; its chunks' ids are computed from that
         name, or else from the document's own id. Chunks of a document with neither have no
         ids: they would not be unique. Documents of the same name continue the part count
         within a call.
-    content: the content of ``page_content``: "text", verbatim, or "embed_text", with context.
-    add_start_index: whether the metadata has ``start_index``.
+    content: the content of ``page_content``: "text", verbatim, or "embed_text", with context;
+        then the metadata has the verbatim ``text``, which :class:`VerbatimRetriever` returns.
+    add_start_index: whether the metadata has positions: ``start_index``, ``end_index``,
+        ``start_line`` and ``end_line``. A line put before a chunk changes them, and
+        ``langchain_core.indexing.index`` writes again whatever has other metadata.
+    uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
 
     Raises ``ConfigError`` for an invalid option.
     """
@@ -51,7 +60,8 @@ class ChunkastTextSplitter(TextSplitter):
         *,
         source_key: str = "source",
         content: Literal["text", "embed_text"] = "text",
-        add_start_index: bool = True,
+        add_start_index: bool = False,
+        uuid_ids: bool = False,
         **options: Unpack[ChunkOptions],
     ) -> None:
         if content not in ("text", "embed_text"):
@@ -59,6 +69,7 @@ class ChunkastTextSplitter(TextSplitter):
         self.config = config = Chunker(**options).config
         self.source_key = source_key
         self.content = content
+        self.uuid_ids = uuid_ids
         super().__init__(
             chunk_size=config.max_tokens,
             chunk_overlap=config.overlap_tokens,
@@ -118,16 +129,40 @@ class ChunkastTextSplitter(TextSplitter):
         named = [metadata.get(self.source_key) for metadata in metadatas]
         sources = [own if name is None else str(name) for name, own in zip(named, ids, strict=True)]
         found = Chunker(self.config).chunk_batch(texts, sources)
-        hidden = () if self._add_start_index else ("start_index",)
         return [
             Document(
                 page_content=getattr(chunk, self.content),
-                metadata={
-                    **deepcopy(metadata),
-                    **{key: v for key, v in metadata_of(chunk).items() if key not in hidden},
-                },
-                id=None if source is None else chunk.id,
+                metadata={**deepcopy(metadata), **self._metadata(chunk)},
+                id=None if source is None else id_of(chunk, as_uuid=self.uuid_ids),
             )
             for chunks, metadata, source in zip(found, metadatas, sources, strict=True)
             for chunk in chunks
         ]
+
+    def _metadata(self, chunk: Chunk) -> dict[str, Any]:
+        found = metadata_of(chunk, positions=self._add_start_index)
+        return found if self.content == "text" else {**found, _TEXT_KEY: chunk.text}
+
+
+class VerbatimRetriever(BaseRetriever):
+    """Returns what ``retriever`` finds, with the verbatim text of each chunk as its content.
+
+    For documents that were split with ``content="embed_text"``: they are embedded and found with
+    their context, and shown without. Other documents are returned as they are.
+    """
+
+    retriever: BaseRetriever
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        config = {"callbacks": run_manager.get_child()}
+        return [_verbatim(document) for document in self.retriever.invoke(query, config)]
+
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        config = {"callbacks": run_manager.get_child()}
+        return [_verbatim(document) for document in await self.retriever.ainvoke(query, config)]
+
+
+def _verbatim(document: Document) -> Document:
+    metadata = dict(document.metadata)
+    text = metadata.pop(_TEXT_KEY, document.page_content)
+    return Document(page_content=text, metadata=metadata, id=document.id)

@@ -1,59 +1,48 @@
-"""LlamaIndex: a ``NodeParser``. Needs the extra ``chunkast[llama-index]``."""
+"""LlamaIndex: a ``NodeParser``, and an embedding step. Needs the extra ``chunkast[llama-index]``."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from chunkast.adapters.common import POSITION_KEYS, context_around, metadata_of
+from chunkast.adapters.common import context_around, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
-from chunkast.errors import MissingPackageError
+from chunkast.documents import chunk_document
+from chunkast.errors import ConfigError, MissingPackageError
+from chunkast.identity import Parts
 from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.text.hashes import content_hash
 
 try:
-    from llama_index.core.bridge.pydantic import Field
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.bridge.pydantic import Field, SerializeAsAny
     from llama_index.core.node_parser import NodeParser
-    from llama_index.core.schema import BaseNode, MetadataMode, NodeRelationship, TextNode
+    from llama_index.core.schema import (
+        BaseNode,
+        MetadataMode,
+        NodeRelationship,
+        TextNode,
+        TransformComponent,
+    )
+    from llama_index.core.storage.kvstore import SimpleKVStore
+    from llama_index.core.storage.kvstore.types import BaseKVStore
     from llama_index.core.utils import get_tqdm_iterable
 except ImportError as error:
     raise MissingPackageError("llama-index-core", "llama-index") from error
 
-__all__ = ("ChunkastNode", "ChunkastNodeParser")
+__all__ = ("ChunkastNodeParser", "EmbedOnce")
 
-# Metadata that is useless to a model, unlike the lines, which it can cite.
-_NOT_FOR_LLM: Final = tuple(key for key in POSITION_KEYS if not key.endswith("_line"))
-
-
-class ChunkastNode(TextNode):
-    """A node that is embedded with its chunk's context around its text.
-
-    ``get_content(MetadataMode.EMBED)`` is the chunk's ``embed_text``, below the metadata
-    that the document or an extractor shows to embedding models. Caches and stores return a
-    plain ``TextNode``, in which the heading path is metadata before the text.
-    """
-
-    context_before: str = Field(default="", description="Embedded before the text.")
-    context_after: str = Field(default="", description="Embedded after the text.")
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name in serialized nodes."""
-        return "ChunkastNode"
-
-    def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
-        """The text, with the metadata of the mode."""
-        if metadata_mode != MetadataMode.EMBED:
-            return str(super().get_content(metadata_mode))
-        text = f"{self.context_before}{self.text}{self.context_after}"
-        # The heading path is part of the context.
-        hidden = [*self.excluded_embed_metadata_keys, "headings"]
-        shown = self.model_copy(update={"excluded_embed_metadata_keys": hidden})
-        metadata = shown.get_metadata_str(metadata_mode).strip()
-        if not metadata:
-            return text
-        return str(self.text_template.format(content=text, metadata_str=metadata).strip())
+_MODES: Final = (MetadataMode.EMBED, MetadataMode.LLM)
+# What a model is shown of a chunk: the titles around it, and the lines, which it can cite.
+_PATH_KEY: Final = "heading_path"
+_LINE_KEYS: Final = ("start_line", "end_line")
+# Room is left for line numbers up to this one, so that an edit does not change the budget.
+_LAST_LINE: Final = 999_999
+_VECTOR: Final = "vector"
 
 
 class ParserOptions(ChunkOptions, total=False):
@@ -63,6 +52,7 @@ class ParserOptions(ChunkOptions, total=False):
     include_prev_next_rel: bool
     callback_manager: Any
     id_func: Callable[[int, BaseNode], str] | None
+    uuid_ids: bool
 
 
 class ChunkastNodeParser(NodeParser):
@@ -71,14 +61,26 @@ class ChunkastNodeParser(NodeParser):
     Keywords are the fields of ``ChunkConfig``, kept in ``options``; ``chunk_size`` and
     ``chunk_overlap`` count tokens. Ids are computed from the document's id: with
     stable ids of documents (``SimpleDirectoryReader(filename_as_id=True)``) those of nodes are
-    stable too.
-    ``start_char_idx`` and ``end_char_idx`` are exact. The metadata has ``headings`` (one
-    string), ``start_line``, ``end_line`` and the chunk's own metadata.
+    stable too. ``start_char_idx`` and ``end_char_idx`` are exact.
 
-    Raises ``ConfigError`` for an invalid option.
+    The budget holds for what is embedded and for what a language model is shown: for
+    ``get_content`` with ``MetadataMode.EMBED`` and ``MetadataMode.LLM``, the document's metadata
+    included. The context of a chunk is part of both: its heading path as the metadata
+    ``heading_path``, a repeated table header or fence in ``text_template``, so that nodes that
+    come out of a cache or a store embed the same text. Without metadata
+    (``include_metadata=False``) there is no context either.
+
+    The metadata has ``headings`` (one string), positions, ``token_count`` and the chunk's own
+    metadata, too; of these only the lines are shown, to language models alone.
+
+    uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
+
+    Raises ``ConfigError`` for an invalid option, and when the metadata of a document leaves no
+    room for its text.
     """
 
     options: dict[str, Any] = Field(default_factory=dict, description="Fields of ChunkConfig.")
+    uuid_ids: bool = Field(default=False, description="Whether ids are UUIDs.")
     id_func: Callable[[int, BaseNode], str] | None = Field(
         default=None,
         exclude=True,
@@ -106,45 +108,85 @@ class ChunkastNodeParser(NodeParser):
     def _parse_nodes(
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **_: Any
     ) -> list[BaseNode]:
-        texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
-        names = [node.node_id for node in nodes]
-        found = self._chunker.chunk_documents(zip(names, texts, strict=True))
-        shown = get_tqdm_iterable(nodes, show_progress, "Parsing nodes")
+        chunker = self._chunker
+        parts: defaultdict[str, Parts] = defaultdict(lambda: defaultdict(int))
         return [
             node
-            for document, chunks in zip(shown, found, strict=True)
-            for node in self._nodes(document, chunks)
+            for document in get_tqdm_iterable(nodes, show_progress, "Parsing nodes")
+            for node in self._nodes(document, chunker, parts)
         ]
 
-    def _nodes(self, document: BaseNode, chunks: Sequence[Chunk]) -> list[BaseNode]:
+    def _nodes(
+        self, document: BaseNode, chunker: Chunker, parts: defaultdict[str, Parts]
+    ) -> list[BaseNode]:
+        """The nodes of a document; its metadata takes a part of the budget.
+
+        ``parts`` goes on counting those of each name.
+        """
+        name = document.node_id
+        text = document.get_content(metadata_mode=MetadataMode.NONE)
+        budget, count = chunker.config.max_tokens, chunker.counter.count
         # Computed once: it hashes the whole document.
         source = document.as_related_node_info()
-        return [self._node(document, source, chunk) for chunk in chunks]
+        reserve = self._reserve(document, count)
+        while reserve < budget:
+            counted = parts[name].copy()
+            smaller = Chunker(_with_less(chunker.config, reserve)) if reserve else chunker
+            chunks = chunk_document(smaller, text, name, counted)
+            nodes = [self._node(document, source, chunk) for chunk in chunks]
+            # Tokens of parts may add up to less than those of the whole, if rarely.
+            excess = max(
+                (
+                    count(node.get_content(metadata_mode=mode)) - budget
+                    for node, chunk in zip(nodes, chunks, strict=True)
+                    if not chunk.oversize
+                    for mode in _MODES
+                ),
+                default=0,
+            )
+            if excess <= 0:
+                parts[name] = counted
+                return nodes
+            reserve += excess
+        raise ConfigError(
+            "max_tokens",
+            budget,
+            f"the metadata of document {document.node_id!r} leaves no room for its text; name keys "
+            "in its excluded_embed_metadata_keys and excluded_llm_metadata_keys, or allow more",
+        )
 
-    def _node(self, document: Any, source: Any, chunk: Chunk) -> BaseNode:
+    def _reserve(self, document: BaseNode, count: Callable[[str], int]) -> int:
+        """The tokens of the metadata before a text, but for the titles of the heading path."""
+        if not self.include_metadata:
+            return 0
+        shown = {**document.metadata, _PATH_KEY: "", **dict.fromkeys(_LINE_KEYS, _LAST_LINE)}
+        node = TextNode(metadata=shown, **_manners(document))
+        node.excluded_embed_metadata_keys += _LINE_KEYS
+        return max(count(node.get_content(metadata_mode=mode)) for mode in _MODES)
+
+    def _node(self, document: BaseNode, source: Any, chunk: Chunk) -> BaseNode:
         before, after = context_around(chunk)
-        return ChunkastNode(
-            id_=self.id_func(chunk.index, document) if self.id_func else chunk.id,
+        path, separator, frame = before.partition("\n\n")
+        if not separator:  # no title ends without one
+            path, frame = "", before
+        own = {**({_PATH_KEY: path} if before else {}), **metadata_of(chunk)}
+        hidden = own.keys() - {_PATH_KEY}
+        manners = _manners(document)
+        manners["excluded_embed_metadata_keys"] += sorted(hidden)
+        manners["excluded_llm_metadata_keys"] += sorted(hidden - {*_LINE_KEYS})
+        framed = f"{_literal(frame)}{{content}}{_literal(after)}"
+        manners["text_template"] = manners["text_template"].replace("{content}", framed)
+        return TextNode(
+            id_=self.id_func(chunk.index, document)
+            if self.id_func
+            else id_of(chunk, as_uuid=self.uuid_ids),
             text=chunk.text,
             start_char_idx=chunk.start_index,
             end_char_idx=chunk.end_index,
-            context_before=before,
-            context_after=after,
-            metadata=metadata_of(chunk) if self.include_metadata else {},
-            excluded_embed_metadata_keys=[
-                *document.excluded_embed_metadata_keys,
-                *POSITION_KEYS,
-                *chunk.metadata,
-            ],
-            excluded_llm_metadata_keys=[
-                *document.excluded_llm_metadata_keys,
-                *_NOT_FOR_LLM,
-                *chunk.metadata,
-            ],
-            metadata_separator=document.metadata_separator,
-            metadata_template=document.metadata_template,
-            text_template=document.text_template,
+            # The base class adds that of the document once more.
+            metadata={**document.metadata, **own} if self.include_metadata else {},
             relationships={NodeRelationship.SOURCE: source},
+            **manners,
         )
 
     def _postprocess_parsed_nodes(
@@ -156,3 +198,85 @@ class ChunkastNodeParser(NodeParser):
         for node, (start, end) in zip(done, spans, strict=True):
             node.start_char_idx, node.end_char_idx = start, end
         return list(done)
+
+
+def _with_less(config: ChunkConfig, tokens: int) -> ChunkConfig:
+    """The configuration with ``tokens`` less in the budget, and an overlap that fits it."""
+    budget = config.max_tokens - tokens
+    overlap = (
+        config.overlap if isinstance(config.overlap, float) else min(config.overlap, budget - 1)
+    )
+    return replace(config, max_tokens=budget, overlap=overlap)
+
+
+def _manners(document: BaseNode) -> dict[str, Any]:
+    """How a document's metadata is shown, for its nodes."""
+    return {
+        "excluded_embed_metadata_keys": list(document.excluded_embed_metadata_keys),
+        "excluded_llm_metadata_keys": list(document.excluded_llm_metadata_keys),
+        "metadata_separator": document.metadata_separator,
+        "metadata_template": document.metadata_template,
+        "text_template": document.text_template,
+    }
+
+
+def _literal(text: str) -> str:
+    """``text`` as a part of a template."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+class EmbedOnce(TransformComponent):
+    """An embedding step for pipelines that computes the vector of a text once.
+
+    A pipeline runs a changed document again as a whole. In place of the embedding model, this
+    step takes over the vector of every text that it has met, however the document around it
+    changed, by the hash of what is embedded, and asks the model for the others alone.
+
+    embed_model: the model.
+    store: where vectors are kept, a collection for each name of a model;
+        ``SimpleKVStore.from_persist_path`` and ``persist`` keep them in a file.
+    """
+
+    embed_model: SerializeAsAny[BaseEmbedding]
+    store: BaseKVStore = Field(default_factory=SimpleKVStore, exclude=True)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name in serialized pipelines."""
+        return "EmbedOnce"
+
+    def __call__(self, nodes: Sequence[BaseNode], **options: Any) -> Sequence[BaseNode]:
+        """The nodes with their vectors."""
+        hashes, new = self._wanted(nodes)
+        self._keep(new, self.embed_model.get_text_embedding_batch(list(new.values()), **options))
+        return self._filled(nodes, hashes)
+
+    async def acall(self, nodes: Sequence[BaseNode], **options: Any) -> Sequence[BaseNode]:
+        """The nodes with their vectors."""
+        hashes, new = self._wanted(nodes)
+        vectors = await self.embed_model.aget_text_embedding_batch(list(new.values()), **options)
+        self._keep(new, vectors)
+        return self._filled(nodes, hashes)
+
+    @property
+    def _collection(self) -> str:
+        return f"vectors of {self.embed_model.model_name}"
+
+    def _wanted(self, nodes: Sequence[BaseNode]) -> tuple[list[str], dict[str, str]]:
+        """The hash of what is embedded for each node, and the texts without a vector by theirs."""
+        texts = [node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
+        hashes = [content_hash(text) for text in texts]
+        found = dict(zip(hashes, texts, strict=True))
+        return hashes, {h: text for h, text in found.items() if self._known(h) is None}
+
+    def _known(self, embed_hash: str) -> Any:
+        return self.store.get(embed_hash, collection=self._collection)
+
+    def _keep(self, new: Mapping[str, str], vectors: Sequence[Any]) -> None:
+        for embed_hash, vector in zip(new, vectors, strict=True):
+            self.store.put(embed_hash, {_VECTOR: vector}, collection=self._collection)
+
+    def _filled(self, nodes: Sequence[BaseNode], hashes: Sequence[str]) -> Sequence[BaseNode]:
+        for node, embed_hash in zip(nodes, hashes, strict=True):
+            node.embedding = self._known(embed_hash)[_VECTOR]
+        return nodes

@@ -121,7 +121,7 @@ def plan_writes(
 def _identified(chunk: Identified | Mapping[str, Any]) -> Identified:
     if not isinstance(chunk, Mapping):
         return chunk
-    state = state_hash(chunk) if "text" in chunk else chunk.get("state_hash", "")
+    state = chunk.get("state_hash") or (state_hash(chunk) if "embed_text" in chunk else "")
     return _Record(chunk["id"], chunk["content_hash"], chunk["embed_hash"], state)
 
 

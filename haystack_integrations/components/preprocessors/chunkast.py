@@ -7,14 +7,15 @@ configured to trust another one.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, Final
 
-from chunkast.adapters.common import context_around, metadata_of
+from chunkast.adapters.common import context_around, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import MissingPackageError
 from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.text.hashes import values_hash
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -23,34 +24,51 @@ except ImportError as error:
 
 __all__ = ("ChunkastDocumentSplitter",)
 
+# The keys of a document's name, of which the first that it has counts.
+_SOURCE_KEYS: Final = ("file_path", "url", "source")
+
 
 @component
 class ChunkastDocumentSplitter:
     """Splits Markdown documents into documents that fit an exact token budget.
 
     Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
-    tokens. ``meta`` is the document's, with ``source_id``, ``split_id`` and
-    ``split_idx_start`` as in Haystack's splitters, ``headings`` (one string),
-    ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count``, the
+    tokens. ``meta`` is the document's, with ``source_id`` (the document's name, which stays after
+    an edit), ``split_id`` and ``split_idx_start`` as in Haystack's splitters, ``headings`` (one
+    string), ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count``, the
     chunk's own metadata, and ``embed_prefix``: the context before the text. An embedder
     with ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""`` embeds it. For a
     ``SentenceWindowRetriever``, which joins neighbours, use ``trim=False``.
 
+    ``content_hash``, ``embed_hash`` and ``state_hash`` in ``meta`` make
+    ``{"id": document.id, **document.meta}`` a record for :func:`chunkast.plan_writes`.
+
     source_key: the ``meta`` key of a document's name; its chunks' ids are computed from that
-        name. If it is None or the document lacks it, the document's id is used.
+        name. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
+        Without a name the document's id is used, which is another one after an edit. (Haystack's
+        converters keep the last part of the path alone, unless ``store_full_path=True``.)
+    uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
 
     Raises ``ConfigError`` for an invalid option.
     """
 
-    def __init__(self, source_key: str | None = None, **options: Unpack[ChunkOptions]) -> None:
+    def __init__(
+        self,
+        source_key: str | None = None,
+        *,
+        uuid_ids: bool = False,
+        **options: Unpack[ChunkOptions],
+    ) -> None:
         self.source_key = source_key
+        self.uuid_ids = uuid_ids
         self.options: dict[str, Any] = {**options}
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:
         """The data for :meth:`from_dict`."""
         options = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
-        return dict(default_to_dict(self, source_key=self.source_key, **options))
+        own = {"source_key": self.source_key, "uuid_ids": self.uuid_ids}
+        return dict(default_to_dict(self, **own, **options))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChunkastDocumentSplitter:
@@ -66,33 +84,34 @@ class ChunkastDocumentSplitter:
         for document in documents:
             if document.content is None:
                 raise ValueError(f"document {document.id} has no text: its content is None")
-        names = [document.meta.get(self.source_key) for document in documents]
-        sources = [
-            document.id if name is None else str(name)
-            for name, document in zip(names, documents, strict=True)
-        ]
+        sources = [self._source(document) for document in documents]
         found = Chunker(self._config).chunk_batch(
             [document.content for document in documents], sources
         )
         return {
             "documents": [
-                _document(document, chunk)
-                for document, chunks in zip(documents, found, strict=True)
+                self._part(document, source, chunk)
+                for document, source, chunks in zip(documents, sources, found, strict=True)
                 for chunk in chunks
             ]
         }
 
+    def _source(self, document: Document) -> str:
+        keys = _SOURCE_KEYS if self.source_key is None else (self.source_key,)
+        names = (document.meta[key] for key in keys if document.meta.get(key) is not None)
+        return str(next(names, document.id))
 
-def _document(document: Document, chunk: Chunk) -> Document:
-    return Document(
-        id=chunk.id,
-        content=chunk.text,
-        meta={
+    def _part(self, document: Document, source: str, chunk: Chunk) -> Document:
+        meta = {
             **deepcopy(document.meta),
             **metadata_of(chunk),
-            "source_id": document.id,
+            "content_hash": chunk.content_hash,
+            "embed_hash": chunk.embed_hash,
+            "state_hash": values_hash({"chunk": chunk.state_hash, "meta": document.meta}),
+            "source_id": source,
             "split_id": chunk.index,
             "split_idx_start": chunk.start_index,
             "embed_prefix": context_around(chunk)[0],
-        },
-    )
+        }
+        id_ = id_of(chunk, as_uuid=self.uuid_ids)
+        return Document(id=id_, content=chunk.text, meta=meta)
