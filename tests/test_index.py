@@ -618,10 +618,15 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
     assert done.stdout.decode().startswith("added 0, changed 0, unchanged 4, removed 0")
     write_corpus(tmp_path / "other", 3)
     done = run("index", "other", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 2
+    (message,) = errors(done.stderr)
+    assert f"other: outside the root {tmp_path}/moved, " in message
+    assert "--root" in message
+    done = run("index", "other", "--root", "other", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 1
     (message,) = errors(done.stderr)
     assert "4 documents of it would be removed" in message
-    done = run("index", "other", "--db", "a.db", "--replace", cwd=tmp_path)
+    done = run("index", "other", "--root", "other", "--db", "a.db", "--replace", cwd=tmp_path)
     assert done.returncode == 0
     assert b"removed 4" in done.stdout
 
@@ -641,7 +646,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     other = os.fsdecode(b"caf\xea")
     (tmp_path / other).mkdir()
     (tmp_path / other / "b.md").write_bytes(b"b")
-    done = run("index", other, "--db", "a.db", cwd=tmp_path)
+    done = run("index", other, "--root", other, "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 1
     assert rf"a.db: made from {tmp_path}/caf\xe9; 4 documents" in errors(done.stderr)[0]
 
@@ -650,8 +655,8 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (("index", "docs"), 2, "the following arguments are required: --db"),
-        (("index", "nowhere", "--db", "a.db"), 2, "index takes one folder, not nowhere"),
-        (("index", "docs", "docs", "--db", "a.db"), 2, "index takes one folder"),
+        (("index", "-", "--db", "a.db"), 2, "index takes folders and files, not standard input"),
+        (("index", "docs", "--root", "no", "--db", "a.db"), 2, "'no' is not a folder"),
         (("search", "x", "--db", "no.db"), 1, "no.db: no such file"),
         (("search", "x", "--db", "docs/huts.md"), 1, "docs/huts.md: file is not a database"),
         (("search", "--db", "a.db"), 2, "QUERY missing"),

@@ -26,8 +26,8 @@ __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print the chunks of Markdown documents"
 DESCRIPTION: Final = (
-    "Print the chunks of Markdown documents, sorted by the documents' paths relative to the "
-    "folders given. A summary follows on stderr."
+    "Print the chunks of Markdown documents, sorted by the documents' names: their paths relative "
+    "to --root. A summary follows on stderr."
 )
 OPERANDS: Final = "paths"
 
@@ -88,9 +88,7 @@ def run(options: Namespace) -> int:
     if form.binary and path is None and sys.stdout.isatty():
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
-        selection = select(
-            options.paths, path, code=options.code, follow_links=options.follow_links
-        )
+        selection = select(options, path)
         # Chunks and a progress bar would run into one another on one terminal.
         progress = path is not None or not sys.stdout.isatty()
         if form.encode is None:

@@ -1,20 +1,20 @@
-"""``chunkast index``: keep a database of a folder's chunks up to date."""
+"""``chunkast index``: keep a database of the chunks of documents up to date."""
 
 from __future__ import annotations
 
 import json
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path, PurePath
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.cli.files import is_folder, is_there
-from chunkast.cli.inputs import InputFile, Selection, read_bytes, select
+from chunkast.cli.inputs import InputFile, Selection, named_part, read_bytes, select
 from chunkast.cli.messages import UsageError, counted, say, say_note
+from chunkast.cli.names import Root
 from chunkast.cli.options import (
     add_config,
     add_database,
@@ -33,22 +33,26 @@ if TYPE_CHECKING:
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = "keep a database of a folder's chunks up to date"
+HELP: Final = "keep a database of the chunks of documents up to date"
 DESCRIPTION: Final = (
-    "Chunk the Markdown documents in a folder into an SQLite database. Documents that have not "
+    "Chunk Markdown documents into an SQLite database. Documents that have not "
     "changed are skipped, those that are gone removed. All of it happens at once at the end; "
     "a run that is stopped leaves the database as it was. What is damaged in it is made again. "
     "Prints what changed, how many chunks have to be embedded, how many take over a vector that "
     "another had, and the state's digest."
 )
 OPERANDS: Final = "paths"
-# The setting that says which folder an index was made from.
+# The setting that says what the names in an index are relative to.
 _ROOT: Final = "root"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what the command takes."""
-    add_selection(parser, metavar="DIR", text="the folder to index")
+    add_selection(
+        parser,
+        text="the folders, files and globs to index, all of them at once",
+        root="what the database remembers; at first the folder given, of several the current one",
+    )
     add_database(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print what would change, and change nothing"
@@ -56,13 +60,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="let DIR take the place of another folder that the database was made from",
+        help="remove documents of other paths or another root than those given",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
         help="check everything in the database, print a line for each fault, and change nothing; "
-        "without DIR",
+        "without PATHS",
     )
     add_report_format(parser, "; json lists the ids")
     add_config(parser)
@@ -76,13 +80,14 @@ def run(options: Namespace) -> int:
     from chunkast.index import Store
 
     started = perf_counter()
-    root = _folder(options.paths)
+    if "-" in options.paths:
+        raise UsageError("index takes folders and files, not standard input")
     chunker = Chunker(config_of(options))
     tally = Tally()
     # A trial run leaves no files, an empty database neither.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
     with Store(path, create=True) as store:
-        report = _update(store, options, root, chunker, tally)
+        report = _update(store, options, chunker, tally)
     with open_output(None) as output:
         output.stream.write(_page(report, options.format).encode())
     if report.faults and not options.quiet:
@@ -105,7 +110,7 @@ def _verify(options: Namespace) -> int:
     from chunkast.index import Store
 
     if options.paths:
-        raise UsageError("index --verify takes no folder: it reads the database alone")
+        raise UsageError("index --verify takes no paths: it reads the database alone")
     with Store(options.db, read_only=True) as store:
         faults = store.faults()
     with open_output(None) as output:
@@ -118,25 +123,24 @@ def _verify(options: Namespace) -> int:
     return 1 if faults else 0
 
 
-def _folder(paths: Sequence[str]) -> Path:
-    if len(paths) != 1 or not is_folder(paths[0]):
-        raise UsageError(f"index takes one folder, not {' '.join(paths)}")
-    return Path(paths[0])
-
-
-def _update(
-    store: Store, options: Namespace, root: Path, chunker: Chunker, tally: Tally
-) -> IndexReport:
+def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) -> IndexReport:
     def wait() -> None:
         if not options.quiet:
             say_note(f"{options.db}: waiting for another run that writes to it")
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
-        selection = select([str(root)], code=options.code, follow_links=options.follow_links)
+        before = run.settings.get(_ROOT)
+        root = Root.at(options.root or _default_root(before, options.paths))
+        selection = select(options, root=root)
+        if any(file.data is not None for file in selection.files):
+            raise UsageError("index takes folders and files, not pipes")
         _leave_out_unnameable(selection)
         new = _new_files(run, selection)
         gone = _gone(run, selection, root)
-        _check_root(run, root, gone, options)
+        here = _stored(root.real)
+        if not options.replace:
+            _check_lost(gone, selection, root, options, before if before != here else None)
+        run.settings[_ROOT] = here
         for source in gone:
             run.remove(source)
         documents = results(options, replace(selection, files=new), chunker, _index, tally)
@@ -144,6 +148,18 @@ def _update(
             for document in documents:
                 run.put(document)
     return run.report
+
+
+def _default_root(before: str | None, paths: Sequence[str]) -> str:
+    """The root that the database remembers; of a first run the folder given, if it is one."""
+    if before is not None and is_folder(before):
+        return before
+    return paths[0] if len(paths) == 1 and is_folder(paths[0]) else "."
+
+
+def _stored(folder: str) -> str:
+    # The database takes UTF-8 alone, and a folder's name may be any bytes.
+    return os.fsencode(folder).decode("utf-8", "backslashreplace")
 
 
 def _leave_out_unnameable(selection: Selection) -> None:
@@ -173,33 +189,55 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
     return new
 
 
-def _gone(run: Writing, selection: Selection, root: Path) -> list[str]:
-    """The stored documents whose files are no more; where nobody could look, they are kept."""
+def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
+    """The stored documents that are no more; where nobody could look, they are kept."""
     present = {file.source for file in selection.files}
-    unseen = tuple(_unseen(selection.problems, root))
+    unseen = [root.find(problem.path) for problem in selection.problems]
     return [
-        source for source in run.absent() if source not in present and not source.startswith(unseen)
+        source
+        for source in run.absent()
+        if source not in present
+        and not any(where is not None and _is_below(source, where) for where in unseen)
     ]
 
 
-def _unseen(problems: Sequence[SourceError], root: Path) -> Iterator[str]:
-    for problem in problems:
-        folder = PurePath(problem.path).relative_to(root).as_posix()
-        yield "" if folder == "." else f"{folder}/"
+def _is_below(source: str, where: str) -> bool:
+    """Whether a document is a file, or in a folder, of this name."""
+    return where in ("", source) or source.startswith(f"{where}/")
 
 
-def _check_root(run: Writing, root: Path, gone: Sequence[str], options: Namespace) -> None:
-    """Raise ``StoreError`` rather than remove what was made from another folder."""
-    before = run.settings.get(_ROOT)
-    # The database takes UTF-8 alone, and a folder's name may be any bytes.
-    here = os.fsencode(os.path.realpath(root)).decode("utf-8", "backslashreplace")
-    run.settings[_ROOT] = here
-    if before not in (None, here) and gone and not options.replace:
+def _check_lost(
+    gone: Sequence[str],
+    selection: Selection,
+    root: Root,
+    options: Namespace,
+    old_root: str | None,
+) -> None:
+    """Raise ``StoreError`` rather than remove what the paths do not cover.
+
+    ``old_root`` is the root of the names in ``gone`` where it is another one.
+    """
+    if old_root is None:
+        given = [root.find(named_part(path)) for path in options.paths]
+        lost = [
+            source
+            for source in gone
+            if not any(where is not None and _is_below(source, where) for where in given)
+            and is_there(os.path.join(root.real, source))
+        ]
+        why = f"not below the paths given ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
+    else:
+        # A file that has another name now is not lost.
+        there = {_stored(os.path.realpath(file.path)) for file in selection.files}
+        lost = [source for source in gone if os.path.join(old_root, source) not in there]
+        why = f"not in {_stored(root.real)}"
+    if lost:
+        verb = "it is" if len(lost) == 1 else "they are"
+        made = "" if old_root is None else f"made from {old_root}; "
         raise StoreError(
             options.db,
-            f"made from {before}; {counted(len(gone), 'document')} of it would be removed, for "
-            f"{'it is' if len(gone) == 1 else 'they are'} not in {here}; give another --db, or "
-            "--replace to go on",
+            f"{made}{counted(len(lost), 'document')} of it would be removed, for {verb} {why}; "
+            "give all its paths, another --db, or --replace to go on",
         )
 
 

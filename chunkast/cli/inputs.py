@@ -2,20 +2,22 @@
 
 An argument is a file, a folder, a glob or ``-`` (standard input).
 
-- A file is taken whatever its name. Its source is the path as given, with forward slashes.
+A document's source is its path relative to the root, whichever way it was found (see ``names``).
+
+- A file is taken whatever its name, unless ``--exclude`` leaves it out.
 - A folder is searched for files with a Markdown ending, in any case; if that is asked for,
-  for those with the ending of a programming language, too. Hidden files, hidden
-  folders and vendored folders (see ``VENDORED``) below it are left out, and so are symbolic
-  links to folders and to files outside the folder, unless they are to be followed. Sources
-  are relative to the folder.
+  for those with the ending of a programming language, too, or in their place for those that
+  ``--include`` says. Hidden files, hidden folders and vendored folders (see ``VENDORED``) below it
+  are left out, and so is what ``.gitignore`` files and ``--exclude`` name, and symbolic
+  links to folders and to files outside the folder, unless they are to be followed.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
   the shell has not. Its wildcards pass over what a folder's search leaves out, the folder
   being what the pattern names before the first of them. A pattern
   with an ending (``*.rst``) takes every file that it matches, any other (``docs/*``) those
   that a folder's search takes; folders that it matches are searched like any other.
-- Standard input has no source.
+- Standard input has no source, a pipe that of its path as it was given.
 
-A file found twice, by whatever path, is taken once: as the first argument names it.
+A file found twice, by whatever path, is taken once.
 """
 
 from __future__ import annotations
@@ -23,16 +25,28 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from io import BufferedReader
+from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Final, cast
 
 from chunkast.cli.files import is_file, is_folder, is_there
+from chunkast.cli.ignored import (
+    EXCLUDED,
+    IGNORED,
+    LINKED_OUT,
+    VENDORED_FOLDER,
+    Globs,
+    IgnoreFiles,
+    LeftOut,
+)
 from chunkast.cli.messages import UsageError
+from chunkast.cli.names import Root
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.errors import SourceError, describe
 from chunkast.notebook import Notebook, is_notebook, read_notebook
@@ -43,6 +57,7 @@ __all__ = (
     "VENDORED",
     "InputFile",
     "Selection",
+    "named_part",
     "read",
     "read_bytes",
     "read_document",
@@ -85,50 +100,39 @@ class InputFile:
 class Selection:
     """The files that the arguments mean, sorted by source, each once.
 
-    ``problems`` are the arguments that mean nothing, ``vendored`` the folders left out,
-    ``outside`` the symbolic links left out as they lead out of the folder that was given: by
-    their path without links, as they were found.
+    ``problems`` are the arguments that mean nothing and what could not be looked into.
     """
 
     files: list[InputFile] = field(default_factory=list)
     problems: list[SourceError] = field(default_factory=list)
-    vendored: list[str] = field(default_factory=list)
-    outside: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def ambiguous(self) -> int:
-        """How many files have the source of another one, found in another folder."""
-        return len(self.files) - len({file.source for file in self.files})
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
-def select(
-    arguments: Sequence[str],
-    output: str | None = None,
-    *,
-    code: bool = False,
-    follow_links: bool = False,
-) -> Selection:
-    """Find the files that ``arguments`` mean; ``output`` is not one of them.
+def select(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
+    """Find the files that the arguments mean (see ``add_selection``).
 
-    With ``code`` folders are searched for source code as well; with ``follow_links``
-    symbolic links are followed wherever they lead.
+    ``output`` is not one of them; ``root`` is what names are relative to where ``--root`` does
+    not say it: by default the current folder.
 
-    Raises ``UsageError`` when an argument names the output itself.
+    Raises ``UsageError`` when an argument names the output itself, or what is outside the root.
     """
+    arguments: Sequence[str] = options.paths
     written = None if output is None else os.path.realpath(output)
     if any(argument != "-" and os.path.realpath(argument) == written for argument in arguments):
         raise UsageError(f"--output {output}: that is one of the inputs")
+    if root is None:
+        root = Root.at(options.root or ".")
     selection = Selection()
-    endings = (*ENDINGS, *CODE_ENDINGS) if code else ENDINGS
+    finder = _Finder(selection, root, options)
     taken: set[str | None] = {written}
     for argument in arguments:
-        for path, source in _Finder(selection, endings, follow_links).find(argument):
-            real = "-" if source is None else os.path.realpath(path)
+        for path in finder.find(argument):
+            real = path if path == _STDIN else os.path.realpath(path)
             if real in taken:
                 continue
             taken.add(real)
             try:
-                selection.files.append(InputFile(path, source, _data_read_once(path, source)))
+                selection.files.append(_input_file(path, root))
             except SourceError as error:
                 selection.problems.append(error)
     selection.files.sort(key=lambda file: (file.source or "", file.path))
@@ -194,55 +198,70 @@ def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
         yield stream
 
 
-def _data_read_once(path: str, source: str | None) -> bytes | None:
-    """What standard input or a pipe holds: a worker process could not read it."""
-    if source is None:
+def _input_file(path: str, root: Root) -> InputFile:
+    """The file with its name; what can be read only once, and not by a worker, is read."""
+    if path == _STDIN:
         if sys.stdin is None:
             raise SourceError(path, "standard input is closed")
         try:
-            return sys.stdin.buffer.read()
+            return InputFile(path, None, sys.stdin.buffer.read())
         except OSError as error:
             raise SourceError(path, error.strerror or str(error)) from None
         except MemoryError as error:
             raise SourceError(path, describe(error)) from None
-    return None if is_file(path) or not is_there(path) else read_bytes(path)
+    if is_file(path) or not is_there(path):
+        return InputFile(path, root.name(path))
+    return InputFile(path, PurePath(path).as_posix(), read_bytes(path))
 
 
 class _Finder:
-    """Finds the files that one argument means."""
+    """Finds the files that the arguments mean, one argument at a time."""
 
-    def __init__(self, selection: Selection, endings: tuple[str, ...], follow_links: bool) -> None:
-        self.endings = endings
+    def __init__(self, selection: Selection, root: Root, options: Namespace) -> None:
+        self.root = root
         self.problems = selection.problems
-        self.vendored = selection.vendored
-        self.outside = selection.outside
-        self.follow_links = follow_links
+        self.left_out = selection.left_out
+        self.follow_links: bool = options.follow_links
+        self.endings = (*ENDINGS, *CODE_ENDINGS) if options.code else ENDINGS
+        self.wanted: Sequence[str] = options.include or self.endings
+        self.included = Globs("--include", options.include)
+        self.excluded = Globs("--exclude", options.exclude)
+        self.ignore_files = IgnoreFiles(root.real, self.problems, wanted=not options.no_ignore)
         # The folder that was given, without links in its path.
         self.base = ""
         # The folders that a link led to, which may be a circle, and what was sought there.
         self.entered: set[tuple[str, ...]] = set()
 
-    def find(self, argument: str) -> Iterable[tuple[str, str | None]]:
-        """Paths and their sources."""
+    def find(self, argument: str) -> Iterable[str]:
+        """The paths of the files."""
+        self.entered.clear()
         if argument == "-":
-            return [(_STDIN, None)]
+            return [_STDIN]
         if is_folder(argument):
-            self.base = os.path.realpath(argument)
+            self.begin(argument)
             return self.in_folder(Path(argument)) or self.nothing(
-                argument, f"no file to chunk in this folder ({' '.join(self.endings)})"
+                argument, f"no file to chunk in this folder ({' '.join(self.wanted)})"
             )
         if os.path.lexists(argument):
-            return [(argument, PurePath(argument).as_posix())]
+            if is_file(argument) and self.is_excluded(argument, self.root.name(argument)):
+                return []
+            return [argument]
         if _is_pattern(argument):
             return self.matching(argument) or self.nothing(argument, "no file matches")
+        self.root.name(argument)
         return self.nothing(argument, "no such file or folder")
 
-    def nothing(self, argument: str, reason: str) -> list[tuple[str, str | None]]:
+    def begin(self, folder: str) -> None:
+        """Begin to search below a folder that was given."""
+        self.base = os.path.realpath(folder)
+        self.ignore_files.enter(self.root.name(folder))
+
+    def nothing(self, argument: str, reason: str) -> list[str]:
         self.problems.append(SourceError(argument, reason))
         return []
 
-    def in_folder(self, root: Path) -> list[tuple[str, str]]:
-        files: list[tuple[bool, str, str]] = []
+    def in_folder(self, root: Path) -> list[str]:
+        files: list[tuple[bool, str]] = []
         folders = [root]
         links: list[Path] = []
         while folders or links:
@@ -250,32 +269,30 @@ class _Finder:
             folder = links.pop() if linked else folders.pop()
             if linked and self.is_entered(folder):
                 continue
-            for entry in self.entries(folder):
+            for entry, name in self.entries(folder):
                 path = Path(entry.path)
                 if _is_folder(entry):
-                    if self.may_enter(entry):
+                    if self.may_enter(entry, name):
                         (links if linked or entry.is_symlink() else folders).append(path)
-                elif self.is_wanted(entry.name) and _is_file(entry) and not self.is_out(entry):
-                    source = path.relative_to(root).as_posix()
-                    files.append((linked or entry.is_symlink(), source, str(path)))
+                elif self.is_wanted(name) and self.may_take(entry, name):
+                    files.append((linked or entry.is_symlink(), str(path)))
         # Where a link and the file itself are both found, the file comes first and stays.
-        return [(path, source) for _, source, path in sorted(files)]
+        return [path for _, path in sorted(files)]
 
-    def matching(self, pattern: str) -> list[tuple[str, str]]:
+    def matching(self, pattern: str) -> list[str]:
         parts = PurePath(pattern).parts
         if parts[-1] == "**":
             parts = (*parts, "*")
-        named = next((n for n, part in enumerate(parts) if _is_pattern(part)), len(parts))
-        self.base = os.path.realpath(Path(*parts[:named]))
+        self.begin(named_part(pattern))
         ending = PurePath(pattern).suffix
         any_ending = bool(ending) and not _is_pattern(ending)
-        files: list[tuple[str, str]] = []
+        files: list[str] = []
         folders: list[Path] = []
         for path in sorted(set(self.expand(Path(), parts))):
             if is_folder(path):
                 folders.append(path)
-            elif any_ending or self.is_wanted(path.name):
-                files.append((str(path), path.as_posix()))
+            elif any_ending or self.is_wanted(self.root.name(str(path))):
+                files.append(str(path))
         return [*files, *(found for folder in folders for found in self.in_folder(folder))]
 
     def expand(self, base: Path, parts: Sequence[str]) -> Iterator[Path]:
@@ -290,26 +307,32 @@ class _Finder:
     def expand_wildcards(self, base: Path, part: str, rest: Sequence[str]) -> Iterator[Path]:
         if part == "**":
             yield from self.expand(base, rest)
-        for entry in self.entries(base, hidden=part.startswith(".")):
+        for entry, name in self.entries(base, hidden=part.startswith(".")):
             path = base / entry.name
             if part == "**":
-                if not (_is_folder(entry) and self.may_enter(entry)):
+                if not (_is_folder(entry) and self.may_enter(entry, name)):
                     continue
                 if not (entry.is_symlink() and self.is_entered(path, part, *rest)):
                     yield from self.expand_wildcards(path, part, rest)
             elif not fnmatch(entry.name, part):
                 continue
             elif not _is_folder(entry):
-                if not rest and _is_file(entry) and not self.is_out(entry):
+                if not rest and self.may_take(entry, name):
                     yield path
-            elif not self.is_vendored(entry) and not self.is_out(entry):
+            elif not self.is_left_out(entry, name):
                 yield from self.expand(path, rest)
 
-    def entries(self, folder: Path, *, hidden: bool = False) -> list[os.DirEntry[str]]:
-        """What a folder holds, but for what is hidden."""
+    def entries(self, folder: Path, *, hidden: bool = False) -> list[tuple[os.DirEntry[str], str]]:
+        """What a folder holds, with names, but for what is hidden."""
+        within = self.root.name(str(folder))
+        within += "/" if within else ""
         try:
             with os.scandir(folder) as entries:
-                return [entry for entry in entries if hidden or not entry.name.startswith(".")]
+                return [
+                    (entry, within + entry.name)
+                    for entry in entries
+                    if hidden or not entry.name.startswith(".")
+                ]
         except NotADirectoryError:
             return []
         except OSError as error:
@@ -317,25 +340,47 @@ class _Finder:
             return []
 
     def is_wanted(self, name: str) -> bool:
+        if self.included:
+            return self.included.match(name)
         return name.lower().endswith(self.endings)
 
-    def may_enter(self, folder: os.DirEntry[str]) -> bool:
-        if self.is_vendored(folder) or self.is_out(folder):
+    def may_enter(self, folder: os.DirEntry[str], name: str) -> bool:
+        if self.is_left_out(folder, name):
             return False
         # Where a link within the folder leads is found without it.
         return self.follow_links or not folder.is_symlink()
+
+    def may_take(self, file: os.DirEntry[str], name: str) -> bool:
+        return _is_file(file) and not self.is_left_out(file, name)
+
+    def is_left_out(self, entry: os.DirEntry[str], name: str) -> bool:
+        """Whether something found may not be taken or entered; then it is noted."""
+        name += "/" if _is_folder(entry) else ""
+        if self.is_excluded(entry.path, name):
+            return True
+        if name.endswith("/") and entry.name in VENDORED:
+            why = VENDORED_FOLDER
+        elif self.ignore_files.match(name):
+            why = IGNORED
+        elif self.is_out(entry):
+            why = LINKED_OUT
+        else:
+            return False
+        self.left_out.add(why, entry.path)
+        return True
+
+    def is_excluded(self, path: str, name: str) -> bool:
+        if not self.excluded.match(name):
+            return False
+        self.left_out.add(EXCLUDED, path)
+        return True
 
     def is_out(self, entry: os.DirEntry[str]) -> bool:
         """Whether it is a link out of the folder that was given, which is not to be followed."""
         if self.follow_links or not entry.is_symlink():
             return False
         real = os.path.realpath(entry.path)
-        if real == self.base or real.startswith(os.path.join(self.base, "")):
-            return False
-        folder, name = os.path.split(entry.path)
-        own = os.path.join(os.path.realpath(folder), name)
-        self.outside.setdefault(own, PurePath(entry.path).as_posix())
-        return True
+        return real != self.base and not real.startswith(os.path.join(self.base, ""))
 
     def is_entered(self, folder: Path, *rest: str) -> bool:
         """Whether a link has led to this folder before; from now on one has."""
@@ -345,13 +390,12 @@ class _Finder:
         self.entered.add(key)
         return False
 
-    def is_vendored(self, folder: os.DirEntry[str]) -> bool:
-        if folder.name not in VENDORED:
-            return False
-        path = PurePath(folder.path).as_posix()
-        if path not in self.vendored:
-            self.vendored.append(path)
-        return True
+
+def named_part(argument: str) -> str:
+    """What an argument names: a glob the folder before its first wildcard, another itself."""
+    if os.path.lexists(argument):
+        return argument
+    return str(Path(*takewhile(lambda part: not _is_pattern(part), PurePath(argument).parts)))
 
 
 def _is_pattern(text: str) -> bool:

@@ -11,6 +11,7 @@ import json
 from dataclasses import fields
 from typing import Any, Final, get_args, get_type_hints
 
+from chunkast.cli.files import is_folder
 from chunkast.cli.inputs import ENDINGS, VENDORED
 from chunkast.cli.messages import UsageError
 from chunkast.cli.tools import TOOLS_HELP, load_tools
@@ -31,16 +32,36 @@ _FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
 
 
 _PATHS: Final = (
-    f"files, folders (searched for {' '.join(ENDINGS)}, but for hidden files and folders and for "
-    f"{' '.join(sorted(VENDORED))}), globs, or - for standard input"
+    f"files, folders (searched for {' '.join(ENDINGS)}, but for hidden files and folders, what .gitignore "
+    f"files name, and {' '.join(sorted(VENDORED))}), globs, or - for standard input"
 )
 
 
 def add_selection(
-    parser: argparse.ArgumentParser, metavar: str = "PATHS", text: str = _PATHS
+    parser: argparse.ArgumentParser, text: str = _PATHS, root: str = "the current folder"
 ) -> None:
-    """Add the arguments that say what is chunked."""
-    parser.add_argument("paths", nargs="*", metavar=metavar, help=text)
+    """Add the arguments that say what is chunked; ``root``: what names are relative to."""
+    parser.add_argument("paths", nargs="*", metavar="PATHS", help=text)
+    parser.add_argument(
+        "--root",
+        type=_folder,
+        metavar="DIR",
+        help=f"the folder that the names of documents are relative to (default: {root})",
+    )
+    for option, what in (
+        ("--include", "search folders for files that match, in place of those endings"),
+        ("--exclude", "leave out files and folders that match"),
+    ):
+        parser.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help=f"{what}; as in a .gitignore file in the root, may be given again",
+        )
+    parser.add_argument(
+        "--no-ignore", action="store_true", help="do not read the .gitignore files below the root"
+    )
     parser.add_argument(
         "--jobs",
         type=whole_number,
@@ -214,6 +235,12 @@ def _overlap(text: str) -> float | int:
         except ValueError:
             continue
     raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+
+
+def _folder(path: str) -> str:
+    if not is_folder(path):
+        raise argparse.ArgumentTypeError(f"{path!r} is not a folder")
+    return path
 
 
 def _file(name: str) -> str:

@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     tally = Tally()
     total = _Measures()
-    selection = select(options.paths, code=options.code, follow_links=options.follow_links)
+    selection = select(options)
     with closing(results(options, selection, chunker, _measure, tally)) as documents:
         for measures in documents:
             total.add(measures)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from chunkast.cli.files import is_file, is_there
 from chunkast.cli.inputs import read_pieces
 from chunkast.cli.messages import UsageError, counted, say, say_error
+from chunkast.cli.names import Root
 from chunkast.cli.options import add_config, config_of, whole_number
 from chunkast.cli.output import open_output
 from chunkast.errors import ChunkastError, SourceError, describe
@@ -77,7 +78,9 @@ def run(options: Namespace) -> int:
         raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
     config = config_of(options)
     path = _output(options)
-    name = "" if options.file == "-" else PurePath(options.file).as_posix()
+    name = "" if options.file == "-" else Root.at(".").find(options.file)
+    if name is None:
+        name = PurePath(options.file).as_posix()
     if options.tree:
         _print_tree(options.file, name, config)
         return 0

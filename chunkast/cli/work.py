@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from chunkast.cli.inputs import InputFile, Selection, read_document
 from chunkast.cli.messages import say_error, say_note
@@ -32,9 +32,6 @@ T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
 Task = Callable[["Chunker", Document, Parts], T]
 _LOG = logging.getLogger(__name__)
-
-# The most names that a line shows.
-_SHOWN: Final = 5
 
 
 @dataclass(slots=True)
@@ -63,18 +60,9 @@ def results(
     """The task's result for every document that can be read; the others are reported."""
     for problem in selection.problems:
         tally.fail(problem)
-    if selection.vendored and not options.quiet:
-        say_note(f"left out {', '.join(sorted(selection.vendored))}")
-    if selection.outside and not options.quiet:
-        say_note(
-            f"left out {_some(selection.outside.values())}: symbolic links out of the folder given, which "
-            "--follow-links takes"
-        )
-    if selection.ambiguous and not options.quiet:
-        say_note(
-            f"files whose relative path is that of a file in another folder: "
-            f"{selection.ambiguous}; give the folder above both to tell them apart"
-        )
+    left_out = str(selection.left_out)
+    if left_out and not options.quiet:
+        say_note(left_out)
     files = selection.files
     wanted = progress and not options.quiet
     # The bar is a thread, so the processes are started before it.
@@ -90,12 +78,6 @@ def results(
                 tally.documents += 1
                 yield outcome
             advance()
-
-
-def _some(names: Collection[str]) -> str:
-    """The first of ``names``, and how many others there are."""
-    shown, more = sorted(names)[:_SHOWN], len(names) - _SHOWN
-    return f"{', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _told(files: Iterable[InputFile], answers: Iterable[Answer[T]]) -> Iterator[T | SourceError]:

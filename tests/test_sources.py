@@ -1,0 +1,303 @@
+"""Names of documents, and what is left out: on real files, beside git itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from chunkast import Chunker
+from chunkast.index import Store
+from tests.test_cli import errors, posix, run, sources, write
+
+FILES: dict[str, str | bytes] = {
+    name: f"# {name}\n\nText of {name}.\n"
+    for name in ("src/a.md", "src/ch01/b.md", "src/ch01/c.md", "src/ch02/b.md", "notes/a.md")
+}
+
+
+def notes(stderr: bytes) -> list[str]:
+    lines = stderr.decode().splitlines()
+    return [line for line in lines if line.startswith("chunkast: note: ")]
+
+
+# Names
+
+
+@pytest.mark.parametrize("root", [None, ".", "src/..", "ABSOLUTE", "src"])
+def test_a_file_has_one_name_however_its_path_is_typed(tmp_path: Path, root: str | None) -> None:
+    write(tmp_path, FILES)
+    base = "src/" if root == "src" else ""
+    given = [] if root is None else ["--root", tmp_path if root == "ABSOLUTE" else root]
+    for typed in (
+        ["src/ch01"],
+        ["./src/ch01/"],
+        ["src/ch01/../ch01"],
+        ["src//ch01/b.md", "src/ch01/c.md"],
+        ["src/ch01*"],
+        ["src/**/ch01/*.md"],
+        [tmp_path / "src" / "ch01"],
+        [tmp_path / "src" / "c*01" / "*.md"],
+        ["src/ch01", "src/ch01/b.md"],
+    ):
+        done = run("chunk", *typed, *given, cwd=tmp_path)
+        assert (done.returncode, errors(done.stderr)) == (0, [])
+        names = [f"src/ch01/{name}".removeprefix(base) for name in ("b.md", "c.md")]
+        assert sources(done.stdout) == names
+    # From another folder, too.
+    done = run("chunk", "../ch01", "--root", "../..", cwd=tmp_path / "src" / "ch02")
+    assert sources(done.stdout) == ["src/ch01/b.md", "src/ch01/c.md"]
+
+
+@posix
+def test_links_do_not_change_a_name(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    (tmp_path / "src" / "link.md").symlink_to("ch01/b.md")
+    (tmp_path / "src" / "way").symlink_to("ch01")
+    (tmp_path / "root").symlink_to(".")
+    for typed in (["src/link.md"], ["src/way/b.md"], ["root/src/way/b.md"], ["src/way/b*"]):
+        for root in (".", "root", tmp_path / "root"):
+            done = run("chunk", *typed, "--root", root, cwd=tmp_path)
+            assert (done.returncode, sources(done.stdout)) == (0, ["src/ch01/b.md"])
+
+
+@pytest.mark.parametrize("command", ["chunk", "stats", "index"])
+@pytest.mark.parametrize(
+    "path", ["notes", "notes/a.md", "notes/*.md", "notes/none.md", "src/../notes"]
+)
+def test_a_path_outside_the_root_is_told(tmp_path: Path, command: str, path: str) -> None:
+    write(tmp_path, FILES)
+    more = ["--db", "a.db"] if command == "index" else []
+    done = run(command, "src", path, "--root", "src", *more, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = errors(done.stderr)
+    assert f"{path.removesuffix('/*.md')}: outside the root src, " in line
+    assert line.endswith("give a folder above all inputs as --root")
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_a_view_has_the_ids_of_chunk(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    pages = []
+    for typed in ("src/a.md", "./src//a.md", tmp_path / "src" / "a.md"):
+        done = run("view", typed, "-o", "-", "-q", cwd=tmp_path)
+        assert done.returncode == 0
+        pages.append(done.stdout)
+    assert pages[0] == pages[1] == pages[2]
+
+
+# What is left out
+
+
+def test_gitignore_files_are_read(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            **FILES,
+            ".gitignore": "\ufeffdrafts/\r\n*.tmp.md\r\n# comment.md\r\n!\r\n",
+            "src/.gitignore": "/ch01/*\n!/ch01/b.md\n",
+            "src/drafts/x.md": "x",
+            "src/comment.md": "x",
+            "notes/n.tmp.md": "x",
+            "notes/.gitignore": "!n.tmp.md",
+        },
+    )
+    done = run("chunk", ".", cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)) == (0, [])
+    taken = ["notes/a.md", "notes/n.tmp.md", "src/a.md", "src/ch01/b.md", "src/ch02/b.md"]
+    assert sources(done.stdout) == sorted([*taken, "src/comment.md"])
+    [note] = notes(done.stderr)
+    why = "named in .gitignore files, which --no-ignore passes over"
+    assert note == f"chunkast: note: left out src/ch01/c.md, src/drafts: {why}"
+    # A glob and a folder below find the same; files above the root say nothing.
+    for typed in (["src/**/*.md"], ["src"], ["src/ch01/", "src"]):
+        done = run("chunk", *typed, cwd=tmp_path)
+        assert "src/ch01/b.md" in sources(done.stdout)
+        assert "src/ch01/c.md" not in sources(done.stdout)
+    done = run("chunk", "src/ch01", "--root", "src/ch01", cwd=tmp_path)
+    assert sources(done.stdout) == ["b.md", "c.md"]
+    everything = run("chunk", ".", "--no-ignore", cwd=tmp_path)
+    assert len(sources(everything.stdout)) == len(taken) + 3
+    assert notes(everything.stderr) == []
+
+
+def test_what_is_named_is_taken_although_it_is_ignored(tmp_path: Path) -> None:
+    write(tmp_path, {".gitignore": "out/\nx.md\n", "out/a.md": "a", "out/x.md": "x", "x.md": "x"})
+    write(tmp_path, {"out/.gitignore": "b.md", "out/b.md": "b"})
+    done = run("chunk", "out", "x.md", cwd=tmp_path)
+    assert sources(done.stdout) == ["out/a.md", "out/x.md", "x.md"]
+    assert sources(run("chunk", "out/*.md", cwd=tmp_path).stdout) == ["out/a.md", "out/x.md"]
+    assert run("chunk", ".", cwd=tmp_path).returncode == 1
+
+
+@posix
+def test_a_gitignore_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    (tmp_path / "src" / ".gitignore").mkdir()
+    done = run("chunk", "src", cwd=tmp_path)
+    assert done.returncode == 1
+    [line] = errors(done.stderr)
+    assert "src/.gitignore: " in line
+
+
+def test_include_and_exclude(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "src/x.rst": "x", "src/ch01/y.rst": "y", "src/z.txt": "z"})
+    for options, names in (
+        (["--exclude", "ch01"], ["src/a.md", "src/ch02/b.md", "src/z.txt"]),
+        (["--exclude", "/src/ch0?/b.md", "--exclude", "*.txt"], ["src/a.md", "src/ch01/c.md"]),
+        (["--include", "*.rst"], ["src/ch01/y.rst", "src/x.rst"]),
+        (["--include", "src/*.rst", "--include", "a.md"], ["src/a.md", "src/x.rst"]),
+        (["--include", "*.rst", "--exclude", "ch01/"], ["src/x.rst"]),
+    ):
+        for typed in ("src", "src/**"):
+            done = run("chunk", typed, *options, cwd=tmp_path)
+            assert (done.returncode, sources(done.stdout)) == (0, names)
+    # Also what the shell has expanded is excluded; it is taken whatever is included.
+    done = run("chunk", "src/a.md", "src/z.txt", "--exclude", "*.txt", cwd=tmp_path)
+    assert sources(done.stdout) == ["src/a.md"]
+    assert notes(done.stderr) == ["chunkast: note: left out src/z.txt: named by --exclude"]
+    done = run("chunk", "src/a.md", "--include", "*.rst", cwd=tmp_path)
+    assert sources(done.stdout) == ["src/a.md"]
+    done = run("chunk", "src", "--include", "*.adoc", cwd=tmp_path)
+    assert "src: no file to chunk in this folder (*.adoc)" in errors(done.stderr)[0]
+    done = run("chunk", "src", "--exclude", "!", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--exclude: " in errors(done.stderr)[0]
+
+
+def test_what_is_left_out_is_said_in_one_line(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "src/build/x.md": "x", ".gitignore": "ch01\n"})
+    done = run("chunk", "src", "--exclude", "ch02", cwd=tmp_path)
+    [note] = notes(done.stderr)
+    assert note == (
+        "chunkast: note: left out src/build; src/ch01: named in .gitignore files, which "
+        "--no-ignore passes over; src/ch02: named by --exclude"
+    )
+    assert run("chunk", "src", "--exclude", "ch02", "-q", cwd=tmp_path).stderr == b""
+
+
+PATTERNS = [
+    *("*", "*.md", "a*", "a.md", "/a.md", "d/", "d", "/d/", "d/*", "d/**", "**/d", "**/e/", "e"),
+    *("!a.md", "!*.md", "!d/", "!*/", "!d/e/", "!/d/a.md", "d/e", "/d/e/b.md", "d/**/b.md", "?.md"),
+    *(
+        "[ab].md",
+        "[!a].md",
+        "\\a.md",
+        "a.md ",
+        "#a.md",
+        "\\#a.md",
+        "",
+        "**",
+        "!**/e/",
+        "e/*",
+        "!e/b.md",
+    ),
+]
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
+    chance = random.Random(16)
+    folders = ("", "d/", "d/e/", "e/", "e/d/")
+    write(tmp_path, {f"{folder}{name}": "x" for folder in folders for name in ("a.md", "b.md")})
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    environment = {**os.environ, **settings}
+    git = shutil.which("git") or ""
+    subprocess.run([git, "init", "-q"], cwd=tmp_path, check=True, env=environment)
+    for _ in range(120):
+        for folder in folders:
+            path = tmp_path / folder / ".gitignore"
+            path.unlink(missing_ok=True)
+            if not folder or chance.random() < 0.4:
+                lines = chance.choices(PATTERNS, k=chance.randrange(1, 5))
+                path.write_text("\n".join(lines), "utf-8")
+        listed = subprocess.run(
+            [git, "ls-files", "-z", "--others", "--exclude-standard", "*.md"],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+        ).stdout
+        done = run("chunk", ".", cwd=tmp_path)
+        rules = {
+            folder: (tmp_path / folder / ".gitignore").read_text("utf-8")
+            for folder in folders
+            if (tmp_path / folder / ".gitignore").exists()
+        }
+        assert sources(done.stdout) == sorted(filter(None, listed.split("\0"))), rules
+
+
+# The index
+
+
+def listed(path: Path) -> list[str]:
+    with Store(str(path), read_only=True) as store:
+        return sorted({chunk.source or "" for chunk in store.chunks()})
+
+
+def test_an_index_of_several_folders_and_files(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    paths = ["src/ch01", "notes", "src/a.md"]
+    done = run("index", *paths, "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 4, ")
+    assert listed(tmp_path / "a.db") == ["notes/a.md", "src/a.md", "src/ch01/b.md", "src/ch01/c.md"]
+    # The root is remembered, wherever the command is run, however paths are typed.
+    again = run(
+        "index", ".", "../../notes", "../a.md", "--db", "../../a.db", cwd=tmp_path / "src/ch01"
+    )
+    assert again.stdout.startswith(
+        b"added 0, changed 0, unchanged 4, removed 0, moved 0\nembed 0, "
+    )
+    # What is gone is removed, what was not named is not.
+    (tmp_path / "src/ch01/b.md").unlink()
+    (tmp_path / "src/a.md").unlink()
+    done = run("index", "src/ch01", "notes", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 0, changed 0, unchanged 2, removed 2")
+    done = run("index", "src/ch01", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 1
+    assert (
+        "1 document of it would be removed, for it is not below the paths given (notes/a.md)"
+        in (errors(done.stderr)[0])
+    )
+    assert listed(tmp_path / "a.db") == ["notes/a.md", "src/ch01/c.md"]
+    run("index", "src/ch01", "--db", "a.db", "--replace", cwd=tmp_path)
+    assert listed(tmp_path / "a.db") == ["src/ch01/c.md"]
+    # Nobody could look there, so nothing is gone.
+    done = run("index", "src/ch01", "src/ch01/c.md", "none", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, listed(tmp_path / "a.db")) == (1, ["src/ch01/c.md"])
+
+
+def test_the_root_of_a_first_run_is_the_folder_given(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    run("index", "src", "--db", "a.db", cwd=tmp_path)
+    assert listed(tmp_path / "a.db")[0] == "a.md"
+    done = run("index", ".", "--db", "../a.db", cwd=tmp_path / "src")
+    assert done.stdout.startswith(b"added 0, changed 0, unchanged 4, ")
+    run("index", "src/ch01/b.md", "--db", "b.db", cwd=tmp_path)
+    assert listed(tmp_path / "b.db") == ["src/ch01/b.md"]
+
+
+def test_an_index_with_other_names_is_updated_without_a_new_vector(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    # As the first version named documents: relative to the folder given.
+    with Store(str(tmp_path / "a.db"), create=True) as store, store.writing(Chunker()) as writing:
+        from chunkast.index import index_document
+
+        for name, text in FILES.items():
+            if name.startswith("src/"):
+                source = name.removeprefix("src/")
+                writing.put(index_document(Chunker(), source, str(text)))
+        writing.settings["root"] = str((tmp_path / "src").resolve())
+    same = run("index", "src", "--db", "a.db", cwd=tmp_path)
+    assert same.stdout.startswith(b"added 0, changed 0, unchanged 4, removed 0, moved 0\nembed 0, ")
+    done = run("index", "src", "--root", ".", "--db", "a.db", "--format", "json", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert (len(report["added"]), len(report["removed"]), report["embed"]) == (4, 4, [])
+    assert sorted(report["reuse"].values()) == sorted(report["removed"])
+    assert listed(tmp_path / "a.db") == sorted(n for n in FILES if n.startswith("src/"))
