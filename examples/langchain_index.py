@@ -1,7 +1,4 @@
-"""A LangChain index that is brought up to date after edits.
-
-pip install 'chunkast[langchain]' langchain-classic
-"""
+"""A LangChain index brought up to date after edits: pip install 'chunkast[langchain,stores]'."""
 
 from pathlib import Path
 

@@ -1,7 +1,4 @@
-"""A LlamaIndex pipeline into Qdrant that embeds only what edits have changed.
-
-pip install 'chunkast[llama-index]' llama-index-vector-stores-qdrant
-"""
+"""LlamaIndex into Qdrant, brought up to date: pip install 'chunkast[llama-index,stores]'."""
 
 from pathlib import Path
 

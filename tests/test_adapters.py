@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from chunkast import Chunk, Chunker, ConfigError, chunk_uuid
 from tests import strategies
+from tests.bench.edits import SYSTEMS, measure
 from tests.frameworks import DOCUMENTS, run_example
 from tests.test_cli import environment
 from tests.test_documents import CELLS, notebook
@@ -208,7 +209,7 @@ class TestLangChain:
         assert VerbatimRetriever(retriever=found).invoke("bread") == found.invoke("bread")
 
     def test_qdrant_takes_uuids(self) -> None:
-        pytest.importorskip("langchain_qdrant")
+        pytest.importorskip("langchain_qdrant", reason="needs chunkast[stores]")
         from langchain_core.embeddings import DeterministicFakeEmbedding
         from langchain_qdrant import QdrantVectorStore
 
@@ -225,7 +226,7 @@ class TestLangChain:
 
     @pytest.mark.parametrize("positions", [False, True])
     def test_index_writes_what_an_edit_changed(self, positions: bool) -> None:
-        pytest.importorskip("langchain_classic", reason="needs langchain-classic")
+        pytest.importorskip("langchain_classic", reason="needs chunkast[stores]")
         from langchain_classic.indexes import SQLRecordManager
         from langchain_core.documents import Document
         from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -262,6 +263,7 @@ class TestLangChain:
         assert added == (len(before) + 1 if positions else len(new)) > 0
 
     def test_the_example(self) -> None:
+        pytest.importorskip("langchain_classic", reason="needs chunkast[stores]")
         check_synchronized(run_example("langchain_index.py"))
 
 
@@ -514,7 +516,7 @@ class TestLlamaIndex:
             self.parser(separator=" ")
 
     def test_the_example(self) -> None:
-        pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs Qdrant")
+        pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs chunkast[stores]")
         check_synchronized(run_example("llama_index_pipeline.py"))
 
 
@@ -649,3 +651,20 @@ class TestHaystack:
 
     def test_the_example(self) -> None:
         check_synchronized(run_example("haystack_pipeline.py"))
+
+
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_an_edit_costs_what_is_new(name: str) -> None:
+    """The benchmark on a few documents: each store is checked after each edit."""
+    pages = {n: DOCUMENTS[n] for n in ("api-reference.md", "runbook.md", "faq.md", "readme.md")}
+    try:
+        rows = list(measure(name, pages, 100, times=lambda count: min(count, 4)))
+    except ImportError as error:
+        pytest.skip(f"needs {error.name}")
+    assert len(rows) == 7
+    for _, edit, count, _, most, _, _, equal in rows[1:]:
+        if name == "LangChain index()" and str(edit)[:3] in ("(c)", "(d)"):
+            assert most  # by itself it embeds what it writes, whose metadata changed
+        else:
+            assert equal == f"{count} of {count}", edit

@@ -29,17 +29,13 @@ class Root:
         Links are followed, so that a file has one name. A link that leads out of the root is
         named itself. ``None`` for what is outside.
         """
-        folder, last = os.path.split(os.path.abspath(path))
-        for root, place in (
-            (self.real, os.path.realpath(path)),
-            (self.real, os.path.join(os.path.realpath(folder), last)),
-            (os.path.abspath(self.path), os.path.abspath(path)),
-        ):
-            if place == root:
-                return ""
-            if place.startswith(os.path.join(root, "")):
-                return PurePath(place[len(os.path.join(root, "")) :]).as_posix()
-        return None
+        found = _below(self.real, os.path.realpath(path))
+        if found is None:
+            folder, last = os.path.split(os.path.abspath(path))
+            found = _below(self.real, os.path.join(os.path.realpath(folder), last))
+        if found is None:
+            found = _below(os.path.abspath(self.path), os.path.abspath(path))
+        return found
 
     def name(self, path: str) -> str:
         """The same; raises ``UsageError`` for what is outside."""
@@ -50,3 +46,11 @@ class Root:
                 "give a folder above all inputs as --root"
             )
         return found
+
+
+def _below(root: str, place: str) -> str | None:
+    """The path of ``place`` relative to ``root``, with forward slashes."""
+    within = os.path.join(root, "")
+    if os.path.join(place, "") == within:
+        return ""
+    return PurePath(place[len(within) :]).as_posix() if place.startswith(within) else None
