@@ -30,8 +30,8 @@ KEY = "stages"
 OTHER = "other"
 # Stage, module, and the name that is called there.
 SEAMS = (
-    ("parse", "chunkast.analysis.analyze", "parse_document"),
-    ("find boundaries", "chunkast.chunker", "Chunker._analyze"),
+    ("parse", "chunkast.analysis.markdown", "parse_document"),
+    ("find boundaries", "chunkast.documents", "analyze"),
     ("tokenize", "chunkast.engine.document", "TokenIndex.__init__"),
     ("divide", "chunkast.engine.run", "refine"),
     ("pack", "chunkast.engine.run", "pack"),
