@@ -99,7 +99,7 @@ def test_the_command_writes_every_format(tmp_path: Path) -> None:
         assert done.returncode == 0
         assert (tmp_path / f"out.{ending}").stat().st_size > 0
     done = run("search", "path", "--db", "out.db", cwd=tmp_path)
-    assert done.stdout.startswith(b"guide.md:")
+    assert done.stdout.startswith(b"docs/guide.md:")
     # The texts are there, but whether a file has changed since cannot be told.
     done = run("index", "docs", "--db", "out.db", "--max-tokens", 30, cwd=tmp_path)
     assert done.stdout.startswith(b"added 0, changed 0, ")

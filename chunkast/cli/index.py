@@ -130,7 +130,7 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
         before = run.settings.get(_ROOT)
-        root = Root.at(options.root or _default_root(before, options.paths))
+        root = Root.at(options.root or _default_root(before, options.paths, first=not run.absent()))
         selection = select(options, root=root)
         if any(file.data is not None for file in selection.files):
             raise UsageError("index takes folders and files, not pipes")
@@ -150,11 +150,16 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
     return run.report
 
 
-def _default_root(before: str | None, paths: Sequence[str]) -> str:
-    """The root that the database remembers; of a first run the folder given, if it is one."""
+def _default_root(before: str | None, paths: Sequence[str], *, first: bool) -> str:
+    """The root that the database remembers; of a first run the folder given, if it is one.
+
+    A database that ``chunkast chunk`` made remembers none: its names are as that command's.
+    """
     if before is not None and is_folder(before):
         return before
-    return paths[0] if len(paths) == 1 and is_folder(paths[0]) else "."
+    if (first or before is not None) and len(paths) == 1 and is_folder(paths[0]):
+        return paths[0]
+    return "."
 
 
 def _stored(folder: str) -> str:
