@@ -257,12 +257,8 @@ def test_workers_change_nothing() -> None:
     assert list(lazily) == [chunk for chunks in alone for chunk in chunks]
 
 
-def test_what_is_done_of_a_document_is_let_go_of() -> None:
-    # Sections of a list, prose and code, of a different text each.
-    text = "".join(
-        f"## Pier {n}\n\n- Berth {n}\n- Crane {n}\n\n{SENTENCE * 5}\n\n```\nmoor({n})\n```\n\n"
-        for n in range(400)
-    )
+def kept_while_given_out(text: str) -> list[int]:
+    """The bytes that are held when each chunk of a document comes."""
     lazily = Chunker().iter_chunks([("harbour.md", text)])
     tracemalloc.start()
     try:
@@ -270,9 +266,23 @@ def test_what_is_done_of_a_document_is_let_go_of() -> None:
     finally:
         tracemalloc.stop()
     assert len(kept) > 40
-    # No chunk that was given out, and less and less of what led to it.
-    assert kept[-1] < 0.9 * kept[0]
+    return kept
+
+
+def test_no_chunk_that_was_given_out_is_kept() -> None:
+    # Sections of a list, prose and code, of a different text each.
+    kept = kept_while_given_out(
+        "".join(
+            f"## Pier {n}\n\n- Berth {n}\n- Crane {n}\n\n{SENTENCE * 5}\n\n```\nmoor({n})\n```\n\n"
+            for n in range(400)
+        )
+    )
     assert max(kept) < 1.05 * kept[0]
+
+
+def test_the_token_ends_of_long_blocks_are_freed() -> None:
+    kept = kept_while_given_out(" ".join(f"Pier {n}. {SENTENCE * 12}" for n in range(500)))
+    assert kept[-1] < 0.9 * kept[0]
 
 
 def test_batch_arguments_are_checked() -> None:
