@@ -453,9 +453,9 @@ def test_a_named_source_file_is_code(tmp_path: Path) -> None:
 def test_folders_are_searched_for_code_if_that_is_asked_for(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     markdown = chunks_of("src", cwd=tmp_path)
-    assert [chunk["source"] for chunk in markdown] == ["notes.md"]
+    assert [chunk["source"] for chunk in markdown] == ["src/notes.md"]
     both = chunks_of("src", "--code", cwd=tmp_path)
-    assert [chunk["source"] for chunk in both] == ["Main.java", "notes.md", "store.py"]
+    assert [chunk["source"] for chunk in both] == ["src/Main.java", "src/notes.md", "src/store.py"]
 
 
 def test_an_index_of_code(tmp_path: Path) -> None:

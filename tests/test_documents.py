@@ -267,26 +267,29 @@ def test_promises_hold_in_every_cell(cells: list[tuple[str, str]]) -> None:
         assert not cell.source[at:].strip("\ufeff").strip()
 
 
-def test_the_command_reads_notebooks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reads_notebooks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "n.ipynb").write_text(notebook(*CELLS), "utf-8")
     (tmp_path / "a.md").write_text("# A\n\nText.\n", "utf-8")
     (tmp_path / "bad.ipynb").write_text('{"cells": 1}', "utf-8")
-    assert main(["chunk", str(tmp_path)]) == 1
+    assert main(["chunk", "."]) == 1
     said = capsys.readouterr()
     assert "bad.ipynb: not a notebook: cells is int; must be a list" in said.err
     chunks = [Chunk.from_dict(json.loads(line)) for line in said.out.splitlines()]
     expected = chunk_notebook(Chunker(), notebook(*CELLS), "n.ipynb")
     assert chunks == [*Chunker().chunk("# A\n\nText.\n", "a.md"), *expected]
 
-    assert main(["stats", str(tmp_path), "--format", "json", "-q"]) == 1
+    assert main(["stats", ".", "--format", "json", "-q"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert (report["documents"], report["chunks"]) == (2, len(chunks))
 
     made = tmp_path / "made.db"
     for name, again in (("one.db", False), ("one.db", True)):
-        assert main(["index", str(tmp_path), "--db", str(tmp_path / name), "-q"]) == 1
+        assert main(["index", ".", "--db", str(tmp_path / name), "-q"]) == 1
         assert ("added 0," in capsys.readouterr().out) == again
-    assert main(["chunk", str(tmp_path), "-q", "-o", str(made)]) == 1
+    assert main(["chunk", ".", "-q", "-o", str(made)]) == 1
     for path in (tmp_path / "one.db", made):
         with Store(str(path)) as store:
             assert list(store.chunks("n.ipynb")) == expected

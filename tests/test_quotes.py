@@ -172,6 +172,7 @@ def test_what_a_store_has_to_do() -> None:
         unchanged=("path", "same"),
         removed=("gone",),
         embed=("path", "new", "more", "last"),
+        moved=("path",),
     )
     assert plan_writes([], prior).removed == ("gone", "same", "new", "path")
     assert plan_writes(iter(current), iter(())).added == ("path", "new", "more", "same", "last")
