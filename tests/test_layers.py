@@ -45,6 +45,7 @@ ORDER = (
     "index",
     "writers",
     "view",
+    "snapshot",
     "adapters",
     "cli",
     "__main__",
