@@ -48,6 +48,7 @@ ORDER = (
     "snapshot",
     "adapters",
     "cli",
+    "pytest_plugin",
     "__main__",
 )
 # The modules that compare a block's kind with one by name, and why.
