@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chunkast import Chunker
+from chunkast.cli.check import _ALLOWED
 from chunkast.cli.main import main
+from chunkast.cli.records import _FORMATS
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.snapshot import header_of, record_document, write_lock
-from tests.test_cli import errors, posix, run, run_process, write
+from chunkast.snapshot.report import ALLOWED, REPORTS
+from tests.test_cli import environment, errors, posix, run, run_process, write
 
 if os.name == "posix":
     import pty
@@ -48,6 +54,11 @@ def edit(path: Path, before: str, after: str) -> None:
     text = path.read_bytes().decode()
     assert before in text
     path.write_bytes(text.replace(before, after).encode())
+
+
+def test_what_may_be_allowed_is_known_before_anything_is_imported() -> None:
+    assert _ALLOWED == ALLOWED
+    assert tuple(REPORTS) == _FORMATS
 
 
 # snapshot
@@ -382,3 +393,52 @@ def test_two_configurations_are_compared(folder: Path) -> None:
     page = (folder / "p.html").read_bytes().decode()
     # Of documents that are the same both sides are known whole.
     assert page.count("Sentence 7 of part 3 is short") >= 2
+
+
+# In other programs
+
+
+def test_the_hook_for_pre_commit(folder: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_bytes())
+    assert hook["language"] == "python"
+    assert not hook["pass_filenames"]
+    assert all(re.search(hook["files"], name) for name in (*FILES, "chunks.lock", "a.Rmd"))
+    assert not re.search(hook["files"], "setup.py")
+    words = [*shlex.split(hook["entry"]), *hook["args"]]
+    assert words[0] == "chunkast"
+    assert run(*words[1:], cwd=folder).returncode == 0
+    edit(folder / "docs/guide.md", "is short", "is brief")
+    assert run(*words[1:], cwd=folder).returncode == 1
+
+
+@posix
+def test_the_workflow_for_github(folder: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    workflow = yaml.safe_load((ROOT / "examples" / "check-chunks.yml").read_bytes())
+    steps = workflow["jobs"]["check"]["steps"]
+    annotate, report = (step["run"] for step in steps if step.get("name"))
+    assert "pip install chunkast" in [step.get("run") for step in steps]
+    (folder / "chunkast").write_bytes(
+        f'#!/bin/sh\nexec "{sys.executable}" -m chunkast "$@"\n'.encode()
+    )
+    (folder / "chunkast").chmod(0o755)
+    env = environment(
+        {"PATH": f"{folder}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": "summary.md", "CI": "1"}
+    )
+
+    def step(script: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            ["/bin/sh", "-e", "-c", script], cwd=folder, env=env, capture_output=True, check=False
+        )
+
+    assert step(annotate).returncode == 0
+    edit(folder / "docs/guide.md", "Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
+    done = step(annotate)
+    assert done.returncode == 1
+    assert done.stdout.startswith(
+        b"::notice title=Why chunks changed::1 document edited: docs/guide.md\n"
+    )
+    assert b"::error file=docs/guide.md,line=" in done.stdout
+    assert step(report).returncode == 0
+    assert (folder / "summary.md").read_bytes().startswith(b"### Chunks: 1 changed")

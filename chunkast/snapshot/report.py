@@ -306,12 +306,19 @@ def _details(change: Change, *, many: bool = False) -> str:
     if change.kind == "changed" and not said:
         said = ["the text, as many tokens" if "content_hash" in differing else ", ".join(differing)]
     if change.kind == "moved":
-        said = (
-            [] if "place" not in differing or not _shift(change) else [f"{_shift(change):+,} lines"]
-        )
-        said += [name for name in differing if name not in ("place", "first", "last", "repeats")]
-        said = said or ["white space or overlap"]
+        said = _moved(one, two, differing)
     return f": {', '.join(said)}"
+
+
+def _moved(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> list[str]:
+    """How far a chunk has moved, and what else is kept with it."""
+    lines = new.place.start_line - old.place.start_line
+    characters = new.place.start_index - old.place.start_index
+    kept = [name for name in differing if name in ("cut", "cell", "metadata")]
+    if lines or characters:
+        step, noun = (lines, "line") if lines else (characters, "character")
+        return [f"{step:+,} {noun}{'' if abs(step) == 1 else 's'}", *kept]
+    return kept or ["white space or overlap"]
 
 
 def _tokens(value: Any) -> str:
