@@ -15,7 +15,8 @@ r"""The lock: a text file with the records of documents, made for review and for
     end
 
 UTF-8, lines in one order, documents sorted by source. A chunk's position is what it adds to
-that of the chunk before it, so that a line put in above changes no other stanza. Each section
+that of the chunk before it, and its metadata is left out where it is the same, so that a line put
+in above, or an edit of the front matter, changes no other stanza. Each section
 ends with a hash of its lines: an edit by hand is noticed, and sections that two branches changed
 apart can be merged. Lines may end with CRLF.
 """
@@ -72,12 +73,14 @@ _KINDS: Final = re.compile(r"  kinds (\[.*\])")
 _HASH: Final = re.compile("  hash ([0-9a-f]{16}) embed ([0-9a-f]{16})")
 _AT: Final = re.compile(
     f"  at lines ({_STEP}) ({_NUMBER}) chars ({_STEP}) ({_NUMBER}) bytes ({_STEP}) ({_NUMBER})"
-    f"(?: overlap ({_NUMBER}) ({_NUMBER}))?(?: metadata ([0-9a-f]{{12}}))?"
+    f"(?: overlap ({_NUMBER}) ({_NUMBER}))?(?: metadata ([0-9a-f]{{12}}|-))?"
 )
 _REPEATS: Final = re.compile(r"  repeats (\".*\")")
 _FIRST: Final = re.compile(r"  first (\".*\")")
 _LAST: Final = re.compile(r"  last (\".*\")")
 
+# In place of what is not known, or not there.
+_NOTHING: Final = "-"
 _START: Final = Place(0, 0, 0, 0, 1, 1)
 
 
@@ -132,18 +135,24 @@ def encode_header(header: Header) -> bytes:
 
 def encode_document(document: DocumentRecord) -> bytes:
     """The section of a document."""
-    lines = [f"document {_json(document.source)} {document.text_hash or '-'}"]
-    cell, before = "", _START
+    lines = [f"document {_json(document.source)} {document.text_hash or _NOTHING}"]
+    before: ChunkRecord | None = None
     for chunk in document.chunks:
-        if chunk.cell != cell:
-            cell, before = chunk.cell, _START
         lines += _stanza(chunk, before)
-        before = chunk.place
+        before = chunk
     return _section(lines)
 
 
-def _stanza(chunk: ChunkRecord, before: Place) -> Iterator[str]:
-    place = chunk.place
+def _end_of(before: ChunkRecord | None, cell: str) -> Place:
+    """The place after which a chunk of this cell comes."""
+    return before.place if before is not None and before.cell == cell else _START
+
+
+def _stanza(chunk: ChunkRecord, last: ChunkRecord | None) -> Iterator[str]:
+    """The lines of a chunk, of which ``last`` is the one before in its document."""
+    place, before = chunk.place, _end_of(last, chunk.cell)
+    # Most chunks of a document have the same: its front matter.
+    same = chunk.metadata == (last.metadata if last is not None else "")
     oversize = " oversize" if chunk.oversize else ""
     yield (
         f"chunk {chunk.id} part {chunk.part} tokens {chunk.tokens} embed {chunk.embed_tokens}"
@@ -154,7 +163,7 @@ def _stanza(chunk: ChunkRecord, before: Place) -> Iterator[str]:
     if chunk.cut is not None:
         score = chunk.cut.score
         whole = score is not None and score == int(score)
-        shown = "-" if score is None else _json(int(score) if whole else score)
+        shown = _NOTHING if score is None else _json(int(score) if whole else score)
         yield f"  cut {_json(chunk.cut.kind)} {shown}"
     yield f"  under {_json(chunk.headings)}"
     yield f"  kinds {_json(chunk.kinds)}"
@@ -164,7 +173,7 @@ def _stanza(chunk: ChunkRecord, before: Place) -> Iterator[str]:
         f" chars {place.start_index - before.end_index:+} {place.end_index - place.start_index}"
         f" bytes {place.start_byte - before.end_byte:+} {place.end_byte - place.start_byte}"
         f"{f' overlap {place.overlap_lines} {place.overlap}' if place.overlap else ''}"
-        f"{f' metadata {chunk.metadata}' if chunk.metadata else ''}"
+        f"{'' if same else f' metadata {chunk.metadata or _NOTHING}'}"
     )
     if chunk.repeats:
         yield f"  repeats {_json(chunk.repeats)}"
@@ -326,22 +335,19 @@ class _Reader:
                 self.fail("documents are not sorted, or one is there twice")
             chunks = tuple(self.chunks())
             self.close_section()
-            yield DocumentRecord(source, found[2].removeprefix("-"), chunks)
+            yield DocumentRecord(source, found[2].removeprefix(_NOTHING), chunks)
             before, first = source, False
 
     def chunks(self) -> Iterator[ChunkRecord]:
-        cell, before = "", _START
+        before: ChunkRecord | None = None
         while not self.line.startswith("sum "):
-            chunk = self.match(_CHUNK, "'chunk' or 'sum'")
-            given = self.optional(_CELL)
-            here = "" if given is None else self.text(given[1])
-            if here != cell:
-                cell, before = here, _START
-            record = self.stanza(chunk, cell, before)
-            before = record.place
-            yield record
+            before = self.chunk(before)
+            yield before
 
-    def stanza(self, chunk: re.Match[str], cell: str, before: Place) -> ChunkRecord:
+    def chunk(self, before: ChunkRecord | None) -> ChunkRecord:
+        chunk = self.match(_CHUNK, "'chunk' or 'sum'")
+        found = self.optional(_CELL)
+        cell = "" if found is None else self.text(found[1])
         cut = self.optional(_CUT)
         under = self.match(_UNDER, "'under'")
         kinds = self.match(_KINDS, "'kinds'")
@@ -365,12 +371,12 @@ class _Reader:
             first=self.text(first[1]),
             last=self.text(last[1]),
             repeats="" if repeats is None else self.text(repeats[1]),
-            metadata=at[9] or "",
-            place=_place(before, at),
+            metadata=(at[9].removeprefix(_NOTHING) if at[9] else before.metadata if before else ""),
+            place=_place(_end_of(before, cell), at),
         )
 
     def cut(self, found: re.Match[str]) -> CutRecord:
-        score = None if found[2] == "-" else self.json(found[2])
+        score = None if found[2] == _NOTHING else self.json(found[2])
         if score is not None and not isinstance(score, (int, float)):
             self.fail("a score before this line was edited by hand or is damaged")
         return CutRecord(self.text(found[1]), score)
