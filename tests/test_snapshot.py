@@ -209,6 +209,14 @@ def test_a_line_put_in_changes_one_stanza() -> None:
     assert len(new) <= 2 + 2 * 8
 
 
+def test_what_cannot_be_seen_is_escaped() -> None:
+    hidden = "\u202e\ufeff\x85é日"
+    lock = written(HEADER, [record_document(Chunker(), "a.md", hidden)]).decode()
+    assert 'first "\\u202e\\ufeff\\u0085é日"' in lock
+    named = DocumentRecord("\udcff\u2028.md", "", ())
+    assert 'document "\\udcff\\u2028.md" -' in written(HEADER, [named]).decode()
+
+
 HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "line 1: the file ends here"),
     "another file": (lambda _: b"# A\n", "no lock of chunkast"),
