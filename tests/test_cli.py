@@ -211,6 +211,7 @@ def imports_of(*arguments: str, cwd: Path) -> set[str]:
         ["chunk", "--help"],
         ["stats", "--help"],
         ["toolcalls", "--help"],
+        ["check", "--help"],
         ["chunk", "--bad"],
     ],
 )

@@ -45,8 +45,10 @@ ORDER = (
     "index",
     "writers",
     "view",
+    "snapshot",
     "adapters",
     "cli",
+    "pytest_plugin",
     "__main__",
 )
 # The modules that compare a block's kind with one by name, and why.

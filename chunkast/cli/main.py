@@ -10,7 +10,18 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import chunkast
-from chunkast.cli import chunk, index, quote, search, stats, toolcalls, view
+from chunkast.cli import (
+    check,
+    chunk,
+    diff,
+    index,
+    quote,
+    search,
+    snapshot,
+    stats,
+    toolcalls,
+    view,
+)
 from chunkast.cli.debug import add_debug, debug_lines, without_debug
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.output import abandon_stdout
@@ -32,6 +43,9 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
         "index": index,
         "search": search,
         "quote": quote,
+        "snapshot": snapshot,
+        "check": check,
+        "diff": diff,
         "toolcalls": toolcalls,
     }
 )

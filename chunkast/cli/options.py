@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, Final, get_args, get_type_hints
 
@@ -25,6 +26,8 @@ __all__ = (
     "add_report_format",
     "add_selection",
     "config_of",
+    "config_values",
+    "set_values",
     "whole_number",
 )
 
@@ -92,12 +95,14 @@ def add_database(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_report_format(parser: argparse.ArgumentParser, more: str = "") -> None:
+def add_report_format(
+    parser: argparse.ArgumentParser, more: str = "", choices: tuple[str, ...] = ("text", "json")
+) -> None:
     """Add the argument that says how a report is written; ``more`` explains the forms."""
     parser.add_argument(
         "--format",
-        choices=("text", "json"),
-        default="text",
+        choices=choices,
+        default=choices[0],
         help=f"form of the output{more} (default %(default)s)",
     )
 
@@ -200,6 +205,11 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
     Raises ``ConfigError`` for a value that is not allowed and ``UsageError`` for a
     setting without a value or given twice.
     """
+    return ChunkConfig.of(config_values(options))
+
+
+def config_values(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the configuration that are given; raises ``UsageError`` as above."""
     given = vars(options)
     values = {name: given[name] for name in _FIELDS if name in given}
     if "tools" in values:
@@ -207,14 +217,19 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
             values["tools"] = load_tools(given["tools"])
         except ConfigError as error:
             raise UsageError(f"--tools {given['tools']}: {error}") from None
-    for setting in given.get("settings", ()):
+    return set_values("--set", given.get("settings", ()), values)
+
+
+def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> dict[str, Any]:
+    """``values`` with those of ``settings``, FIELD=VALUE each, which ``option`` was given."""
+    for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
-            raise UsageError(f"--set {setting}: expected FIELD=VALUE")
+            raise UsageError(f"{option} {setting}: expected FIELD=VALUE")
         if name in values:
-            raise UsageError(f"--set {setting}: {name} is given twice")
+            raise UsageError(f"{option} {setting}: {name} is given twice")
         values[name] = _value(name, text)
-    return ChunkConfig.of(values)
+    return values
 
 
 def _value(name: str, text: str) -> object:

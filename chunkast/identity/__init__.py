@@ -1,6 +1,6 @@
 """Names for chunks that stay the same when the text around them changes."""
 
-from chunkast.identity.fingerprint import config_values, fingerprint
+from chunkast.identity.fingerprint import config_values, fingerprint, versions
 from chunkast.identity.ids import Location, Parts, chunk_id
 from chunkast.identity.plans import Identified, WritePlan, digest, plan_among, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
@@ -23,4 +23,5 @@ __all__ = (
     "plan_among",
     "plan_writes",
     "validate_quote",
+    "versions",
 )

@@ -15,7 +15,7 @@ from chunkast.config import ChunkConfig
 from chunkast.scores import CODE_SCORES
 from chunkast.text.source_map import encode
 
-__all__ = ("config_values", "fingerprint")
+__all__ = ("config_values", "fingerprint", "versions")
 
 # Another version of any of these may change chunks: the parser, the tokenizer, the sentence
 # splitter, the grapheme clusters. So may the grammars, where they are installed.
@@ -52,21 +52,25 @@ def fingerprint(config: ChunkConfig, encoding: str) -> str:
     With equal fingerprints the same text has the same chunks. A user's own counter is
     identified by its name alone, a heuristic by its id: change it when the behaviour changes.
     """
-    values = {**config_values(config, encoding), **_versions()}
+    values = {**config_values(config, encoding), **versions()}
     if not grammars():
         # Without a grammar these scores are not used.
         values["scores"] = {k: v for k, v in values["scores"].items() if k not in CODE_SCORES}
     return sha256(encode(json.dumps(values, sort_keys=True))).hexdigest()
 
 
-@lru_cache(maxsize=1)
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    versions = {name: version(name) for name in _DISTRIBUTIONS}
+def versions() -> dict[str, str]:
+    """The versions of everything that affects chunks, by name."""
     return {
-        **versions,
+        **_distributions(),
         **grammars(),
         "chunkast": __version__,
         "unicode": unicodedata.unidata_version,
     }
+
+
+@lru_cache(maxsize=1)
+def _distributions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in _DISTRIBUTIONS}

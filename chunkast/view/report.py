@@ -20,7 +20,7 @@ from chunkast.model import Chunk
 from chunkast.view.budgets import BudgetView, View
 from chunkast.view.visible import replacements, shorten, visible
 
-__all__ = ("render_html", "report_data")
+__all__ = ("render_html", "report_data", "resource", "source_hash")
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -35,12 +35,12 @@ _POLICY: Final = (
 
 def render_html(view: View) -> str:
     """The page; it can be encoded as UTF-8 whatever the document contains."""
-    style, script = _resource("page.css"), _resource("page.js")
+    style, script = resource("page.css"), resource("page.js")
     data = json.dumps(report_data(view), ensure_ascii=False, separators=(",", ":"))
-    return Template(_resource("page.html")).substitute(
+    return Template(resource("page.html")).substitute(
         version=__version__,
         title=escape(_shown(view.name) or "Chunks"),
-        policy=_POLICY.format(style=_hash(style), script=_hash(script)),
+        policy=_POLICY.format(style=source_hash(style), script=source_hash(script)),
         style=style,
         script=script,
         data=data.translate(_ESCAPED),
@@ -137,9 +137,11 @@ def _number(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """A file of this package, as text."""
     return (files(__package__) / name).read_bytes().decode("utf-8")
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """What a content security policy names a style sheet or a script by."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,110 @@
+"""``chunkast diff``: two snapshots, indexes or configurations compared."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import ExitStack, closing
+from functools import partial
+from itertools import tee
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.inputs import Selection
+from chunkast.cli.messages import UsageError
+from chunkast.cli.options import add_config, add_selection, config_values, set_values
+from chunkast.cli.records import (
+    add_report,
+    lock_errors,
+    print_report,
+    record,
+    select_named,
+    source_of,
+)
+from chunkast.cli.work import Document, Parts, Tally, results
+from chunkast.config import ChunkConfig
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.snapshot import Diff, DocumentRecord
+
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "compare two locks, indexes or configurations: cuts, tokens, what to embed again"
+DESCRIPTION: Final = (
+    "Compare two locks, databases of 'chunkast index' or files of JSON lines; or, with --vs, what "
+    "two configurations make of the same documents."
+)
+OPERANDS: Final = "paths"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_selection(parser, "two files to compare; with --vs: what to chunk")
+    parser.add_argument(
+        "--vs",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="chunk PATHS with the options given, and with this field of ChunkConfig as well; "
+        "the value as JSON or as plain text",
+    )
+    add_report(parser)
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Compare and report; 1 if some of the input failed."""
+    from chunkast.snapshot.report import Report
+
+    given = config_values(options)
+    if not options.vs:
+        if len(options.paths) != 2:
+            raise UsageError(
+                f"diff takes two files, not {len(options.paths)}; or documents and --vs FIELD=VALUE"
+            )
+        if given:
+            raise UsageError(f"{', '.join(given)}: only with --vs; these files are not chunked")
+        with lock_errors():
+            diff = _of_files(*options.paths)
+        print_report(options, Report(diff, tuple(options.paths)))
+        return 0
+    tally = Tally()
+    other = ChunkConfig.of({**given, **set_values("--vs", options.vs, {})})
+    selection = select_named(options)
+    diff = _of_configurations(options, selection, ChunkConfig.of(given), other, tally)
+    paths = {source_of(file): file.path for file in selection.files}
+    names = ("given", " ".join(options.vs))
+    print_report(options, Report(diff, names, paths=paths), selection)
+    return 1 if tally.failures else 0
+
+
+def _of_files(one: str, two: str) -> Diff:
+    from chunkast.snapshot import compare
+    from chunkast.snapshot.load import open_side
+
+    with ExitStack() as stack:
+        return compare(*(stack.enter_context(open_side(path)) for path in (one, two)))
+
+
+def _of_configurations(
+    options: Namespace, selection: Selection, one: ChunkConfig, two: ChunkConfig, tally: Tally
+) -> Diff:
+    from chunkast.chunker import Chunker
+    from chunkast.snapshot import compare, header_of
+
+    chunkers = Chunker(one), Chunker(two)
+    task = partial(_both, two)
+    with closing(results(options, selection, chunkers[0], task, tally)) as pairs:
+        # They are taken in turns, so that no more than one document waits.
+        olds, news = tee(pairs)
+        return compare(
+            (header_of(chunkers[0]), (pair[0] for pair in olds)),
+            (header_of(chunkers[1]), (pair[1] for pair in news)),
+        )
+
+
+def _both(
+    other: ChunkConfig, chunker: Chunker, given: Document, parts: Parts
+) -> tuple[DocumentRecord, DocumentRecord]:
+    from chunkast.chunker import Chunker
+
+    return record(chunker, given, parts), record(Chunker(other), given, parts)

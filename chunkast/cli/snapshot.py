@@ -1,0 +1,77 @@
+"""``chunkast snapshot``: the chunks of documents as a lock, a text file to review and compare."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.messages import counted, say
+from chunkast.cli.options import add_config, add_selection, config_of
+from chunkast.cli.output import open_output
+from chunkast.cli.records import record, select_named
+from chunkast.cli.work import Document, Parts, Tally, results
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "write a lock: what documents are cut into, to review and compare"
+DESCRIPTION: Final = (
+    "Write a lock: a text file with the configuration, and for every chunk of the documents its "
+    "heading path, id, tokens, hashes, kinds, the cut before it and both ends of its text. "
+    "'chunkast check' compares the documents with it."
+)
+OPERANDS: Final = "paths"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_selection(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="LOCK",
+        help="write to LOCK, which is replaced only once everything is done",
+    )
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the lock of what the arguments select; 1 if some of it failed."""
+    from chunkast.chunker import Chunker
+    from chunkast.snapshot import header_of
+    from chunkast.snapshot.lock import END, encode_header
+
+    started = perf_counter()
+    chunker = Chunker(config_of(options))
+    path = None if options.output == "-" else options.output
+    tally = Tally()
+    chunks = 0
+    with open_output(path) as output:
+        selection = select_named(options, path)
+        output.stream.write(encode_header(header_of(chunker)))
+        documents = results(options, selection, chunker, _section, tally, progress=path is not None)
+        with closing(documents):
+            for count, section in documents:
+                chunks += count
+                output.stream.write(section)
+        output.stream.write(END)
+        output.complete = tally.documents > 0
+    if not options.quiet:
+        failed = f", {tally.failures:,} failed" if tally.failures else ""
+        say(
+            f"{counted(tally.documents, 'file')}, {counted(chunks, 'chunk')}, "
+            f"{perf_counter() - started:.2f} s{failed}"
+        )
+    return 1 if tally.failures else 0
+
+
+def _section(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
+    """How many chunks a document has, and its section."""
+    from chunkast.snapshot.lock import encode_document
+
+    document = record(chunker, given, parts)
+    return len(document.chunks), encode_document(document)

@@ -1,0 +1,585 @@
+"""Two snapshots compared: why chunks differ, which of them, how, and what to embed again.
+
+Within a document chunks with the same text are paired first, wherever they are. Of the others
+those belong together that have text in common: where the document itself is the same, by their
+positions; else as far as the ends of their texts, or their ids, say so. What belongs together is
+one change: of a chunk, or one divided into several, several joined to one, several cut anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import accumulate, pairwise, product
+from typing import Any, Final
+
+from chunkast.config import ChunkConfig
+from chunkast.snapshot.records import (
+    UNKNOWN_CUT,
+    ChunkRecord,
+    DocumentRecord,
+    Header,
+    ObjectError,
+    resolved_config,
+)
+
+__all__ = (
+    "COMPARED",
+    "KINDS",
+    "Change",
+    "Diff",
+    "DocumentDiff",
+    "Edge",
+    "Totals",
+    "compare",
+    "compare_documents",
+    "compare_headers",
+)
+
+# What a chunk is compared by. What else is recorded of it may differ in a chunk that moved.
+COMPARED: Final = (
+    "id",
+    "headings",
+    "part",
+    "tokens",
+    "embed_tokens",
+    "content_hash",
+    "embed_hash",
+    "kinds",
+    "oversize",
+    "cut",
+)
+# The most documents that a text may be in to say which of them became which.
+_MOST_ALIKE: Final = 8
+# What may differ with what is embedded around the same text.
+_EMBEDDING: Final = frozenset({"id", "headings", "part", "embed_hash", "embed_tokens"})
+# What may happen to chunks, and what is said of it.
+KINDS: Final[Mapping[str, str]] = {
+    "changed": "another text, or other counts, kinds or cut",
+    "split": "one chunk is now several",
+    "merged": "several chunks are now one",
+    "recut": "several chunks are cut into several others",
+    "added": "a text that was in no chunk",
+    "removed": "a text that is in no chunk any more",
+    "renamed": "the same text under another id",
+    "embedding": "the same text, embedded with other words around it",
+    "moved": "the same chunk at another place, or with other metadata or white space",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to chunks that belong together.
+
+    kind: one of ``KINDS``.
+    old: the chunks before, in order.
+    new: the chunks now, in order.
+    fields: for one chunk before and one now: the names of what differs.
+    """
+
+    kind: str
+    old: tuple[ChunkRecord, ...]
+    new: tuple[ChunkRecord, ...]
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A cut that only one side has: the end of the chunk before it, and the chunk it begins."""
+
+    before: str
+    chunk: ChunkRecord
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDiff:
+    """What happened to a document.
+
+    old: its source before, or ``None`` if there was none.
+    new: its source now, or ``None`` if there is none.
+    edited: whether its text has changed; ``None`` where neither is known.
+    changes: what happened to its chunks, in order; those that are the same are left out.
+    gone: the cuts that are no more.
+    come: the cuts that are new.
+    """
+
+    old: str | None
+    new: str | None
+    edited: bool | None
+    changes: tuple[Change, ...] = ()
+    gone: tuple[Edge, ...] = ()
+    come: tuple[Edge, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """Its name now, or else before."""
+        return self.old or "" if self.new is None else self.new
+
+    @property
+    def state(self) -> str:
+        """What happened to it as a whole, in a word or two; empty for nothing."""
+        if self.old is None or self.new is None:
+            return "new" if self.old is None else "gone"
+        edited = "edited" if self.edited else ""
+        return edited if self.old == self.new else f"renamed{' and edited' if edited else ''}"
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over one side; ``budget`` is the largest number of tokens of a chunk, 0 if unknown."""
+
+    budget: int = 0
+    documents: int = 0
+    chunks: int = 0
+    cuts: int = 0
+    tokens: int = 0
+    embed_tokens: int = 0
+
+    def add(self, document: DocumentRecord) -> None:
+        """Count a document in."""
+        self.documents += 1
+        self.chunks += len(document.chunks)
+        self.cuts += max(len(document.chunks) - 1, 0)
+        self.tokens += sum(chunk.tokens for chunk in document.chunks)
+        self.embed_tokens += sum(chunk.embed_tokens for chunk in document.chunks)
+
+    @property
+    def fill(self) -> float | None:
+        """The mean share of the budget that a chunk fills."""
+        return self.tokens / (self.chunks * self.budget) if self.chunks * self.budget else None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What differs between two snapshots.
+
+    config: the fields of the configuration that differ: name, value before, value now.
+    versions: the versions that differ, likewise; "" where there is none.
+    documents: the documents that differ in their name, text or chunks, sorted by source.
+    old: the sums before.
+    new: the sums now.
+    embed: how many texts have to be embedded that were not before, each text once.
+    embed_tokens: how many tokens these have.
+    """
+
+    config: tuple[tuple[str, Any, Any], ...]
+    versions: tuple[tuple[str, str, str], ...]
+    documents: tuple[DocumentDiff, ...]
+    old: Totals
+    new: Totals
+    embed: int
+    embed_tokens: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many changes there are of each kind that occurs, in the order of ``KINDS``."""
+        found = Counter(change.kind for each in self.documents for change in each.changes)
+        return {kind: found[kind] for kind in KINDS if kind in found}
+
+
+def compare(
+    old: tuple[Header | None, Iterable[DocumentRecord]],
+    new: tuple[Header | None, Iterable[DocumentRecord]],
+) -> Diff:
+    """Compare two snapshots; the documents of each must be sorted by source.
+
+    Only documents that differ are kept. Without a header nothing is said of the configuration.
+    """
+    (old_header, before), (new_header, after) = old, new
+    sums = Totals(_budget(old_header)), Totals(_budget(new_header))
+    known: set[str] = set()
+    wanted: dict[str, int] = {}
+    diffs: list[DocumentDiff] = []
+    gone: list[DocumentRecord] = []
+    come: list[DocumentRecord] = []
+    for was, now in _pairs(before, after):
+        if was is not None:
+            sums[0].add(was)
+            known.update(chunk.embed_hash for chunk in was.chunks)
+        if now is not None:
+            sums[1].add(now)
+            wanted.update((chunk.embed_hash, chunk.embed_tokens) for chunk in now.chunks)
+        if was is None or now is None:
+            gone += [] if was is None else [was]
+            come += [] if now is None else [now]
+        elif was != now:
+            diff = compare_documents(was, now)
+            # Where one side has no texts, other records alone are no difference.
+            if diff.edited is not None or diff.changes:
+                diffs.append(diff)
+    diffs += _renamed_and_others(gone, come)
+    embed = [tokens for text, tokens in wanted.items() if text not in known]
+    config, versions = compare_headers(old_header, new_header)
+    return Diff(
+        config,
+        versions,
+        tuple(sorted(diffs, key=lambda diff: (diff.source, diff.old or ""))),
+        *sums,
+        len(embed),
+        sum(embed),
+    )
+
+
+def _budget(header: Header | None) -> int:
+    found = None if header is None else header.config.get("max_tokens")
+    return found if isinstance(found, int) else 0
+
+
+def _pairs(
+    old: Iterable[DocumentRecord], new: Iterable[DocumentRecord]
+) -> Iterator[tuple[DocumentRecord | None, DocumentRecord | None]]:
+    """The documents of the same source; both sides are sorted by it."""
+    olds, news = iter(old), iter(new)
+    was, now = next(olds, None), next(news, None)
+    while was is not None or now is not None:
+        if now is None or (was is not None and was.source < now.source):
+            yield was, None
+            was = next(olds, None)
+        elif was is None or now.source < was.source:
+            yield None, now
+            now = next(news, None)
+        else:
+            yield was, now
+            was, now = next(olds, None), next(news, None)
+
+
+def compare_headers(
+    old: Header | None, new: Header | None
+) -> tuple[tuple[tuple[str, Any, Any], ...], tuple[tuple[str, str, str], ...]]:
+    """The fields of the configuration and the versions that differ."""
+    if old is None or new is None:
+        return (), ()
+    defaults = {f.name: f.default for f in fields(ChunkConfig)}
+    sides = old.config, new.config
+    if not old.versions or not new.versions:
+        try:
+            sides = resolved_config(old), resolved_config(new)
+        except ObjectError:
+            return (), ()
+    # What one of two versions of chunkast does not know yet is at its default there.
+    config = (
+        (name, *(side.get(name, defaults.get(name)) for side in sides))
+        for name in sorted({*sides[0], *sides[1]})
+    )
+    versions = (
+        (name, old.versions.get(name, ""), new.versions.get(name, ""))
+        for name in sorted({*old.versions, *new.versions})
+        if old.versions and new.versions
+    )
+    return (
+        tuple(each for each in config if each[1] != each[2]),
+        tuple(each for each in versions if each[1] != each[2]),
+    )
+
+
+def _renamed_and_others(
+    gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
+) -> Iterator[DocumentDiff]:
+    """Pair documents that one side alone has by the texts they share; the rest is gone or new."""
+    left = {document.source: document for document in gone}
+    right = {document.source: document for document in come}
+    for one, two in _renames(gone, come):
+        if one in left and two in right:
+            yield compare_documents(left.pop(one), right.pop(two))
+    nothing = DocumentRecord("", "", ())
+    # A document without chunks is not missed: a file of chunks alone does not name it.
+    for document in filter(_has_chunks, left.values()):
+        changes, edges, _ = _changes(document, nothing, same=False)
+        yield DocumentDiff(document.source, None, True, changes, edges)
+    for document in filter(_has_chunks, right.values()):
+        changes, _, edges = _changes(nothing, document, same=False)
+        yield DocumentDiff(None, document.source, True, changes, (), edges)
+
+
+def _has_chunks(document: DocumentRecord) -> bool:
+    return bool(document.chunks)
+
+
+def _renames(
+    gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
+) -> list[tuple[str, str]]:
+    """Sources before and now of what may be one document, the most alike first.
+
+    Alike are documents of the same text, and those that share at least half of the texts of
+    each other's chunks.
+    """
+    texts = [
+        {document.source: {chunk.content_hash for chunk in document.chunks} for document in side}
+        for side in (gone, come)
+    ]
+    having = [defaultdict[str, list[str]](list) for _ in texts]
+    for by_source, by_text in zip(texts, having, strict=True):
+        for source, found in by_source.items():
+            for text in found:
+                by_text[text].append(source)
+    common: Counter[tuple[str, str]] = Counter()
+    for text, olds in having[0].items():
+        news = having[1].get(text, [])
+        # A text that many documents have says nothing of which became which.
+        if max(len(olds), len(news)) <= _MOST_ALIKE:
+            common.update(product(olds, news))
+    shares = {
+        (old, new): count / max(len(texts[0][old]), len(texts[1][new]))
+        for (old, new), count in common.items()
+    }
+    alike = [pair for pair, share in shares.items() if share >= 1 / 2]
+    return sorted(alike, key=lambda pair: (-shares[pair], min(pair), max(pair)))
+
+
+def compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
+    """What happened to one document."""
+    unknown = not old.text_hash or not new.text_hash
+    edited = None if unknown else old.text_hash != new.text_hash
+    changes, gone, come = _changes(old, new, same=edited is False)
+    return DocumentDiff(old.source, new.source, edited, changes, gone, come)
+
+
+# Numbers of chunks before, and now.
+_Group = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(slots=True)
+class _Side:
+    """One side's chunks that are not paired yet, by their numbers."""
+
+    chunks: Sequence[ChunkRecord]
+    rest: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.rest = set(range(len(self.chunks)))
+
+    def by(self, key: Callable[[ChunkRecord], Hashable]) -> dict[Hashable, list[int]]:
+        """The numbers of the chunks that are left, by ``key``."""
+        found: dict[Hashable, list[int]] = {}
+        for number in sorted(self.rest):
+            found.setdefault(key(self.chunks[number]), []).append(number)
+        return found
+
+
+def _changes(
+    old: DocumentRecord, new: DocumentRecord, *, same: bool
+) -> tuple[tuple[Change, ...], tuple[Edge, ...], tuple[Edge, ...]]:
+    """What happened to the chunks; the cuts that are gone, and those that have come."""
+    left, right = _Side(old.chunks), _Side(new.chunks)
+    pairs = [
+        pair
+        # From all that is embedded and stored to the text alone.
+        for key in (_identity, _embedded, _text)
+        for pair in _paired(left, right, key)
+    ]
+    groups: list[_Group] = [((one,), (two,)) for one, two in pairs]
+    groups += _groups(left, right, _overlaps(left, right) if same else _alike(left, right))
+    changes = []
+    for ones, twos in _joined(groups, (len(old.chunks), len(new.chunks))):
+        olds = tuple(old.chunks[number] for number in ones)
+        news = tuple(new.chunks[number] for number in twos)
+        change = _change(olds, news)
+        if change is not None:
+            # In the order of the new document; what is gone comes where it was.
+            changes.append(((*twos, *ones)[0], bool(twos), change))
+    changes.sort(key=lambda each: each[:2])
+    edges = _edges(old.chunks), _edges(new.chunks)
+    gone, come = (_missing(one, two) for one, two in (edges, edges[::-1]))
+    return tuple(change for _, _, change in changes), gone, come
+
+
+def _identity(chunk: ChunkRecord) -> Hashable:
+    return chunk.id, chunk.content_hash, chunk.embed_hash
+
+
+def _embedded(chunk: ChunkRecord) -> Hashable:
+    return chunk.content_hash, chunk.embed_hash
+
+
+def _text(chunk: ChunkRecord) -> Hashable:
+    return chunk.content_hash
+
+
+def _paired(
+    left: _Side, right: _Side, key: Callable[[ChunkRecord], Hashable]
+) -> Iterator[tuple[int, int]]:
+    """Pairs of the same key: of several the first with the first, and so on."""
+    others = right.by(key)
+    for value, ones in left.by(key).items():
+        for one, two in zip(ones, others.get(value, ()), strict=False):
+            left.rest.discard(one)
+            right.rest.discard(two)
+            yield one, two
+
+
+def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
+    """The chunks of one text that share characters, the overlap aside."""
+    others = right.by(lambda chunk: chunk.cell)
+    for cell, ones in left.by(lambda chunk: chunk.cell).items():
+        twos = others.get(cell, [])
+        one = two = 0
+        while one < len(ones) and two < len(twos):
+            was, now = left.chunks[ones[one]].own, right.chunks[twos[two]].own
+            if max(was[0], now[0]) < min(was[1], now[1]):
+                yield ones[one], twos[two]
+            # Whichever ends first has no more in common with what follows.
+            if was[1] <= now[1]:
+                one += 1
+            else:
+                two += 1
+
+
+def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
+    """The chunks that begin or end alike, as no other does; of the others those of the same id."""
+    linked: tuple[set[int], set[int]] = (set(), set())
+    for key, weak in _LIKENESSES:
+        others = right.by(key)
+        for value, ones in left.by(key).items():
+            twos = others.get(value, [])
+            if len(ones) != 1 or len(twos) != 1:
+                continue
+            if weak and (ones[0] in linked[0] or twos[0] in linked[1]):
+                continue
+            linked[0].add(ones[0])
+            linked[1].add(twos[0])
+            yield ones[0], twos[0]
+
+
+_LIKENESSES: Final[Sequence[tuple[Callable[[ChunkRecord], Hashable], bool]]] = (
+    (lambda chunk: chunk.first, False),
+    (lambda chunk: chunk.last, False),
+    (lambda chunk: chunk.id, True),
+)
+
+
+_Node = tuple[int, int]
+# In place of a group's number: there is none.
+_NONE: Final = -1
+
+
+class _Sets:
+    """Nodes in sets that are joined two by two."""
+
+    def __init__(self, nodes: Iterable[_Node]) -> None:
+        self.owner = {node: node for node in nodes}
+
+    def of(self, node: _Node) -> _Node:
+        """The node that stands for the set."""
+        owner = self.owner
+        while owner[node] != node:
+            owner[node] = node = owner[owner[node]]
+        return node
+
+    def join(self, one: _Node, two: _Node) -> None:
+        self.owner[self.of(one)] = self.of(two)
+
+
+def _groups(left: _Side, right: _Side, links: Iterable[tuple[int, int]]) -> Iterator[_Group]:
+    """The numbers of the chunks that belong together, those without a link alone."""
+    # A node is a side and a number on it.
+    nodes = [(side, n) for side, each in enumerate((left, right)) for n in sorted(each.rest)]
+    sets = _Sets(nodes)
+    linked: set[_Node] = set()
+    for one, two in links:
+        linked |= {(0, one), (1, two)}
+        sets.join((0, one), (1, two))
+    before: _Node | None = None
+    between: list[_Node] = []
+    for node in nodes:
+        if (node[0], node[1] - 1) not in sets.owner:
+            before, between = None, []
+        if node not in linked:
+            between.append(node)
+            continue
+        # What lies between two chunks that belong together belongs to them.
+        if before is not None and sets.of(before) == sets.of(node):
+            for each in between:
+                sets.join(each, node)
+        before, between = node, []
+    found: dict[_Node, tuple[list[int], list[int]]] = {}
+    for node in nodes:
+        found.setdefault(sets.of(node), ([], []))[node[0]].append(node[1])
+    for ones, twos in found.values():
+        yield tuple(ones), tuple(twos)
+
+
+def _joined(groups: Iterable[_Group], sizes: tuple[int, int]) -> Iterator[_Group]:
+    """The groups, those that have one side only joined where they have the same place.
+
+    That is: between the same two of the others, or an end of the document.
+    """
+    whole: list[_Group] = []
+    partial: list[_Group] = []
+    for group in groups:
+        (whole if all(group) else partial).append(group)
+    yield from whole
+    places: tuple[dict[_Node, list[int]], dict[_Node, list[int]]] = ({}, {})
+    for side, size in enumerate(sizes):
+        owner = {number: at for at, group in enumerate(whole) for number in group[side]}
+        after = list(accumulate((owner.get(n, _NONE) for n in range(size)), _last_known))
+        before = list(
+            accumulate((owner.get(n, _NONE) for n in reversed(range(size))), _last_known)
+        )[::-1]
+        for group in partial:
+            for number in group[side]:
+                places[side].setdefault((after[number], before[number]), []).append(number)
+    for place in dict.fromkeys([*places[0], *places[1]]):
+        ones, twos = (found.get(place, []) for found in places)
+        if ones and twos:
+            yield tuple(ones), tuple(twos)
+        else:
+            yield from (((one,), ()) for one in ones)
+            yield from (((), (two,)) for two in twos)
+
+
+def _last_known(before: int, here: int) -> int:
+    return before if here == _NONE else here
+
+
+def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Change | None:
+    """What happened to chunks that belong together; ``None`` if nothing did."""
+    if len(old) == len(new) == 1:
+        differing = _differing(old[0], new[0])
+        kind = _kind(old[0], new[0], differing)
+        return Change(kind, old, new, differing) if kind else None
+    if not old or not new:
+        return Change("removed" if old else "added", old, new)
+    kind = "split" if len(old) == 1 else "merged" if len(new) == 1 else "recut"
+    return Change(kind, old, new)
+
+
+def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
+    """The names of the fields that differ."""
+    unknown = UNKNOWN_CUT in (old.cut, new.cut)
+    return tuple(
+        f.name
+        for f in fields(ChunkRecord)
+        if getattr(old, f.name) != getattr(new, f.name) and not (unknown and f.name == "cut")
+    )
+
+
+def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
+    """The kind of a change of one chunk; empty if nothing differs."""
+    compared = {name for name in differing if name in COMPARED}
+    if old.cut is None or new.cut is None:
+        # The first of its document has none: that is a matter of place.
+        compared.discard("cut")
+    if not compared <= _EMBEDDING:
+        return "changed"
+    if "embed_hash" in compared:
+        return "embedding"
+    return "renamed" if compared else "moved" if differing else ""
+
+
+def _edges(chunks: Sequence[ChunkRecord]) -> list[Edge]:
+    """The cuts between the chunks."""
+    return [Edge(before.last, chunk) for before, chunk in pairwise(chunks)]
+
+
+def _missing(edges: Sequence[Edge], others: Sequence[Edge]) -> tuple[Edge, ...]:
+    """The cuts that the others do not have; what is around them says which is which."""
+    counts = Counter((edge.before, edge.chunk.first) for edge in others)
+    found = []
+    for edge in edges:
+        key = edge.before, edge.chunk.first
+        if counts[key]:
+            counts[key] -= 1
+        else:
+            found.append(edge)
+    return tuple(found)

@@ -1,0 +1,637 @@
+"""Locks are read as they were written, comparisons miss nothing and mirror one another."""
+
+from __future__ import annotations
+
+import contextlib
+import html.parser
+import io
+import json
+import re
+import string
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import Chunker, ConfigError, chunk_id
+from chunkast.heuristics import Draft, Heuristic, Patch
+from chunkast.model import Analysis
+from chunkast.notebook import read_notebook
+from chunkast.snapshot import (
+    ChunkRecord,
+    Diff,
+    DocumentRecord,
+    Header,
+    LockError,
+    ObjectError,
+    compare,
+    config_of,
+    header_of,
+    open_lock,
+    record_document,
+    write_lock,
+)
+from chunkast.snapshot.compare import COMPARED, KINDS, Change
+from chunkast.snapshot.page import render_page
+from chunkast.snapshot.records import CutRecord, Place
+from chunkast.snapshot.report import REPORTS, Report, Rules
+from chunkast.toolcalls import Tool
+from tests.strategies import documents
+
+ROOT = Path(__file__).parents[1]
+MIRRORED = {"split": "merged", "merged": "split", "added": "removed", "removed": "added"}
+
+hexadecimal = st.text("0123456789abcdef", min_size=16, max_size=16)
+# What a file may hold: records have no lone surrogates.
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+number = st.integers(0, 10**9)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> ChunkRecord:
+    start, length, start_byte, size, line, lines = (draw(number) for _ in range(6))
+    overlap = draw(st.integers(0, 9))
+    return ChunkRecord(
+        id=draw(hexadecimal),
+        headings=tuple(draw(st.lists(text, max_size=3))),
+        part=draw(number),
+        tokens=draw(number),
+        embed_tokens=draw(number),
+        content_hash=draw(hexadecimal),
+        embed_hash=draw(hexadecimal),
+        kinds=tuple(draw(st.lists(text, max_size=3))),
+        oversize=draw(st.booleans()),
+        cut=draw(
+            st.none()
+            | st.builds(
+                CutRecord, text, st.none() | st.floats(allow_nan=False, allow_infinity=False)
+            )
+        ),
+        cell=draw(text),
+        first=draw(text),
+        last=draw(text),
+        repeats=draw(text),
+        metadata=draw(st.just("") | st.text("0123456789abcdef", min_size=12, max_size=12)),
+        place=Place(
+            start,
+            start + length,
+            start_byte,
+            start_byte + size,
+            line,
+            line + lines,
+            overlap,
+            draw(st.integers(0, 3)) if overlap else 0,
+        ),
+    )
+
+
+def document_records(sources: st.SearchStrategy[str] = text) -> st.SearchStrategy[DocumentRecord]:
+    return st.builds(
+        DocumentRecord,
+        sources,
+        st.just("") | hexadecimal,
+        st.lists(records(), max_size=4).map(tuple),
+    )
+
+
+snapshots = st.lists(document_records(), max_size=4, unique_by=lambda d: d.source).map(
+    lambda found: sorted(found, key=lambda document: document.source)
+)
+headers = st.builds(
+    Header,
+    st.dictionaries(st.text(string.ascii_letters + "-", min_size=1), text, max_size=3),
+    st.text("0123456789abcdef", min_size=64, max_size=64),
+    st.dictionaries(
+        st.text(string.ascii_lowercase + "_", min_size=1),
+        st.none() | st.booleans() | number | st.floats(allow_nan=False) | st.lists(text),
+        max_size=4,
+    ),
+)
+
+
+def written(header: Header, documents: list[DocumentRecord]) -> bytes:
+    out = io.BytesIO()
+    write_lock(out, header, documents)
+    return out.getvalue()
+
+
+def read(path: Path) -> tuple[Header, list[DocumentRecord]]:
+    with open_lock(str(path)) as lock:
+        return lock.header, list(lock.documents)
+
+
+HEADER = header_of(Chunker(max_tokens=64))
+GUIDE = "".join(
+    f"# Part {n}\n\n" + " ".join(f"Sentence {k} of part {n} is short." for k in range(20)) + "\n\n"
+    for n in range(5)
+)
+
+
+def snapshot(texts: dict[str, str], **options: Any) -> tuple[Header, list[DocumentRecord]]:
+    chunker = Chunker(**{"max_tokens": 64, **options})
+    found = [record_document(chunker, source, texts[source]) for source in sorted(texts)]
+    return header_of(chunker), found
+
+
+def kinds(diff: Diff) -> dict[str, int]:
+    return diff.counts
+
+
+# Locks
+
+
+@given(headers, snapshots)
+def test_a_lock_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, header: Header, documents: list[DocumentRecord]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "roundtrip.lock"
+    data = written(header, documents)
+    for line_end in (b"\n", b"\r\n"):
+        path.write_bytes(data.replace(b"\n", line_end))
+        assert read(path) == (header, documents)
+
+
+@given(documents())
+def test_a_document_is_read_from_its_lock_as_it_was_recorded(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "document.lock"
+    recorded = [record_document(Chunker(max_tokens=40, overlap=10), "a.md", text)]
+    path.write_bytes(written(HEADER, recorded))
+    header, found = read(path)
+    assert (header, found) == (HEADER, recorded)
+    diff = compare((HEADER, recorded), (header, found))
+    assert (diff.documents, diff.embed, diff.config, diff.versions) == ((), 0, (), ())
+    assert not Rules(most=0, share=0).faults(diff)
+
+
+def test_a_record_says_what_a_chunk_does() -> None:
+    chunker = Chunker(max_tokens=40, overlap=12, context="title")
+    for path in sorted((ROOT / "fixtures" / "documents").iterdir()):
+        text = path.read_bytes().decode("utf-8")
+        given = read_notebook(text) if path.suffix == ".ipynb" else text
+        document = record_document(chunker, path.name, given)
+        chunks = chunker.chunk(text, path.name)
+        assert len(document.chunks) == len(chunks)
+        for record, chunk in zip(document.chunks, chunks, strict=True):
+            named = path.name + record.cell
+            assert named == chunk.source
+            source = named if "#cell-id=" in record.cell else path.name
+            assert chunk_id(source, record.headings, record.part) == record.id == chunk.id
+            assert (record.tokens, record.embed_tokens) == (
+                chunk.token_count,
+                chunk.embed_token_count,
+            )
+            assert chunk.content_hash.startswith(record.content_hash)
+            assert chunk.embed_hash.startswith(record.embed_hash)
+            own = chunk.text[chunk.overlap :]
+            assert own.startswith(record.first)
+            assert chunk.text.endswith(record.last)
+            assert record.place.end_line == chunk.end_line
+            assert bool(record.repeats) == bool(chunk.overlap)
+        assert [record.cut is None for record in document.chunks] == [
+            n == 0 for n in range(len(chunks))
+        ]
+
+
+def test_a_line_put_in_changes_one_stanza() -> None:
+    before, after = GUIDE, GUIDE.replace("# Part 1\n", "# Part 1\n\nOne more line.\n")
+    lines = [written(*snapshot({"a.md": text})).decode().split("\n") for text in (before, after)]
+    same = set(lines[0]) & set(lines[1])
+    new = [line for line in lines[1] if line not in same]
+    ids = {line.split()[1] for line in lines[1] if line.startswith("chunk ")}
+    assert len(ids) > 10
+    # The document's hash and sum, and a chunk with the one that it pushes text into.
+    assert len(new) <= 2 + 2 * 8
+
+
+def test_what_cannot_be_seen_is_escaped() -> None:
+    hidden = "\u202e\ufeff\x85é日"
+    lock = written(HEADER, [record_document(Chunker(), "a.md", hidden)]).decode()
+    assert 'first "\\u202e\\ufeff\\u0085é日"' in lock
+    named = DocumentRecord("\udcff\u2028.md", "", ())
+    assert 'document "\\udcff\\u2028.md" -' in written(HEADER, [named]).decode()
+
+
+HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "empty": (lambda _: b"", "line 1: the file ends here"),
+    "another file": (lambda _: b"# A\n", "no lock of chunkast"),
+    "binary": (lambda _: b"\xff\xfe\0\0\n", "this is not UTF-8"),
+    "newer": (lambda d: d.replace(b"lock 1", b"lock 2", 1), "newer chunkast (format 2"),
+    "older": (lambda d: d.replace(b"lock 1", b"lock zero", 1), "expected format 1"),
+    "truncated in a line": (lambda d: d[: len(d) // 2], "line "),
+    "truncated after a section": (lambda d: d[: d.rindex(b"end\n")], "the file ends here"),
+    "conflict": (
+        lambda d: d.replace(b"chunk ", b"<<<<<<< ours\nchunk ", 1),
+        "a conflict of a merge is left here",
+    ),
+    "half of a conflict": (lambda d: d.replace(b"chunk ", b"=======\nchunk ", 1), "a conflict"),
+    "tokens": (lambda d: re.sub(rb"tokens (\d)", rb"tokens 1\1", d, count=1), "edited by hand"),
+    "a setting": (lambda d: d.replace(b"max_tokens 64", b"max_tokens 65"), "edited by hand"),
+    "a line less": (lambda d: re.sub(rb"  kinds .*\n", b"", d, count=1), "expected 'kinds'"),
+    "not JSON": (lambda d: re.sub(rb"under \[", b"under [,", d, count=1), "edited by hand"),
+    "no strings": (lambda d: re.sub(rb"under \[", b"under [1,", d, count=1), "edited by hand"),
+    "more": (lambda d: d + b"more\n", "nothing after 'end'"),
+    "twice": (
+        lambda d: d[: d.index(b"document ")] + 2 * d[d.index(b"document ") : -4] + b"end\n",
+        "not sorted, or one is there twice",
+    ),
+    "a score": (lambda d: re.sub(rb'(cut ".*") \S+', rb'\1 "x"', d, count=1), "edited by hand"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_lock_that_is_damaged_is_told_in_a_line(tmp_path: Path, name: str) -> None:
+    damage, says = HOSTILE[name]
+    path = tmp_path / "chunks.lock"
+    whole = written(*snapshot({"a.md": GUIDE}))
+    path.write_bytes(damage(whole))
+    with pytest.raises(LockError) as raised:
+        read(path)
+    message = str(raised.value)
+    assert says in message
+    assert str(path) in message
+    assert "\n" not in message
+    if name != "another file":
+        assert f"make it again: chunkast snapshot PATHS -o {path}" in message
+
+
+@given(st.data())
+def test_any_damage_to_a_lock_is_an_error_of_its_own_or_none(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "damaged.lock"
+    header, found = snapshot({"a.md": "# A\n\nOne.\n", "b.md": "Two.\n"})
+    whole = written(header, found)
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, min(start + 30, len(whole))))
+    path.write_bytes(whole[:start] + data.draw(st.binary(max_size=8)) + whole[end:])
+    with contextlib.suppress(LockError):
+        header_read, documents_read = read(path)
+        # What is left out whole is left out; nothing is read that was not written.
+        assert header_read == header
+        assert [document for document in found if document in documents_read] == documents_read
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LockError, match="No such file"):
+        read(tmp_path / "chunks.lock")
+
+
+# The configuration
+
+
+def masked(_draft: Draft[Any, Any]) -> Patch[Any]:
+    return Patch()
+
+
+def test_a_configuration_is_built_from_its_header() -> None:
+    tool = Tool("search", {"type": "object"})
+    chunker = Chunker(
+        max_tokens=64, overlap=7, scores={"hr": 10}, extensions=("tables",), tools=[tool]
+    )
+    header = header_of(chunker)
+    again = Chunker(config_of(header, {}))
+    assert header_of(again) == header
+    assert again.config == chunker.config
+    assert config_of(header, {"max_tokens": 32}).max_tokens == 32
+    by_model = header_of(Chunker(model="gpt-4o"))
+    assert config_of(by_model, {}).model == "gpt-4o"
+    assert config_of(by_model, {"encoding": "cl100k_base"}).model is None
+
+
+def test_a_configuration_with_objects_is_not_built() -> None:
+    def words(text: str) -> int:
+        return len(text.split())
+
+    heuristic: Heuristic[Any, Analysis] = Heuristic("own.mask", "pre-parse", masked)
+    header = header_of(Chunker(encoding=words, heuristics=[heuristic]))
+    with pytest.raises(ObjectError, match=r"encoding .*words, heuristics own\.mask"):
+        config_of(header, {})
+    config = config_of(header, {"encoding": words, "heuristics": [heuristic]})
+    assert header_of(Chunker(config)) == header
+
+
+def test_a_setting_that_is_not_known_is_told() -> None:
+    header = replace(HEADER, config={**HEADER.config, "hue": 3})
+    with pytest.raises(ConfigError, match="hue=3: no such field"):
+        config_of(header, {})
+
+
+def test_a_field_that_one_side_does_not_know_is_at_its_default_there() -> None:
+    older = replace(HEADER, config={k: v for k, v in HEADER.config.items() if k != "decay"})
+    assert compare((older, []), (HEADER, [])).config == ()
+    other = header_of(Chunker(max_tokens=64, decay=0.5))
+    assert compare((older, []), (other, [])).config == (("decay", 0.7, 0.5),)
+
+
+# Comparisons
+
+
+@given(snapshots)
+def test_what_has_not_changed_is_not_reported(documents: list[DocumentRecord]) -> None:
+    diff = compare((HEADER, documents), (HEADER, documents))
+    assert (diff.documents, diff.embed, diff.old) == ((), 0, diff.new)
+
+
+@given(document_records(), st.data())
+def test_every_change_of_a_field_is_reported(document: DocumentRecord, data: st.DataObject) -> None:
+    chunks = list(document.chunks)
+    if not chunks:
+        chunks = [data.draw(records())]
+        document = replace(document, chunks=tuple(chunks))
+    at = data.draw(st.integers(0, len(chunks) - 1))
+    name = data.draw(st.sampled_from([f.name for f in fields(ChunkRecord)]))
+    value = getattr(
+        data.draw(records().filter(lambda r: getattr(r, name) != getattr(chunks[at], name))), name
+    )
+    chunks[at] = replace(chunks[at], **{name: value})
+    changed = replace(document, chunks=tuple(chunks))
+    diff = compare((HEADER, [document]), (HEADER, [changed]))
+    assert len(diff.documents) == 1
+    assert diff.counts
+    known = {"cut"} if None in (document.chunks[at].cut, chunks[at].cut) else set()
+    if name in COMPARED and name not in known and len(chunks) == 1:
+        assert set(diff.counts) != {"moved"}
+    assert Rules().faults(diff)
+    assert not Rules(frozenset({"all"})).faults(diff)
+
+
+def mirrored(change: Change) -> tuple[str, Any, Any]:
+    return MIRRORED.get(change.kind, change.kind), change.new, change.old
+
+
+def assert_mirrored(one: Diff, two: Diff) -> None:
+    assert (one.old, one.new) == (two.new, two.old)
+    assert one.config == tuple((name, old, new) for name, new, old in two.config)
+    assert one.versions == tuple((name, old, new) for name, new, old in two.versions)
+    others = {(d.new, d.old): d for d in two.documents}
+    assert len(others) == len(one.documents)
+    for document in one.documents:
+        other = others[document.old, document.new]
+        assert document.edited == other.edited
+        assert (document.gone, document.come) == (other.come, other.gone)
+        ours = [(c.kind, c.old, c.new) for c in document.changes]
+        theirs = [mirrored(change) for change in other.changes]
+        key = repr
+        assert sorted(ours, key=key) == sorted(theirs, key=key)
+
+
+@given(snapshots, snapshots)
+def test_the_comparison_of_two_mirrors_that_of_the_other_way(
+    one: list[DocumentRecord], two: list[DocumentRecord]
+) -> None:
+    sides = (HEADER, one), (None, two)
+    assert_mirrored(compare(*sides), compare(*sides[::-1]))
+
+
+@given(st.data())
+def test_comparisons_of_edited_documents_are_mirrored_and_whole(data: st.DataObject) -> None:
+    """Each chunk is in at most one change, and those in none are the same on both sides."""
+    paragraph = st.sampled_from([f"Paragraph {n} says {n}, and a little more." for n in range(12)])
+    block = paragraph | st.sampled_from(["# A", "## B", "## C", "- item\n- item", "```\ncode\n```"])
+    text = st.lists(block, max_size=14).map("\n\n".join)
+    names = st.sampled_from(["a.md", "b.md", "c.md"])
+    texts = st.dictionaries(names, text, max_size=3)
+    budgets = st.sampled_from([24, 32])
+    one, two = (
+        snapshot(
+            data.draw(texts),
+            max_tokens=data.draw(budgets),
+            overlap=data.draw(st.sampled_from([0, 6])),
+        )
+        for _ in range(2)
+    )
+    diff = compare(one, two)
+    assert_mirrored(diff, compare(two, one))
+    by_source = ({d.source: d for d in one[1]}, {d.source: d for d in two[1]})
+    reported = {d.old for d in diff.documents} | {d.new for d in diff.documents}
+    for source in by_source[0].keys() & by_source[1].keys() - reported:
+        assert by_source[0][source] == by_source[1][source]
+    for document in diff.documents:
+        old = by_source[0][document.old].chunks if document.old is not None else ()
+        new = by_source[1][document.new].chunks if document.new is not None else ()
+        olds = [c for change in document.changes for c in change.old]
+        news = [c for change in document.changes for c in change.new]
+        assert len(set(olds)) == len(olds)
+        assert len(set(news)) == len(news)
+        assert set(olds) <= set(old)
+        assert set(news) <= set(new)
+        assert [c for c in old if c not in olds] == [c for c in new if c not in news]
+    known = {c.embed_hash for d in one[1] for c in d.chunks}
+    new_texts = {c.embed_hash: c.embed_tokens for d in two[1] for c in d.chunks}
+    missing = {text: tokens for text, tokens in new_texts.items() if text not in known}
+    assert (diff.embed, diff.embed_tokens) == (len(missing), sum(missing.values()))
+
+
+def edited(before: str, after: str, **options: Any) -> Diff:
+    return compare(snapshot({"a.md": before}, **options), snapshot({"a.md": after}, **options))
+
+
+def test_a_word_changed_is_one_chunk_changed() -> None:
+    diff = edited(GUIDE, GUIDE.replace("Sentence 3 of part 2", "Phrase 3 of part 2"))
+    # The overlap of the next chunk may have it, too.
+    assert set(kinds(diff)) <= {"changed", "moved"}
+    assert 1 <= kinds(diff)["changed"] <= 2
+    assert diff.embed == kinds(diff)["changed"]
+    assert diff.documents[0].state == "edited"
+
+
+def test_a_section_put_in_is_added_and_the_others_move() -> None:
+    new = "# New\n\nOne sentence.\n\n"
+    diff = edited(GUIDE, GUIDE.replace("# Part 2", f"{new}# Part 2"), min_tokens=0)
+    assert set(kinds(diff)) == {"added", "moved"}
+    assert kinds(diff)["added"] == diff.embed == 1
+    assert len(diff.documents[0].come) == 2
+    assert len(diff.documents[0].gone) == 1
+
+
+def test_a_section_that_changes_places_is_moved() -> None:
+    parts = re.split(r"(?=^# )", GUIDE, flags=re.MULTILINE)[1:]
+    diff = edited("".join(parts), "".join([*parts[1:], parts[0]]))
+    assert set(kinds(diff)) == {"moved"}
+    assert diff.embed == 0
+
+
+def test_a_heading_renamed_changes_ids_and_embeddings() -> None:
+    sections = "# A\n\nOne.\n\n## B\n\nTwo.\n\n## C\n\nThree.\n"
+    diff = edited(sections, sections.replace("# A\n", "# An\n"), min_tokens=0)
+    assert kinds(diff) == {"changed": 1, "embedding": 2}
+    diff = edited(sections, sections.replace("# A\n", "# An\n"), min_tokens=0, context="none")
+    assert kinds(diff) == {"changed": 1, "renamed": 2}
+    assert diff.embed == 1
+
+
+def test_a_document_renamed_is_renamed() -> None:
+    diff = compare(snapshot({"a.md": GUIDE}), snapshot({"b.md": GUIDE}))
+    assert set(kinds(diff)) == {"renamed"}
+    assert [d.state for d in diff.documents] == ["renamed"]
+    assert diff.embed == 0
+    more = compare(snapshot({"a.md": GUIDE}), snapshot({"b.md": f"{GUIDE}# End\n\nThat was it.\n"}))
+    assert [d.state for d in more.documents] == ["renamed and edited"]
+    other = compare(snapshot({"a.md": GUIDE}), snapshot({"b.md": "Another text.\n"}))
+    assert [d.state for d in other.documents] == ["gone", "new"]
+    assert set(kinds(other)) == {"added", "removed"}
+
+
+def test_one_chunk_divided_is_split_and_the_other_way_merged() -> None:
+    sections = "# A\n\nOne two three four five.\n\n# B\n\nSix seven eight nine ten.\n"
+    one, two = snapshot({"a.md": sections}), snapshot({"a.md": sections}, max_tokens=14)
+    assert kinds(compare(one, two)) == {"split": 1}
+    assert kinds(compare(two, one)) == {"merged": 1}
+    assert compare(one, two).config == (("max_tokens", 64, 14),)
+
+
+def test_notebooks_are_compared_by_cells() -> None:
+    cells = [
+        {"cell_type": "markdown", "id": f"c{n}", "source": f"# Part {n}\n\nText {n}."}
+        for n in range(3)
+    ]
+
+    def recorded(cells: list[dict[str, str]]) -> tuple[Header, list[DocumentRecord]]:
+        notebook = read_notebook(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+        return HEADER, [record_document(Chunker(max_tokens=64), "n.ipynb", notebook)]
+
+    new = {"cell_type": "markdown", "id": "new", "source": "Between."}
+    diff = compare(recorded(cells), recorded([*cells[:1], new, *cells[1:]]))
+    assert kinds(diff) == {"added": 1, "moved": 2}
+    assert kinds(compare(recorded(cells), recorded(cells))) == {}
+    other = [{**cell, "source": cell["source"].replace("Text 1", "Word 1")} for cell in cells]
+    assert kinds(compare(recorded(cells), recorded(other))) == {"changed": 1}
+
+
+def test_the_same_text_with_another_counter_is_changed() -> None:
+    one, two = (
+        snapshot({"a.md": "# A\n\nÜber die Brücke.\n"}),
+        snapshot({"a.md": "# A\n\nÜber die Brücke.\n"}, encoding="o200k_base"),
+    )
+    diff = compare(one, two)
+    assert kinds(diff) == {"changed": 1}
+    assert set(diff.documents[0].changes[0].fields) == {"tokens", "embed_tokens"}
+    assert diff.embed == 0
+
+
+# Reports
+
+
+def report(one: Any, two: Any, **rules: Any) -> Report:
+    return Report(compare(one, two), ("before", "now"), Rules(**rules), {"a.md": "docs/a.md"})
+
+
+@given(snapshots, snapshots)
+def test_any_comparison_can_be_reported(
+    one: list[DocumentRecord], two: list[DocumentRecord]
+) -> None:
+    found = report((HEADER, one), (HEADER, two))
+    for form in REPORTS.values():
+        page = form(found)
+        assert page.endswith("\n")
+        page.encode("utf-8", "backslashreplace")
+    json.loads(REPORTS["json"](found))
+    render_page(found, lambda _: None).encode()
+
+
+def test_a_report_says_why_and_where() -> None:
+    one = snapshot({"a.md": GUIDE, "b.md": "Same.\n"})
+    other = GUIDE.replace("Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
+    two = snapshot({"a.md": other, "b.md": "Same.\n"})
+    page = REPORTS["text"](report(one, two))
+    assert "why: 1 document edited: a.md\n" in page
+    assert "a.md (edited)\n  changed   Part 2" in page
+    assert "not allowed: 1 changed\n" in page
+    assert "b.md" not in page
+    assert len(page.split("\n")) <= 24
+    two = snapshot({"a.md": GUIDE, "b.md": "Same.\n"}, max_tokens=60)
+    page = REPORTS["text"](report(one, two))
+    assert "why: configuration: max_tokens 64 -> 60\n" in page
+    assert "not allowed: configuration: max_tokens; " in page
+    older = replace(one[0], versions={**one[0].versions, "markdown-it-py": "4.0.0"})
+    page = REPORTS["text"](report((older, one[1]), one))
+    assert "why: version: markdown-it-py 4.0.0 -> " in page
+    assert "nothing has changed\n" in page
+    page = REPORTS["text"](
+        report(one, (one[0], snapshot({"a.md": GUIDE, "b.md": "Same.\n"}, max_tokens=60)[1]))
+    )
+    assert "why: not known for a.md: the same text, configuration and versions" in page
+
+
+def test_a_cut_is_shown_between_its_lines_with_its_point() -> None:
+    text = "# A\n\nOne two three four five.\n\n## B\n\nSix seven eight nine ten.\n"
+    page = REPORTS["text"](
+        report(snapshot({"a.md": text}), snapshot({"a.md": text}, max_tokens=16))
+    )
+    [line] = [line for line in page.split("\n") if line.startswith("  + ")]
+    assert re.fullmatch(r"  \+ line 5 +h2 90 +One two three four five\. \| ## B", line)
+
+
+def test_what_is_allowed_is_not_a_fault() -> None:
+    one = snapshot({"a.md": GUIDE})
+    longer = snapshot({"a.md": f"# New\n\nOne sentence.\n\n{GUIDE}"}, min_tokens=0)
+    one = snapshot({"a.md": GUIDE}, min_tokens=0)
+    diff = compare(one, longer)
+    assert Rules().faults(diff)
+    assert not Rules(frozenset({"added", "moved"})).faults(diff)
+    assert not Rules(frozenset({"edited"})).faults(diff)
+    assert Rules(frozenset({"moved"})).faults(diff) == ["1 added"]
+    assert Rules(frozenset({"all"}), most=0).faults(diff) == ["1 to embed again, at most 0 may be"]
+    assert not Rules(frozenset({"all"}), most=1, share=0.5).faults(diff)
+    assert Rules(frozenset({"all"}), share=0.001).faults(diff)
+    other = compare(one, snapshot({"a.md": GUIDE}, min_tokens=0, max_tokens=60))
+    assert any(
+        "changed" in fault or "recut" in fault
+        for fault in Rules(frozenset({"edited"})).faults(other)
+    )
+    with pytest.raises(ConfigError, match="allow='moves': must be one of all, edited"):
+        Rules(frozenset({"moved", "moves"}))
+    allowed = Rules(frozenset({"configuration", *KINDS}))
+    assert not allowed.faults(other)
+
+
+def test_annotations_are_commands_of_a_workflow() -> None:
+    text = "# A: 50%, or more\n\nOne.\n"
+    found = report(snapshot({"a.md": text}), snapshot({"a.md": text.replace("One", "Two")}))
+    lines = REPORTS["github"](found).split("\n")[:-1]
+    assert all(re.match(r"::(notice|error) [^:]*::.", line) for line in lines)
+    [line] = [line for line in lines if "file=" in line]
+    assert line.startswith("::error file=docs/a.md,line=1,endLine=3,title=Chunks changed::")
+    assert "50%25, or more" in line
+    allowed = report(
+        snapshot({"a.md": text}), snapshot({"a.md": text.replace("One", "Two")}), allow={"changed"}
+    )
+    assert "::error" not in REPORTS["github"](replace(allowed, rules=Rules(frozenset({"changed"}))))
+
+
+class Outline(html.parser.HTMLParser):
+    """The elements of a page, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, _attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_page_shows_both_sides_and_nothing_acts() -> None:
+    text = (
+        "# A\n\n<script>alert(1)</script>\n\nOne two three.\n\n# B <img src=x>\n\nFour five six.\n"
+    )
+    found = report(snapshot({"a.md": text}), snapshot({"a.md": text}, max_tokens=16))
+    page = render_page(found, {"a.md": text}.get)
+    outline = Outline()
+    outline.feed(page)
+    assert not {"script", "img"} & set(outline.tags)
+    assert outline.tags.count("article") == 1 + 2
+    assert outline.text.count("<script>alert(1)</script>") == 2
+    assert "default-src 'none'; style-src 'sha256-" in page
+    # Without the text both ends are shown.
+    ends = render_page(report(snapshot({"a.md": GUIDE}), snapshot({})), lambda _: None)
+    assert "Sentence 0 of part 0" in ends
