@@ -14,6 +14,7 @@ __all__ = ("Chunked", "Piece", "Sizes", "Variant", "variants")
 
 Count = Callable[[str], int]
 _STEPS = 7  # at most so many budgets are tried for one size
+_MOST = 6  # no budget is tried above this multiple of the mean
 _NEAR = 0.005  # and a mean size this share off is near enough
 
 
@@ -106,8 +107,9 @@ class Sizes:
         below = max((b for b, c in known.items() if c.mean <= mean), default=None)
         above = min((b for b, c in known.items() if c.mean > mean), default=None)
         if below is None or above is None:
+            # Some never make chunks so large: no budget beyond the last one helps them.
             end = min(known) if below is None else max(known)
-            return round(end * min(max(mean / known[end].mean, 0.5), 2))
+            return min(round(end * min(max(mean / known[end].mean, 0.5), 2)), round(mean * _MOST))
         low, high = known[below].mean, known[above].mean
         return round(below + (above - below) * (mean - low) / (high - low))
 
