@@ -1,6 +1,7 @@
 """Benchmarks of chunkast beside other chunkers; by itself the throughput and its stages.
 
-Nothing is fetched: peers that are not installed are left out (pip install 'chunkast[bench]').
+Nothing is fetched but what retrieval asks for: peers that are not installed are left out
+(pip install 'chunkast[bench]').
 Tables go to stdout, what is going on to stderr.
 """
 
@@ -22,6 +23,7 @@ from tests.bench import (
     compare,
     index,
     memory,
+    retrieval,
     scaling,
     stability,
     stages,
@@ -30,11 +32,24 @@ from tests.bench import (
 )
 from tests.bench.corpus import by_language, load_corpus
 from tests.bench.report import write_json, write_results
+from tests.bench.retrieval.dataset import HALVES
+from tests.bench.retrieval.report import write_retrieval
 from tests.bench.tables import Setting, Table, as_markdown
 
 BENCHES = {
     bench.KEY: bench
-    for bench in (throughput, stages, calls, startup, memory, scaling, stability, index, compare)
+    for bench in (
+        throughput,
+        stages,
+        calls,
+        startup,
+        memory,
+        scaling,
+        stability,
+        index,
+        compare,
+        retrieval,
+    )
 }
 DEFAULT = [throughput.KEY, stages.KEY]
 HERE = Path(__file__).parent
@@ -49,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.encoding in BUNDLED:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)  # for the peers' own tiktoken
     everything = options.all or (options.smoke and not options.bench)
-    names = list(BENCHES) if everything else options.bench or DEFAULT
+    every = [name for name in BENCHES if options.smoke or name != retrieval.KEY]
+    names = every if everything else options.bench or DEFAULT
     corpora = by_language(load_corpus(smoke=options.smoke, folders=options.corpus))
     setting = Setting(
         corpora=corpora,
@@ -58,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         budget=options.budget,
         encoding=options.encoding,
         say=_say,
+        half=options.half,
+        cache=options.cache.expanduser(),
     )
     about = (
         f"chunkast {version('chunkast')}, {_python()}, tiktoken "
@@ -73,6 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tables.append(table)
     if options.json:
         write_json(options.json, about, tables)
+    if options.results:
+        own = [table for table in tables if table.key.startswith(f"{retrieval.KEY}, ")]
+        write_retrieval(options.results, setting.half, about, own)
     if everything:
         with TemporaryDirectory(prefix="chunkast-bench-") as nowhere:
             folder = Path(nowhere) if options.smoke else HERE
@@ -86,7 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="every bench; writes results.json, RESULTS.md and results.svg beside the benchmarks",
+        help="every bench but retrieval; writes results.json, RESULTS.md and results.svg beside "
+        "the benchmarks",
     )
     parser.add_argument(
         "--smoke",
@@ -104,6 +126,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: 3")
     parser.add_argument("--budget", type=int, default=512, metavar="TOKENS", help="default: 512")
     parser.add_argument("--encoding", default="cl100k_base", help="default: cl100k_base")
+    parser.add_argument(
+        "--half",
+        choices=HALVES,
+        default=HALVES[0],
+        help="of the questions that retrieval asks; the test half is not for tuning",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=os.environ.get("CHUNKAST_BENCH_CACHE", "~/.cache/chunkast-bench"),
+        metavar="DIR",
+        help="where retrieval keeps what it fetches (default: $CHUNKAST_BENCH_CACHE, else "
+        "~/.cache/chunkast-bench)",
+    )
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="write retrieval's tables and plot there"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser
 

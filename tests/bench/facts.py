@@ -8,7 +8,7 @@ for every chunker trims it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -21,6 +21,10 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 __all__ = ("Facts", "Source", "facts")
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+# Where a sentence ends, read simply: after such a mark and white space.
+_SENTENCE_END = re.compile(r"(?<=[.!?:;…])[)\]\"'*_`”»]*\s+|(?<=[。！？])")
+# What a paragraph that ends with a colon leads in to.
+_LED_IN = ("fence", "table_open", "bullet_list_open", "ordered_list_open")
 # A chunk shorter than this may stand anywhere by chance: it counts as placed only right
 # after the chunk before it. Characters other than white space.
 _TELLING = 32
@@ -81,6 +85,57 @@ class Source:
                     spans.append((self._before[start], self._before[end]))
         return spans
 
+    def solid_span(self, start: int, end: int) -> tuple[int, int]:
+        """A span of the text, in characters other than white space."""
+        return self._before[start], self._before[end]
+
+    def titles(self) -> Iterator[tuple[int, int, str]]:
+        """Where each heading begins that is no list's or quote's, its level and its line."""
+        for token, inline in pairwise(self._tokens):
+            if token.type == "heading_open" and token.level == 0 and token.map:
+                yield self._lines[token.map[0]], int(token.tag[1]), inline.content
+
+    def below_headings(self) -> Iterator[tuple[str, int, int]]:
+        """The title of each such heading with the span in the text of the block right below it."""
+        outer = [token for token in self._tokens if token.level == 0 and token.nesting != -1]
+        titles = {start: title for start, _, title in self.titles()}
+        for token, after in pairwise(outer):
+            if token.type == "heading_open" and token.map and after.map:
+                start, end = self._text_span(after)
+                yield titles[self._lines[token.map[0]]], start, end
+
+    def _text_span(self, token: Token) -> tuple[int, int]:
+        assert token.map
+        return self._lines[token.map[0]], self._lines[token.map[1]]
+
+    def sentences(self, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+        """The sentences of the paragraphs that fit, by themselves, the budget."""
+        for token in self._tokens:
+            if token.type == "paragraph_open":
+                start, end = self._text_span(token)
+                for part in _sentences(self.text[start:end]):
+                    if fits(part):
+                        yield self.solid_span(start, start + len(part))
+                    start += len(part)
+
+    def lead_ins(self, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+        """Where a lead-in ends and what it introduces begins.
+
+        A paragraph that ends with a colon, and right after it a fence, a table or a list. The two
+        fit the budget together (a list: its first item).
+        """
+        outer = [token for token in self._tokens if token.nesting != -1 and token.map]
+        for place, token in enumerate(outer):
+            after = next((t for t in outer[place + 1 :] if t.type != "inline"), None)
+            if token.type != "paragraph_open" or after is None or after.type not in _LED_IN:
+                continue
+            start, end = self._text_span(token)
+            led = outer[outer.index(after) + 1] if "list" in after.type else after
+            follows, last = self._text_span(led)
+            together = self.text[start:last].rstrip()
+            if self.text[start:end].rstrip().endswith(":") and fits(together):
+                yield self._before[end], self._before[follows]
+
     @cached_property
     def heading_ends(self) -> list[int]:
         """Where the headings end that are no list's or quote's and whose sections are not empty."""
@@ -120,6 +175,16 @@ def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) ->
         headings=len(source.heading_ends),
         headings_left=sum(end in ends for end in source.heading_ends),
     )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The parts of a paragraph that join to it, cut after each sentence."""
+    at = 0
+    for match in _SENTENCE_END.finditer(text):
+        yield text[at : match.end()]
+        at = match.end()
+    if at < len(text):
+        yield text[at:]
 
 
 def _squeezed(text: str) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from math import ceil
+from math import ceil, floor
 
-__all__ = ("svg",)
+__all__ = ("dots", "svg")
 
 GREY = "#7a838d"
 COLOURS = ("#2f81d6", "#d2693c", "#3d9a57", "#9a6fd0", "#c4589a", "#a3862a", "#2f9e9e")
@@ -34,13 +34,40 @@ def svg(
     """
     below, upper = _bars(bars, groups)
     height, lower = _lines(lines, steps, below + 40)
+    return _document(height, about, [*upper, *lower])
+
+
+def dots(points: Mapping[str, Sequence[float]], groups: Sequence[str], title: str) -> str:
+    """An SVG document: a row for each name, and in it a dot for each of ``groups``."""
+    values = [value for row in points.values() for value in row]
+    low, high = floor(min(values) * 20) / 20, ceil(max(values) * 20) / 20
+    left, top = LABELS + 200, 60
+    scale = (WIDTH - left - 30) / max(high - low, 0.05)
+    height = top + 22 * len(points) + 30
+    parts = [_text(0, 18, title, "h")]
+    for place, group in enumerate(groups):
+        parts += _key(left + 110 * place, 38, COLOURS[place], group)
+    for step in range(round((high - low) * 20) + 1):
+        x = left + step / 20 * scale
+        parts.append(f'<path d="M{x:.1f} {top - 12}V{height - 26}" stroke="{GREY}" opacity=".3"/>')
+        parts.append(_text(x, height - 10, f"{low + step / 20:.2f}", anchor="middle"))
+    for number, (name, row) in enumerate(points.items()):
+        y = top + 22 * number
+        parts.append(_text(left - 14, y + 4, name, anchor="end"))
+        parts += [
+            f'<circle cx="{left + (value - low) * scale:.1f}" cy="{y}" r="5" fill="{colour}"/>'
+            for value, colour in zip(row, COLOURS, strict=False)
+        ]
+    return _document(height, title, parts)
+
+
+def _document(height: int, about: str, parts: Sequence[str]) -> str:
     return "\n".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
             f"<title>{escape(about)}</title>",
             f"<style>{STYLE}</style>",
-            *upper,
-            *lower,
+            *parts,
             "</svg>\n",
         )
     )

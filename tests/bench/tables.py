@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 __all__ = ("Cell", "Setting", "Table", "as_json", "as_markdown")
@@ -13,7 +14,11 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every bench is told. ``corpora`` are the texts of each language."""
+    """What every bench is told.
+
+    ``corpora`` are the texts of each language. ``half`` of the questions is asked of documents
+    that are kept, with what is computed of them, in ``cache``.
+    """
 
     corpora: Mapping[str, Sequence[str]]
     smoke: bool
@@ -21,6 +26,8 @@ class Setting:
     budget: int
     encoding: str
     say: Callable[[str], object]
+    half: str
+    cache: Path
 
 
 @dataclass(frozen=True, slots=True)

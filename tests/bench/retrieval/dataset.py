@@ -1,0 +1,109 @@
+"""The questions, and the documents that they are asked of.
+
+``documents.json`` names the packages and the hash of every document, ``questions.jsonl`` has
+the questions with the span of the document that answers each: positions in code points and the
+beginning of the SHA-256 of the excerpt. No text of others is stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tests.bench.corpus import FIXTURES, load_corpus
+from tests.bench.facts import Source
+from tests.bench.retrieval.fetch import Package, files
+
+__all__ = (
+    "HALVES",
+    "Dataset",
+    "Question",
+    "excerpt_hash",
+    "fixtures",
+    "load",
+    "packages",
+    "raw_questions",
+)
+
+HERE = Path(__file__).parent
+# Of whole projects: what is tuned on one half is not seen by the other.
+HALVES = ("development", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and the characters ``[start, end)`` of a document that answer it."""
+
+    document: int
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The texts that are searched, and the questions; ``name`` says which half it is."""
+
+    name: str
+    texts: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+
+def packages() -> list[dict[str, Any]]:
+    """The packages: registry, name, version, half, and the SHA-256 of each document."""
+    found: list[dict[str, Any]] = json.loads((HERE / "documents.json").read_text("utf-8"))
+    return found
+
+
+def raw_questions() -> list[dict[str, Any]]:
+    """The questions as they are stored: package, file, kind, start, end, sha256, question."""
+    lines = (HERE / "questions.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def excerpt_hash(excerpt: str) -> str:
+    """The first 16 hexadecimal digits of the SHA-256."""
+    return sha256(excerpt.encode()).hexdigest()[:16]
+
+
+def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
+    """One half of the questions, every excerpt checked by its hash."""
+    texts: dict[tuple[str, str], str] = {}
+    for row in packages():
+        if row["half"] == half:
+            package = Package(row["registry"], row["name"], row["version"])
+            for path, content in files(package, row["files"], cache, say).items():
+                texts[package.name, path] = content.decode()
+    numbers = {key: number for number, key in enumerate(texts)}
+    questions = []
+    for row in raw_questions():
+        key = row["package"], row["file"]
+        if key not in texts:
+            continue
+        if excerpt_hash(texts[key][row["start"] : row["end"]]) != row["sha256"]:
+            raise SystemExit(f"the excerpt for {row['question']!r} is not in {'/'.join(key)}")
+        questions.append(
+            Question(numbers[key], row["kind"], row["start"], row["end"], row["question"])
+        )
+    return Dataset(half, tuple(texts.values()), tuple(questions))
+
+
+def fixtures() -> Dataset:
+    """For a smoke run without a download: each heading asks for the block below it."""
+    texts = tuple(load_corpus(smoke=True))
+    return Dataset(
+        FIXTURES.name,
+        texts,
+        tuple(question for number, text in enumerate(texts) for question in _asked(number, text)),
+    )
+
+
+def _asked(number: int, text: str) -> Iterator[Question]:
+    for title, start, end in Source(text).below_headings():
+        if title.strip() and text[start:end].strip():
+            yield Question(number, "block", start, end, title)

@@ -1,0 +1,168 @@
+"""What is found for the questions, and how sure a difference is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from tests.bench.retrieval.chunkers import Chunked, Piece
+from tests.bench.retrieval.dataset import Dataset, Question
+
+__all__ = ("DEPTHS", "Scores", "interval", "mean_scores", "overlap_of", "score")
+
+# Tokens that are delivered for a question; the last chunk is cut to fit.
+DEPTHS = (500, 1_000, 2_000)
+_CHUNKS = 5  # for precision and IoU, as Chroma has it
+_RESAMPLES = 2_000
+
+Spans = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """For each question: values from 0 to 1.
+
+    ``recall`` is by ranker and depth. ``precision`` and ``iou`` are the mean over the
+    rankers, of the first five chunks whole. ``whole``: one chunk holds all of the excerpt.
+    """
+
+    recall: dict[tuple[str, int], list[float]]
+    precision: list[float]
+    iou: list[float]
+    whole: list[float]
+
+    def by_question(self, *, ranker: str | None = None, depth: int | None = None) -> list[float]:
+        """The mean recall over the rankers and depths that are not given."""
+        kept = [
+            values
+            for (name, tokens), values in self.recall.items()
+            if ranker in (None, name) and depth in (None, tokens)
+        ]
+        return [fmean(values) for values in zip(*kept, strict=True)]
+
+
+def score(
+    dataset: Dataset,
+    chunked: Chunked,
+    rankings: dict[str, list[list[int]]],
+    cut: Callable[[str, int], int],
+) -> Scores:
+    """What is found of each question's excerpt by the rankings, which are of the pieces.
+
+    ``cut(text, n)`` is how many characters the first ``n`` tokens of a text have.
+    """
+    recall: dict[tuple[str, int], list[float]] = {}
+    top: list[list[tuple[float, float]]] = []
+    for name, ranking in rankings.items():
+        for question, order in zip(dataset.questions, ranking, strict=True):
+            text = dataset.texts[question.document]
+            ordered = [chunked.pieces[number] for number in order]
+            for depth in DEPTHS:
+                spans = _delivered(ordered, question.document, depth, dataset.texts, cut)
+                recall.setdefault((name, depth), []).append(overlap_of(text, question, spans))
+        top.append(
+            [
+                _precision_and_iou(question, [chunked.pieces[number] for number in order[:_CHUNKS]])
+                for question, order in zip(dataset.questions, ranking, strict=True)
+            ]
+        )
+    both = [
+        tuple(fmean(values) for values in zip(*each, strict=True))
+        for each in zip(*top, strict=True)
+    ]
+    return Scores(
+        recall,
+        [precision for precision, _ in both],
+        [iou for _, iou in both],
+        [float(_whole(dataset, question, chunked.pieces)) for question in dataset.questions],
+    )
+
+
+def _delivered(
+    ordered: Sequence[Piece],
+    document: int,
+    depth: int,
+    texts: Sequence[str],
+    cut: Callable[[str, int], int],
+) -> Spans:
+    """What of a document is among the first ``depth`` tokens of the chunks in this order."""
+    spans: Spans = []
+    for piece in ordered:
+        if piece.document == document:
+            end = piece.end
+            if piece.tokens > depth:
+                end = piece.start + cut(texts[document][piece.start : piece.end], depth)
+            spans.append((piece.start, end))
+        depth -= piece.tokens
+        if depth <= 0:
+            break
+    return spans
+
+
+def overlap_of(text: str, question: Question, spans: Spans) -> float:
+    """The share of the excerpt's characters, white space aside, that lie in one of the spans."""
+    solid = [at for at in range(question.start, question.end) if not text[at].isspace()]
+    near = [span for span in spans if span[0] < question.end and span[1] > question.start]
+    return sum(any(start <= at < end for start, end in near) for at in solid) / len(solid)
+
+
+def _precision_and_iou(question: Question, pieces: Sequence[Piece]) -> tuple[float, float]:
+    """In characters, white space included, as Chroma's evaluation counts them."""
+    found = {
+        at
+        for piece in pieces
+        if piece.document == question.document
+        for at in range(max(piece.start, question.start), min(piece.end, question.end))
+    }
+    delivered = sum(piece.end - piece.start for piece in pieces)
+    wanted = question.end - question.start
+    shared = len(found)
+    return (shared / delivered, shared / (delivered + wanted - shared)) if delivered else (0.0, 0.0)
+
+
+def _whole(dataset: Dataset, question: Question, pieces: Sequence[Piece]) -> bool:
+    text = dataset.texts[question.document]
+    return any(
+        piece.document == question.document
+        and piece.start <= question.start
+        and not text[max(piece.end, question.start) : question.end].strip()
+        for piece in pieces
+    )
+
+
+def mean_scores(several: Sequence[Scores]) -> Scores:
+    """The mean over several budgets, question by question."""
+    return Scores(
+        {key: _means([scores.recall[key] for scores in several]) for key in several[0].recall},
+        _means([scores.precision for scores in several]),
+        _means([scores.iou for scores in several]),
+        _means([scores.whole for scores in several]),
+    )
+
+
+def _means(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [fmean(values) for values in zip(*rows, strict=True)]
+
+
+def interval(
+    one: Sequence[float], other: Sequence[float], groups: Sequence[int]
+) -> tuple[float, float, float]:
+    """The mean of ``one - other`` and its 95 % interval, by a paired bootstrap over groups.
+
+    ``groups`` are the documents of the values: questions of one document are not independent.
+    """
+    sums: dict[int, tuple[float, int]] = {}
+    for a, b, group in zip(one, other, groups, strict=True):
+        total, number = sums.get(group, (0.0, 0))
+        sums[group] = total + a - b, number + 1
+    chance = random.Random(1)
+    rows = list(sums.values())
+    means = []
+    for _ in range(_RESAMPLES):
+        drawn = chance.choices(rows, k=len(rows))
+        means.append(sum(total for total, _ in drawn) / sum(number for _, number in drawn))
+    means.sort()
+    low, high = means[round(_RESAMPLES * 0.025)], means[round(_RESAMPLES * 0.975) - 1]
+    return fmean(one) - fmean(other), low, high
