@@ -131,7 +131,7 @@ def test_a_fingerprint_is_of_what_affects_chunks(monkeypatch: pytest.MonkeyPatch
     # The package's name for the module is the function.
     module = sys.modules["chunkast.identity.fingerprint"]
     monkeypatch.setattr(module, "grammars", lambda: grammars)
-    monkeypatch.setattr(module, "_versions", lambda: versions)
+    monkeypatch.setattr(module, "versions", lambda: versions)
     found = fingerprint(config, "a")
     assert re.fullmatch("[0-9a-f]{64}", found)
     assert found == fingerprint(replace(config, allow_download=True), "a")
