@@ -136,7 +136,7 @@ class FastBlocks(ParserBlock):
                     break
             if state.line <= line:
                 raise RuntimeError("a block rule matched no line")
-            if at_top:
+            if at_top and state.tokens:
                 state.give_out()
             state.tight = not blank_lines
             line = state.line
