@@ -57,8 +57,8 @@ ROOMS: Final = {
         ("engine/divide.py", "engine/cells.py", "engine/refine.py", "engine/protected.py"),
         ("test_divide.py",),
     ),
-    "tokens": Room(("tokens/*.py",), ("test_tokens.py",)),
-    "identity": Room(("identity/*.py",), ("test_quotes.py",)),
+    "tokens": Room(("tokens/*.py",), ("test_token_index.py",)),
+    "identity": Room(("identity/*.py",), ("test_quotes.py", "test_plans.py")),
 }
 
 

@@ -20,8 +20,9 @@ from chunkast.engine.divide import Divider, Frame
 from chunkast.engine.document import Document
 from chunkast.engine.leaves import Leaves
 from chunkast.engine.protected import protected_spans
-from chunkast.engine.refine import Refined, refine
-from tests.units import config
+from chunkast.engine.refine import Refined, _oversize_candidates, refine
+from chunkast.tokens import Counter
+from tests.units import W_ALONE, W, config
 
 
 def divider_of(
@@ -30,6 +31,7 @@ def divider_of(
     *,
     regions: Sequence[ProtectedRegion] = (),
     points: Sequence[BreakPoint] = (),
+    counter: Counter | None = None,
     **options: Any,
 ) -> tuple[Divider, Refined]:
     """A text's divider, and the text refined; ``regions`` and ``points`` are a user's own."""
@@ -42,7 +44,9 @@ def divider_of(
         regions=tuple(sorted((*analysis.regions, *regions), key=lambda r: (r.start, -r.end))),
         break_points=tuple(own),
     )
-    document = Document.of(analysis, Leaves(text, analysis.blocks), given_, chunker.counter)
+    document = Document.of(
+        analysis, Leaves(text, analysis.blocks), given_, counter or chunker.counter
+    )
     divider = Divider(document)
     extended = bool(regions or points)
     return divider, refine(document, analysis.break_points, divider, extended=extended)
@@ -144,6 +148,19 @@ BLOCKS: dict[str, Row] = {
         ],
         [],
     ),
+    "so do links to what is defined": (
+        "w w [w w][a] [w w][b]\n\n[a]: u\n",
+        2,
+        {},
+        [
+            ("", "w w "),
+            ("word", "[w w][a] "),
+            ("word", "[w "),
+            ("word", "w][b]\n\n"),
+            ("paragraph", "[a]: u\n"),
+        ],
+        [],
+    ),
     "in a link that does not fit the link text is cut": (
         "w [w w w *w w* w](u) w\n",
         3,
@@ -171,13 +188,26 @@ BLOCKS: dict[str, Row] = {
         [],
     ),
     "a paragraph that fits alone but not with its heading is divided at sentences": (
-        "# w\n\nOne w w end. Two w w end.\n",
+        "# w\n\nOne w w end. Six w w end.\n\n# w\n\nOne w w end. Six w w end.\n",
         4,
         {},
         [
             ("", "# w\n\n"),
             ("orphan-heading", "One w w end. "),
-            ("sentence", "Two w w end.\n"),
+            ("sentence", "Six w w end.\n\n"),
+            ("h1", "# w\n\n"),
+            ("orphan-heading", "One w w end. "),
+            ("sentence", "Six w w end.\n"),
+        ],
+        [],
+    ),
+    "one inside a quote is not": (
+        "# w\n\n> One w w end. Six w w end.\n",
+        4,
+        {},
+        [
+            ("", "# w\n\n"),
+            ("orphan-heading", "> One w w end. Six w w end.\n"),
         ],
         [],
     ),
@@ -206,6 +236,35 @@ BLOCKS: dict[str, Row] = {
             ("fence", ""),
         ],
         [("```py w\n", "\n```")],
+    ),
+    "only lines after blank ones are ranked by their indentation": (
+        "```\nw w\n  w w\n\n    w w\n\n\tw w\n\nw w\n```\n",
+        4,
+        {},
+        [
+            ("", "```\n"),
+            ("lead-in", "w w\n"),
+            ("line", "  w w\n\n"),
+            ("blank-line 2.5", "    w w\n\n"),
+            ("blank-line 2.5", "\tw w\n\n"),
+            ("blank-line", "w w\n"),
+            ("lead-in", "```\n"),
+            ("fence", ""),
+        ],
+        [("```\n", "\n```")],
+    ),
+    "a fence of one line is divided without a frame": (
+        "```w w w w\n",
+        3,
+        {},
+        [
+            ("", "```w "),
+            ("word", "w "),
+            ("word", "w "),
+            ("word", "w\n"),
+            ("fence", ""),
+        ],
+        [],
     ),
     "a fence without an end has no last line": (
         "```\nw w\nw w\n\n  w w\n\nw w\n",
@@ -245,6 +304,18 @@ BLOCKS: dict[str, Row] = {
             ("blank-line 2.5", "      w w\n\n"),
             ("blank-line", "    w w\n\n"),
             ("blank-line", "    w\n"),
+            ("code", ""),
+        ],
+        [],
+    ),
+    "nor the options of a code cell": (
+        "    #| w w w\n    w w w\n    w w w\n",
+        4,
+        {},
+        [
+            ("", "    #| w w w\n"),
+            ("line", "    w w w\n"),
+            ("line", "    w w w\n"),
             ("code", ""),
         ],
         [],
@@ -318,6 +389,33 @@ BLOCKS: dict[str, Row] = {
             ("table", ""),
         ],
         [("| w | w |\n|---|---|\n", "")],
+    ),
+    "a table of a header alone has no frame": (
+        "| w w | w w |\n|---|---|\n",
+        3,
+        {},
+        [
+            ("", "| w w "),
+            ("cell", "| w w |\n"),
+            ("lead-in", "|---|---|\n"),
+            ("table", ""),
+        ],
+        [],
+    ),
+    "there is one point where a cell and its text end": (
+        "|a|b|\n|---|---|\n|w w w|w|\n",
+        2,
+        {},
+        [
+            ("", "|a|b|\n|---|---|\n"),
+            ("lead-in", "|"),
+            ("word", "w "),
+            ("word", "w "),
+            ("word", "w"),
+            ("cell", "|w|\n"),
+            ("table", ""),
+        ],
+        [("|a|b|\n|---|---|\n", "")],
     ),
     "a row that does not fit at cells": (
         "| w w | w |\n|---|---|\n| w w w | w w w |\n",
@@ -396,12 +494,13 @@ BLOCKS: dict[str, Row] = {
         [],
     ),
     "blank lines before the first block are a unit": (
-        "\n\n  w w\n",
+        "\n\n  w w\n\nw\n",
         3,
         {},
         [
             ("", "\n\n"),
-            ("paragraph 0", "  w w\n"),
+            ("paragraph 0", "  w w\n\n"),
+            ("paragraph", "w\n"),
         ],
         [],
     ),
@@ -419,9 +518,10 @@ def test_blocks(
     found: list[tuple[str, str]],
     frames: list[tuple[str, str]],
 ) -> None:
-    divider, refined = divider_of(text, budget, **options)
-    assert parts_of(text, refined, divider.scores) == found
-    assert [(frame.prefix, frame.suffix) for frame in refined.frames] == frames
+    for counter in (W, W_ALONE):
+        divider, refined = divider_of(text, budget, counter=counter, **options)
+        assert parts_of(text, refined, divider.scores) == found
+        assert [(frame.prefix, frame.suffix) for frame in refined.frames] == frames
 
 
 def test_frames_are_where_the_block_is() -> None:
@@ -436,6 +536,19 @@ def test_frames_are_where_the_block_is() -> None:
     table = "| w |\n|---|\n| w |\n| w |\n"
     _, refined = divider_of(before + table, 2)
     assert refined.frames == [Frame(start, start + len(table), "| w |\n|---|\n")]
+    # What comes after a block is no part of it.
+    after = "\nOne.\n\nEnd.\n"
+    divider, refined = divider_of(fence + after + "\n" + table + after, 2)
+    first = len(fence + after) + 1
+    assert refined.frames == [
+        Frame(0, len(fence) - 5, "~~~~ py\n", "\n~~~~"),
+        Frame(first, first + len(table), "| w |\n|---|\n"),
+    ]
+    found = parts_of(fence + after + "\n" + table + after, refined, divider.scores)
+    assert [kind for kind, _ in found].count("row") == 2
+    assert [part for _, part in found][-2:] == ["One.\n\n", "End.\n"]
+    _, refined = divider_of("> ```w w w w\n\n" + after, 3)
+    assert refined.frames == []
     # In a quote the marks before the opening line are the quote's own.
     _, refined = divider_of("> ```\n> w w\n> w w\n> ```\n", 3)
     assert [(frame.prefix, frame.suffix) for frame in refined.frames] == [("```\n", "\n```")]
@@ -486,7 +599,13 @@ def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
     assert {part for _, part in parts("w " * 100 + "\n", 64)} == {"w w ", "w w \n"}
     assert {part for _, part in parts("w" * 101 + "\n", 64)} == {"ww", "w\n"}
     assert {part for _, part in parts("w " * 100 + "\n", 96)} == {"w w w ", "w \n"}
-    # Points are closer where that does not suffice: a link is no place for a cut.
+    # Points are closer where the tokens are.
+    heavy = {"encoding": lambda text: 40 * text.count("W")}
+    found = parts("x" * 900 + "WWWW\n", 64, **heavy)
+    assert [part for _, part in found] == [*["x" * 11] * 81, *"x" * 9, *"W" * 4, "\n"]
+    found = parts("x " * 450 + "W W W W\n", 64, **heavy)
+    assert [part for _, part in found] == [*["x " * 6] * 75, *["W "] * 3, "W\n"]
+    # A link is no place for a cut.
     assert parts("w" * 40 + " [w w w](u) w w" + "\n", 3)[-3:] == [
         ("word", "[w w w](u) "),
         ("word", "w "),
@@ -506,6 +625,9 @@ def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
         ("    a b\n\n\n\n\n    c\n", 9, ["    a b\n", "\n\n\n\n", "    c", "\n", ""]),
         ("    a b c\n\n\n\n    c\n", 9, ["    a b c", "\n\n\n\n", "    c", "\n", ""]),
         ("    a b" + "\n" * 11 + "    c\n", 9, ["    a b\n", *["\n"] * 10, "    c", "\n", ""]),
+        ("    a b\n\n\n    c\n", 8, ["    a b\n", "\n\n", "    c", "\n", ""]),
+        ("    a b\n\n    c\n", 8, ["    a b\n", "\n", "    c", "\n", ""]),
+        ("    a b" + "\n   " * 3 + "\n", 7, ["    a b", "\n", *["   \n"] * 3, ""]),
     ],
 )
 def test_without_trimming_white_space_counts(text: str, budget: int, found: list[str]) -> None:
@@ -523,6 +645,59 @@ def test_every_part_fits_or_is_one_character(text: str, budget: int, trim: bool)
     for _, part in parts(text + "\n", budget, encoding=len, trim=trim):
         content = part.strip() if trim else part
         assert len(content) <= budget or len(content) <= 1 or content.lstrip("\n") != content
+
+
+def test_what_follows_a_region_that_fits_is_cut_off_after_it() -> None:
+    options: dict[str, Any] = {"encoding": len, "trim": False}
+    tag = "<tag>\n\nw w\n\n</tag>"
+    found = [("", tag), ("line", "\n"), ("line", "\n" * 8), ("tag-close", "w\n")]
+    assert parts(tag + "\n" * 9 + "w\n", len(tag), **options) == found
+    # From the next line on, if it ends inside one.
+    own = ProtectedRegion(0, 8, "own")
+    assert parts("a b\n\nc d   \n\n\n\nw\n", 8, regions=[own], **options) == [
+        ("", "a b\n\nc d"),
+        ("line", "   \n"),
+        ("line", "\n\n\n"),
+        ("paragraph", "w\n"),
+    ]
+    # What is a single line does not end in the next.
+    assert parts("a b\n\nc d   w\n", 8, regions=[own], **options)[1:] == [("line", "   w\n")]
+
+
+def test_what_may_be_too_large() -> None:
+    """Of additive counts those near the budget; each with what it must not be parted from."""
+
+    def candidates(text: str, budget: int, counter: Counter = W) -> list[tuple[int, int]]:
+        divider, _ = divider_of(text, budget, counter=counter, oversize="keep")
+        document = divider.document
+        edges = [*document.leaves.starts, len(text)]
+        scores = [-1.0 if text[at] == "|" else 0.0 for at in edges[:-1]]
+        return list(_oversize_candidates(document, edges, scores))
+
+    def blocks(*sizes: int) -> str:
+        return "".join("w" * size + "\n\n" for size in sizes)
+
+    # Trimming may change a count by eight tokens.
+    assert candidates(blocks(1, 12, 13, 20, 2), 20) == [(2, 2), (3, 3)]
+    assert candidates(blocks(13, 12), 20) == [(0, 0)]
+    # Nothing is known of a user's own counter.
+    assert candidates(blocks(1, 12, 2), 20, W_ALONE) == [(0, 0), (1, 1), (2, 2)]
+    heading = blocks(3) + "|" + blocks(9)
+    assert candidates(blocks(2) + heading + "|" + blocks(1) + blocks(2), 20) == [(1, 3)]
+    assert candidates(blocks(2) + heading + blocks(2), 19) == [(1, 2)]
+    assert candidates("|" + heading, 19) == [(0, 1)]
+    # Counts that are not exact where the text is cut.
+    text = "ww\n\nww\n"
+    document = divider_of(text, 20, counter=W, oversize="keep")[0].document
+    assert list(_oversize_candidates(document, [0, 1, 4, 7], [0, 0, 0])) == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_images_are_looked_into_to_a_depth() -> None:
+    def nested(depth: int) -> str:
+        return "![w w " * depth + "`w w`" + " w](u)" * depth + " c\n"
+
+    kept = [depth for depth in range(1, 12) if ("word", "`w w` ") in parts(nested(depth), 2)]
+    assert kept == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 def test_a_users_region_and_points() -> None:
@@ -555,6 +730,27 @@ def test_a_users_region_and_points() -> None:
         "line",
         "\nTh",
     )
+    # One inside a block is no reason to leave the next one out.
+    for end in (11, 12):
+        assert parts(text, 30, encoding=len, regions=[ProtectedRegion(4, end, "own")])[0] == (
+            "",
+            text[:13],
+        )
+    regions = [ProtectedRegion(1, 5, "own"), ProtectedRegion(15, 27, "own")]
+    assert [part for _, part in parts(text, 30, encoding=len, regions=regions)] == [
+        text[:13],
+        text[13:15],
+        text[15:27],
+        text[27:],
+    ]
+    # What begins at a point inside a block is divided as the block is; an empty span is not.
+    prose = "One cat w end. Six w w end. Ten end w w.\n"
+    for pos, found in ((4, ["One ", "cat w end. "]), (0, ["", "One cat w end. "])):
+        assert [part for _, part in parts(prose, 2, points=[BreakPoint(pos, 5.0, "line")])] == [
+            *found,
+            "Six w w end. ",
+            "Ten end w w.\n",
+        ]
     points = [BreakPoint(3, 5.0, "line"), BreakPoint(7, 5.0, "line")]
     assert [part for _, part in parts(text, 30, points=points)][:3] == ["One", " a. ", "Two.\n\n"]
 
@@ -562,8 +758,10 @@ def test_a_users_region_and_points() -> None:
 def test_a_users_point_inside_an_inline_construct_is_none() -> None:
     points = [BreakPoint(pos, 5.0, "line") for pos in (2, 5, 7)]
     assert [part for _, part in parts("a `b c` d\n", 9, points=points)] == ["a ", "`b c`", " d\n"]
-    # Nor between a character and its marks; in code there are no constructs.
+    # Nor between a character and its marks, in code either; there are no constructs there.
     assert len(parts("ae\u0301\n", 9, points=[BreakPoint(2, 5.0, "line")])) == 1
+    code = "```\nae\u0301 c\nd\n```\n"
+    assert parts(code, 9, encoding=len, points=[BreakPoint(6, 5.0, "line")])[0] == ("", code[:4])
     code = "```\nw `w w` w\n```\n"
     assert [part for _, part in parts(code, 2, points=[BreakPoint(9, 5.0, "line")])] == [
         "```\nw `w ",
@@ -623,6 +821,8 @@ def test_sentences_of_a_leaf() -> None:
         ("||\n", ["||\n"]),
         ("a\n", ["a\n"]),
         ("a |\n", ["a |\n"]),
+        ("| a |b", ["| a ", "|b"]),
+        ("  > ", ["  > "]),
     ],
 )
 def test_the_cells_of_a_row(row: str, cells: list[str]) -> None:

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from importlib.metadata import version
 from typing import Any
+from unicodedata import unidata_version
 
 import pytest
 
@@ -15,6 +17,7 @@ from chunkast import (
     Chunk,
     ChunkConfig,
     WritePlan,
+    __version__,
     chunk_id,
     content_hash,
     digest,
@@ -22,8 +25,9 @@ from chunkast import (
     plan_writes,
     validate_quote,
 )
+from chunkast.code import versions as grammars
 from chunkast.heuristics import Heuristic
-from chunkast.identity import Location, config_values, fingerprint
+from chunkast.identity import Location, config_values, fingerprint, versions
 from chunkast.scores import CODE_SCORES, SCORES
 from chunkast.toolcalls import Tool
 
@@ -123,29 +127,41 @@ def test_the_values_of_a_configuration() -> None:
     }
 
 
+def test_versions_of_what_affects_chunks() -> None:
+    found = versions()
+    assert found["chunkast"] == __version__
+    assert found["unicode"] == unidata_version
+    assert found.items() >= grammars().items()
+    assert {"markdown-it-py", "mdit-py-plugins", "regex", "sentencex", "tiktoken"} < {*found}
+    assert found["tiktoken"] == version("tiktoken")
+
+
 def test_a_fingerprint_is_of_what_affects_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     config = ChunkConfig(max_tokens=90)
     code = replace(config, scores=dict.fromkeys(CODE_SCORES, 1.0))
-    grammars: dict[str, str] = {"tree-sitter": "1"}
-    versions = {"unicode": "1"}
+    installed: dict[str, str] = {"tree-sitter": "1"}
+    present = {"unicode": "1"}
     # The package's name for the module is the function.
     module = sys.modules["chunkast.identity.fingerprint"]
-    monkeypatch.setattr(module, "grammars", lambda: grammars)
-    monkeypatch.setattr(module, "versions", lambda: versions)
+    monkeypatch.setattr(module, "grammars", lambda: installed)
+    monkeypatch.setattr(module, "versions", lambda: present)
     found = fingerprint(config, "a")
     assert re.fullmatch("[0-9a-f]{64}", found)
     assert found == fingerprint(replace(config, allow_download=True), "a")
     # The order in which scores are given does not matter.
     one, two = ({"hr": 1.0, "word": 2.0}, {"word": 2.0, "hr": 1.0})
     assert len({fingerprint(replace(config, scores=scores), "a") for scores in (one, two)}) == 1
+    # Nor does that of tools.
+    tools = (Tool("search", {"type": "object"}), Tool("add", {}))
+    assert len({fingerprint(replace(config, tools=own), "a") for own in (tools, tools[::-1])}) == 1
     # A name is a user's own.
     assert fingerprint(config, "b") != found != fingerprint(config, "\ud800")
-    versions["unicode"] = "2"
+    present["unicode"] = "2"
     assert fingerprint(config, "a") != found
-    versions["unicode"] = "1"
+    present["unicode"] = "1"
     # Scores of code matter where there is a grammar.
     assert fingerprint(code, "a") != found
-    grammars.clear()
+    installed.clear()
     assert fingerprint(code, "a") == fingerprint(config, "a") != found
     assert fingerprint(replace(config, scores={"hr": 1.0}), "a") != fingerprint(config, "a")
 

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -35,7 +36,6 @@ __all__ = ("Divider", "Division", "Frame")
 
 _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
-_INDENTATION = re.compile(r"[ \t]*")
 # Word and cluster points are set no closer than this share of the budget at first.
 _STEP_SHARE: Final = 32
 # A cell's sentence counts less than the cell: this share of a sentence's score.
@@ -119,8 +119,8 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
             blank_before = True
             continue
         if blank_before and pos > start:
-            match = _INDENTATION.match(line)
-            indentation[pos] = len(match.group().expandtabs(4)) if match else 0
+            width = len(line) - len(line.lstrip(" \t"))
+            indentation[pos] = len(line[:width].expandtabs(4))
         rows.append((pos, blank_before))
         blank_before = False
     ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
@@ -191,18 +191,14 @@ def _graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
         pos = piece.blocked.end(pos + 1)
 
 
-def _spaced(level: _Level) -> _Level:
+def _spaced(level: _Level, piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     """The points of ``level`` that are at least a small share of the budget apart."""
-
-    def spaced(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-        distance = piece.spacing(start, end)
-        least = start + distance
-        for point in level(piece, start, end):
-            if point.pos >= least:
-                yield point
-                least = point.pos + distance
-
-    return spaced
+    distance = piece.spacing(start, end)
+    least = start + distance
+    for point in level(piece, start, end):
+        if point.pos >= least:
+            yield point
+            least = point.pos + distance
 
 
 def _spaced_graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -213,14 +209,10 @@ def _spaced_graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoin
         pos = piece.blocked.end(pos + distance)
 
 
-_FINEST: Final[tuple[_Level, ...]] = (_spaced(_words), _words, _spaced_graphemes, _graphemes)
-# White space without the text before it: lines of it may be a character each.
-_BLANK: Final[tuple[_Level, ...]] = (
-    _spaced(_all_lines),
-    _all_lines,
-    _spaced_graphemes,
-    _graphemes,
-)
+_CHARACTERS: Final[tuple[_Level, ...]] = (_spaced_graphemes, _graphemes)
+_FINEST: Final[tuple[_Level, ...]] = (partial(_spaced, _words), _words, *_CHARACTERS)
+# Lines of white space, which may be a character each.
+_BLANK_LINES: Final[tuple[_Level, ...]] = (partial(_spaced, _all_lines), _all_lines)
 _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
     "prose": (_sentences, _lines, *_FINEST),
     "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
@@ -270,7 +262,7 @@ class Divider:
         points: list[BreakPoint] = []
         if tail < end:
             points.append(piece.point(tail, "line"))
-            points += self._fitting(piece, tail, end, (_spaced(_all_lines), _all_lines, *_FINEST))
+            points += self._fitting(piece, tail, end, (*_BLANK_LINES, *_FINEST))
         points += self._fitting(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
         return Division(points, _frame(self.text, leaf) if points else None)
 
@@ -278,7 +270,7 @@ class Divider:
         """Where what has to be cut off after a body begins: a line's start, or ``end``."""
         if body_end >= end or (self.trim and is_blank(self.text[body_end:end])):
             return end
-        at_start = body_end == 0 or self.text[body_end - 1] in "\r\n"
+        at_start = self.text[body_end - 1] in "\r\n"
         return body_end if at_start else line_starts(self.text, body_end, end)[1]
 
     def sentence_points(self, leaf: Block, start: int, end: int) -> list[BreakPoint]:
@@ -381,7 +373,7 @@ class Divider:
         at = following[0] if following and self.measure.fits(start, following[0]) else content
         yield piece.point(at, "line")
         yield from self._fitting(piece, start, at, levels)
-        yield from self._fitting(piece, at, end, _BLANK)
+        yield from self._fitting(piece, at, end, (*_BLANK_LINES, *_CHARACTERS))
 
 
 def _frame(text: str, leaf: Block) -> Frame | None:

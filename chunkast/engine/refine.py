@@ -89,11 +89,9 @@ def _region_edges(document: Document) -> Iterator[BreakPoint]:
 
 
 def _cuts_no_inline(document: Document, divider: Divider, pos: int) -> bool:
-    """Whether ``pos``, where a user's heuristic may have put a point, is outside inline spans."""
+    """Whether ``pos``, where a user's heuristic may have put a point, cuts nothing that stays whole."""
     leaf = document.leaves.around(pos)
-    if leaf is None or leaf.start == pos or CONSTRUCTS[leaf.kind].shape != "prose":
-        return True
-    return divider.whole_spans(leaf).end(pos) == pos
+    return leaf is None or divider.whole_spans(leaf).end(pos) == pos
 
 
 def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> Refined:
@@ -115,8 +113,8 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
         leaf = leaves.at(start)
         if not measure.fits(start, end):
             leaf = leaf or leaves.around(start) or Block("blank", start, end)
-            whole = protected.end(start + 1) if protected.covers(start) else start
-            division = divider.divide(leaf, start, max(leaf.end, whole), end)
+            body_end = max(leaf.end, protected.end(start + 1))
+            division = divider.divide(leaf, start, body_end, end)
             extra += division.points
             if division.frame is not None:
                 frames.append(division.frame)

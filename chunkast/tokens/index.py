@@ -217,7 +217,7 @@ class TokenIndex:
         """
         slot = bisect_right(self._checkpoints, position) - 1
         start = self._checkpoints[slot]
-        if start == position or slot + 1 == len(self._checkpoints):
+        if start == position:
             return self._prefix[slot]
         end = self._checkpoints[slot + 1]
         tokens = self._prefix[slot + 1] - self._prefix[slot]
@@ -272,7 +272,7 @@ class TokenIndex:
         """How many tokens lie before ``position``, if it is safe; remembered."""
         # The same as ``exact.get``, without a call: this is the most frequent case.
         slot = bisect_left(self._checkpoints, position)
-        if slot < len(self._checkpoints) and self._checkpoints[slot] == position:
+        if self._checkpoints[slot] == position:
             return self._prefix[slot]
         if position in self._remembered:
             return self._remembered[position]
@@ -329,7 +329,7 @@ class TokenIndex:
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
         text = self.text
-        if near < end - 1 and text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
+        if text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
             return end - 1  # most sentences end like that; rule 3
         match = _LAST_SAFE.match(self.text, near, end)
         if match:

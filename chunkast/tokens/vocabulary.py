@@ -38,7 +38,6 @@ class _VocabularyMissingError(Exception):
     """No undamaged copy of ``file`` is on this machine."""
 
     def __init__(self, file: str, damaged: tuple[str, ...]) -> None:
-        super().__init__(file, damaged)
         self.file = file
         self.damaged = damaged
 
