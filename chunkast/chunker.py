@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -46,10 +47,13 @@ class Chunker:
         if config is not None and options:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
-        self.config = ChunkConfig.of(options) if config is None else config
+        config = ChunkConfig.of(options) if config is None else config
         self.counter = resolve_counter(
-            self.config.encoding, self.config.model, allow_download=self.config.allow_download
+            config.encoding, config.model, allow_download=config.allow_download
         )
+        if config.max_tokens == "model":
+            config = replace(config, max_tokens=self.counter.window_room())
+        self.config = config
 
     def __repr__(self) -> str:
         return f"Chunker({changed_fields(self.config)})"

@@ -71,6 +71,10 @@ _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 _WINDOW_SHARE: Final = 200 / 900
 # The largest number of tokens: that of a document is far below, and floats can hold it.
 _MOST_TOKENS: Final = 2**63 - 1
+_MAX_TOKENS: Final = (
+    'must be a whole number of at least 1 and at most 2**63 - 1, or "model" for the limit of '
+    "the tokenizer"
+)
 # The most items of a field that takes several: an iterator may have no end.
 _MOST_ITEMS: Final = 10_000
 
@@ -79,8 +83,13 @@ _MOST_ITEMS: Final = 10_000
 class ChunkConfig:
     """How documents are cut. Raises ``ConfigError`` for a value that is not allowed.
 
-    max_tokens: the budget of a chunk, overlap and context included (1 to 2**63 - 1).
-    overlap: a fraction of ``max_tokens`` (float below 1) or a number of tokens (int).
+    max_tokens: the most tokens of a chunk, overlap and context included (1 to 2**63 - 1);
+        "model": the limit of the tokenizer, less the special tokens that it adds. Special
+        tokens are never counted.
+    reserve_tokens: how many of them ``embed_text`` leaves free, for what is put before it when
+        it is embedded ("query: ", an instruction); below ``max_tokens``.
+    overlap: a fraction of the budget, which is ``max_tokens`` less ``reserve_tokens`` (float
+        below 1), or a number of tokens (int).
     min_tokens: neighbouring sections under one parent are merged while one of them is
         smaller than this and the sum fits; None: whenever the sum fits; 0: never.
     encoding: a tiktoken encoding's name, an object with an ``encode`` method, or a
@@ -106,7 +115,8 @@ class ChunkConfig:
         neither bundled nor in its cache. Without it nothing uses the network.
     """
 
-    max_tokens: int = 900
+    max_tokens: int | Literal["model"] = 900
+    reserve_tokens: int = 0
     overlap: float | int = 0.15
     min_tokens: int | None = None
     encoding: Any = "cl100k_base"
@@ -125,7 +135,11 @@ class ChunkConfig:
     allow_download: bool = False
 
     def __post_init__(self) -> None:
-        _check_int("max_tokens", self.max_tokens, least=1)
+        _check_int("reserve_tokens", self.reserve_tokens, least=0)
+        if not isinstance(self.max_tokens, str):
+            self._check_budget()
+        elif self.max_tokens != "model":
+            raise ConfigError("max_tokens", self.max_tokens, _MAX_TOKENS)
         self._check_overlap()
         if self.min_tokens is not None:
             _check_int("min_tokens", self.min_tokens, least=0)
@@ -154,15 +168,25 @@ class ChunkConfig:
         self._check_heuristics()
         self._check_tools()
 
+    def _check_budget(self) -> None:
+        if not _is_whole(self.max_tokens, least=1):
+            raise ConfigError("max_tokens", self.max_tokens, _MAX_TOKENS)
+        if self.budget < 1:
+            allowed = f"must be less than max_tokens={self.max_tokens}"
+            raise ConfigError("reserve_tokens", self.reserve_tokens, allowed)
+
     def _check_overlap(self) -> None:
         value = self.overlap
+        # The limit of a tokenizer is known to the chunker, which checks once more.
+        most = _MOST_TOKENS if isinstance(self.max_tokens, str) else self.budget
+        less = f" - reserve_tokens={self.reserve_tokens}" if self.reserve_tokens else ""
         allowed = (
             f"must be a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
-            f"tokens (0 <= overlap < max_tokens={self.max_tokens})"
+            f"tokens (0 <= overlap < max_tokens={self.max_tokens}{less})"
         )
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ConfigError("overlap", value, allowed)
-        if not 0 <= value < (1 if isinstance(value, float) else self.max_tokens):
+        if not 0 <= value < (1 if isinstance(value, float) else most):
             raise ConfigError("overlap", value, allowed)
 
     def _check_scores(self) -> None:
@@ -231,16 +255,28 @@ class ChunkConfig:
         return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property
+    def budget(self) -> int:
+        """The most tokens of a chunk and of what is embedded: all but the reserved ones.
+
+        Raises ``ConfigError`` while ``max_tokens`` is "model": ``Chunker(...).config`` has the
+        number in its place.
+        """
+        if isinstance(self.max_tokens, str):
+            allowed = "is a number in Chunker(...).config only"
+            raise ConfigError("max_tokens", self.max_tokens, allowed)
+        return self.max_tokens - self.reserve_tokens
+
+    @property
     def overlap_tokens(self) -> int:
         """The overlap's budget in tokens."""
         if isinstance(self.overlap, float):
-            return int(self.overlap * self.max_tokens)
+            return int(self.overlap * self.budget)
         return self.overlap
 
     @property
     def window_tokens(self) -> int:
         """How far back from the limit a cut is looked for, in tokens."""
-        return round(self.max_tokens * _WINDOW_SHARE) if self.window is None else self.window
+        return round(self.budget * _WINDOW_SHARE) if self.window is None else self.window
 
     @property
     def score_table(self) -> Mapping[str, float]:
@@ -268,10 +304,14 @@ def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
 
 
 def _check_int(name: str, value: object, *, least: int) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not (whole and least <= value <= _MOST_TOKENS):  # type: ignore[operator]
+    if not _is_whole(value, least=least):
         allowed = f"must be a whole number of at least {least} and at most 2**63 - 1"
         raise ConfigError(name, value, allowed)
+
+
+def _is_whole(value: object, *, least: int) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and least <= value <= _MOST_TOKENS  # type: ignore[operator]
 
 
 def _check_number(name: str, value: object) -> None:

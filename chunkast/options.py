@@ -34,7 +34,8 @@ class ChunkOptions(TypedDict, total=False):
     ``chunk_size`` stands for ``max_tokens`` and ``chunk_overlap`` for ``overlap``.
     """
 
-    max_tokens: int
+    max_tokens: int | Literal["model"]
+    reserve_tokens: int
     overlap: float | int
     min_tokens: int | None
     encoding: Any
@@ -51,5 +52,5 @@ class ChunkOptions(TypedDict, total=False):
     extensions: Iterable[str]
     front_matter: Literal["raw", "parsed"]
     allow_download: bool
-    chunk_size: int
+    chunk_size: int | Literal["model"]
     chunk_overlap: float | int

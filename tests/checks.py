@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import regex
 import tiktoken
+from tokenizers import Tokenizer
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.engine.cells import cell_content, cell_spans
@@ -18,6 +19,7 @@ from chunkast.markdown.prose import Prose
 from chunkast.model import Block
 from chunkast.text.source_map import encode, line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank
+from tests.hf import own_count
 
 __all__ = ("check_promises", "counter_of", "sentence_spans")
 
@@ -29,6 +31,8 @@ def counter_of(config: ChunkConfig) -> Callable[[str], int]:
     """An independent count: tiktoken itself, asked anew for every text."""
     if callable(config.encoding):
         return config.encoding  # type: ignore[no-any-return]
+    if isinstance(config.encoding, Tokenizer):
+        return own_count(config.encoding)
     Chunker(config)  # has the bundled vocabularies found
     encoding = tiktoken.get_encoding(config.encoding)
     return lambda text: len(encoding.encode_ordinary(text))
@@ -101,8 +105,9 @@ def check_promises(
     chunker = Chunker(config)
     analysis = chunker.analyze(text, language=language)
     chunks = chunker.chunk(text, "doc.md", language=language)
+    config = chunker.config
     count = counter_of(config)
-    budget = config.max_tokens
+    budget = config.budget
 
     # The leaves tile the source.
     at = 0

@@ -40,6 +40,7 @@ class Name(str):
 
 chunker = Chunker(max_tokens=512, overlap=0.1, packing="fill", extensions=["tables"], scores={"h1": 9})
 Chunker(ChunkConfig(max_tokens=512))
+Chunker(max_tokens="model", reserve_tokens=4)
 Chunker(chunk_size=512, chunk_overlap=20, encoding=len, min_tokens=None)
 options: ChunkOptions = {"max_tokens": 512, "context": "title"}
 chunks: list[Chunk] = Chunker(**options).chunk("text", "a.md")

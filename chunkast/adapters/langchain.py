@@ -71,7 +71,7 @@ class ChunkastTextSplitter(TextSplitter):
         self.content = content
         self.uuid_ids = uuid_ids
         super().__init__(
-            chunk_size=config.max_tokens,
+            chunk_size=config.budget,
             chunk_overlap=config.overlap_tokens,
             add_start_index=add_start_index,
             strip_whitespace=config.trim,

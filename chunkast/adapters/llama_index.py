@@ -125,7 +125,7 @@ class ChunkastNodeParser(NodeParser):
         """
         name = document.node_id
         text = document.get_content(metadata_mode=MetadataMode.NONE)
-        budget, count = chunker.config.max_tokens, chunker.counter.count
+        budget, count = chunker.config.budget, chunker.counter.count
         # Computed once: it hashes the whole document.
         source = document.as_related_node_info()
         reserve = self._reserve(document, count)
@@ -202,11 +202,10 @@ class ChunkastNodeParser(NodeParser):
 
 def _with_less(config: ChunkConfig, tokens: int) -> ChunkConfig:
     """The configuration with ``tokens`` less in the budget, and an overlap that fits it."""
-    budget = config.max_tokens - tokens
-    overlap = (
-        config.overlap if isinstance(config.overlap, float) else min(config.overlap, budget - 1)
-    )
-    return replace(config, max_tokens=budget, overlap=overlap)
+    overlap = config.overlap
+    if isinstance(overlap, int):
+        overlap = min(overlap, config.budget - tokens - 1)
+    return replace(config, reserve_tokens=config.reserve_tokens + tokens, overlap=overlap)
 
 
 def _manners(document: BaseNode) -> dict[str, Any]:

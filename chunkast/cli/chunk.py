@@ -15,7 +15,7 @@ from chunkast.cli.inputs import select
 from chunkast.cli.messages import UsageError, counted, say
 from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, results
+from chunkast.cli.work import Document, Parts, Tally, cut_off, results
 from chunkast.model import Chunk
 from chunkast.writers import WRITERS, format_of
 
@@ -38,6 +38,7 @@ class _Encoded:
 
     chunks: int
     tokens: int
+    cut: int
     data: bytes
 
 
@@ -45,13 +46,17 @@ class _Encoded:
 class _Totals(Tally):
     chunks: int = 0
     tokens: int = 0
+    cut: int = 0
 
-    def add(self, chunks: int, tokens: int) -> None:
+    def add(self, chunks: int, tokens: int, cut: int) -> None:
         self.chunks += chunks
         self.tokens += tokens
+        self.cut += cut
 
     def summary(self, seconds: float) -> str:
         failed = f", {self.failures:,} failed" if self.failures else ""
+        if self.cut:
+            failed += f"; the model would not read {counted(self.cut, 'chunk')} to the end"
         return (
             f"{counted(self.documents, 'file')}, {counted(self.chunks, 'chunk')}, "
             f"{counted(self.tokens, 'token')}, {seconds:.2f} s{failed}"
@@ -94,7 +99,7 @@ def run(options: Namespace) -> int:
         if form.encode is None:
             documents = results(options, selection, chunker, _chunk, totals, progress=progress)
             with closing(documents):
-                chunks = _chunks(documents, totals, output.stream.flush)
+                chunks = _chunks(documents, totals, chunker, output.stream.flush)
                 form.write(chunks, output.stream, chunker)
         else:
             task = partial(_encode, form.encode)
@@ -118,22 +123,27 @@ def _encode(
     encode: Callable[[Iterable[Chunk]], bytes], chunker: Chunker, document: Document, parts: Parts
 ) -> _Encoded:
     chunks = _chunk(chunker, document, parts)
-    return _Encoded(len(chunks), sum(chunk.token_count for chunk in chunks), encode(chunks))
+    tokens = sum(chunk.token_count for chunk in chunks)
+    cut = sum(bool(cut_off(chunker, chunk.embed_token_count)) for chunk in chunks)
+    return _Encoded(len(chunks), tokens, cut, encode(chunks))
 
 
 def _write(documents: Iterable[_Encoded], totals: _Totals, stream: BinaryIO) -> None:
     for document in documents:
-        totals.add(document.chunks, document.tokens)
+        totals.add(document.chunks, document.tokens, document.cut)
         stream.write(document.data)
         # Whoever reads the output has a document's chunks while the next is worked on.
         stream.flush()
 
 
 def _chunks(
-    documents: Iterable[list[Chunk]], totals: _Totals, flush: Callable[[], None]
+    documents: Iterable[list[Chunk]],
+    totals: _Totals,
+    chunker: Chunker,
+    flush: Callable[[], None],
 ) -> Iterator[Chunk]:
     for chunks in documents:
         for chunk in chunks:
-            totals.add(1, chunk.token_count)
+            totals.add(1, chunk.token_count, bool(cut_off(chunker, chunk.embed_token_count)))
             yield chunk
         flush()

@@ -118,7 +118,18 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         shown = "" if default is None else f" (default {default})"
         group.add_argument(flag, help=f"{text}{shown}", **settings)
 
-    add("--max-tokens", "budget of a chunk", type=int, metavar="N")
+    add(
+        "--max-tokens",
+        "budget of a chunk, without special tokens; 'model': the limit of the tokenizer, less them",
+        type=_budget,
+        metavar="N",
+    )
+    add(
+        "--reserve-tokens",
+        "how many of them to leave free for what is put before a text when it is embedded",
+        type=int,
+        metavar="N",
+    )
     add(
         "--overlap",
         "tokens repeated after a cut inside a section: 0.15 is a fraction of the budget, "
@@ -241,6 +252,13 @@ def _value(name: str, text: str) -> object:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for name in (part.strip() for part in text.split(",")) if name)
+
+
+def _budget(text: str) -> int | str:
+    try:
+        return text if text == "model" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number, nor 'model'") from None
 
 
 def _overlap(text: str) -> float | int:

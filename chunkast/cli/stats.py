@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.cli.inputs import select
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
 from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, results
+from chunkast.cli.work import Document, Parts, Tally, cut_off, results
 from chunkast.model import Analysis
 from chunkast.notebook import analyze_cells
 
@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
     with closing(results(options, selection, chunker, _measure, tally)) as documents:
         for measures in documents:
             total.add(measures)
-    report = _report(tally.documents, total, chunker.config.max_tokens)
+    report = _report(tally.documents, total, chunker)
     if options.format == "json":
         page = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
     else:
@@ -123,20 +123,37 @@ def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> _Measures
     )
 
 
-def _report(documents: int, total: _Measures, budget: int) -> dict[str, Any]:
+def _report(documents: int, total: _Measures, chunker: Chunker) -> dict[str, Any]:
     tokens = sorted(total.tokens)
+    budget = chunker.config.budget
     return {
         "documents": documents,
         "documents_of_one_chunk": total.single,
         "chunks": len(tokens),
         "oversize": total.oversize,
-        "max_tokens": budget,
+        "max_tokens": chunker.config.max_tokens,
+        "reserve_tokens": chunker.config.reserve_tokens,
+        "model": _window(chunker, total.embed_tokens),
         "fill": _ratio(sum(tokens), len(tokens) * budget),
         "overlap": _ratio(total.overlap, total.characters),
         "tokens": _spread(tokens),
         "embed_tokens": _spread(sorted(total.embed_tokens)),
         "histogram": _histogram(tokens, budget),
         "begins": dict(sorted(total.begins.items(), key=lambda item: (-item[1], item[0]))),
+    }
+
+
+def _window(chunker: Chunker, embed_tokens: Sequence[int]) -> dict[str, int] | None:
+    """The limit of the tokenizer, and what is beyond it of chunks as they are embedded."""
+    window = chunker.counter.window
+    if window is None:
+        return None
+    cut = [over for over in (cut_off(chunker, tokens) for tokens in embed_tokens) if over]
+    return {
+        "limit": window.tokens,
+        "special_tokens": window.special,
+        "chunks_cut": len(cut),
+        "tokens_cut": sum(cut),
     }
 
 
@@ -177,8 +194,15 @@ def _page(report: dict[str, Any]) -> str:
     lines = [
         f"documents  {report['documents']:>10,}  {report['documents_of_one_chunk']:,} of one chunk",
         f"chunks     {chunks:>10,}  {report['oversize']:,} above the budget",
-        f"budget     {report['max_tokens']:>10,}  tokens",
+        f"budget     {report['max_tokens']:>10,}  tokens"
+        + (f", {report['reserve_tokens']:,} of them reserved" if report["reserve_tokens"] else ""),
     ]
+    if model := report["model"]:
+        lines.append(
+            f"model      {model['limit']:>10,}  tokens, {model['special_tokens']:,} of them special; "
+            f"it would not read {model['chunks_cut']:,} chunks to the end, "
+            f"{model['tokens_cut']:,} tokens in all"
+        )
     if not chunks:
         return "\n".join(lines) + "\n"
     columns = ("total", "min", "mean", "median", "p95", "max")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.notebook import Notebook
 
-__all__ = ("Document", "Parts", "Tally", "Task", "results")
+__all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results")
 
 T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
@@ -46,6 +46,11 @@ class Tally:
         say_error(error)
         _LOG.debug("raised at", exc_info=error)
         self.failures += 1
+
+
+def cut_off(chunker: Chunker, embed_tokens: int) -> int:
+    """How many tokens the model would not read of what is embedded, after the reserved ones."""
+    return chunker.counter.cut_off(embed_tokens + chunker.config.reserve_tokens)
 
 
 def results(

@@ -35,7 +35,7 @@ def anchors(layout: Layout, first: int, last: int) -> list[int]:
     They keep the radius from both ends, so a span of at most four budgets has none, and
     only a point that is no penalty is one.
     """
-    radius = _RADIUS * layout.config.max_tokens
+    radius = _RADIUS * layout.config.budget
     before = layout.before
     if before[last] - before[first] <= 2 * radius:
         return []

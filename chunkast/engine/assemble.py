@@ -73,7 +73,7 @@ def assemble(
         if previous is None or context.is_heading(layout.pos[piece.first]):
             start, tokens = own, layout.count(piece.first, piece.last)
         else:
-            room = document.config.max_tokens - layout.context(piece.first)
+            room = document.config.budget - layout.context(piece.first)
             start, tokens = overlap.start(previous, piece, room)
         text = document.text[start:end]
         before, after, embed_tokens = context.around(
@@ -101,7 +101,7 @@ def assemble(
         chunk.kinds = document.leaves.kinds(start, end)
         chunk.embed_text = before + text + after
         chunk.embed_token_count = embed_tokens
-        chunk.oversize = tokens > document.config.max_tokens
+        chunk.oversize = tokens > document.config.budget
         chunk.metadata = origin.metadata(own, end)
         chunk.__class__ = Chunk
         yield chunk

@@ -249,7 +249,7 @@ class Divider:
         # Of the leaf that was asked for last.
         self._whole: tuple[Block, SpanSet] | None = None
         # What has fewer characters than the budget has tokens is not divided.
-        self._outliner = Outliner(least=document.config.max_tokens)
+        self._outliner = Outliner(least=document.config.budget)
 
     def divide(self, leaf: Block, start: int, body_end: int, end: int) -> Division:
         """The points inside ``[start, end)``, which begins with ``leaf``, between which all fits.

@@ -40,7 +40,7 @@ class Document:
         """The document of an analysis whose tree has these ``leaves``."""
         text = analysis.text
         index = TokenIndex(text, counter, leaves.starts)
-        measure = Measure(text, index, config.max_tokens, config.trim)
+        measure = Measure(text, index, config.budget, config.trim)
         return cls(
             text=text,
             parsed=analysis.masked or text,

@@ -52,7 +52,7 @@ class Context:
         self._shown: dict[tuple[int, bool], tuple[str, ...]] = {}
         # By the heading path to show and the frame's prefix.
         self._known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
-        self._half = config.max_tokens // 2
+        self._half = config.budget // 2
         affordable = [frame for frame in frames if self._frame_tokens(frame) <= self._half]
         self._frames = sorted(affordable, key=lambda frame: frame.start)
         self._frame_starts = [frame.start for frame in self._frames]
@@ -88,7 +88,7 @@ class Context:
         begins at ``start``, its own part at ``own``; ``cut`` is where the chunk after it
         begins.
         """
-        budget = self._config.max_tokens
+        budget = self._config.budget
         suffix = self._suffix(cut)
         for closing in dict.fromkeys((suffix, "")):
             for before in self._before(start, own):

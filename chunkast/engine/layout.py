@@ -156,7 +156,7 @@ class Layout:
 
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
-        return self.within(i, j, self.config.max_tokens - self.context(i) - reserve)
+        return self.within(i, j, self.config.budget - self.context(i) - reserve)
 
     def furthest(self, i: int, j: int, room: int) -> int:
         """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes at most ``room`` tokens."""

@@ -131,7 +131,7 @@ class _Packer:
                 if layout.fits(at, stop, reserve):
                     end = stop
                 else:
-                    room = self.config.max_tokens - layout.context(at) - reserve
+                    room = self.config.budget - layout.context(at) - reserve
                     end = self.best_end(at, stop, room)
                 pieces.append(Piece(at, end, False))
                 at = end
@@ -160,7 +160,7 @@ class _Packer:
         for h in chain(self.by_value(nearest, first, room), nearest):
             if layout.within(first, h, room):
                 return h
-        room = self.config.max_tokens
+        room = self.config.budget
         usable = range(first + 1, layout.furthest(first, last, room) + 1)
         beyond = (h for h in usable if layout.score[h] > 0 or h == last)
         parting = sorted(usable, key=lambda h: (layout.score[h], h), reverse=True)
@@ -191,7 +191,7 @@ class _Packer:
         """Share the last two pieces more evenly when the last one is a crumb."""
         layout = self.layout
         one, two = pieces[-2:]
-        crumb = self.config.max_tokens // _CRUMB_SHARE
+        crumb = self.config.budget // _CRUMB_SHARE
         if self.begins_section(two.first) or layout.count(two.first, two.last) >= crumb:
             return pieces
         before = self.reserve(pieces[-3]) if len(pieces) > 2 else 0

@@ -143,7 +143,7 @@ def _oversize_candidates(
     before = positions_in(document.text, len(edges))(index.exact.each(edges))
     known = NOT_EXACT not in before and index.additive
     # Trimming changes a count by a few tokens.
-    limit = document.config.max_tokens - _TRIMMED
+    limit = document.config.budget - _TRIMMED
     first = 0
     for unit, score in enumerate(scores):
         if score >= 0:

@@ -22,11 +22,28 @@ from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("Counter", "resolve_counter")
+__all__ = ("Counter", "Window", "resolve_counter")
 
 # The splitting patterns whose boundaries ``tokens/index.py`` proves. Any other pattern is
 # counted without shortcuts.
 _PROVEN_PATTERNS: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
+
+
+# transformers has a huge number for a tokenizer without a limit.
+_NO_LIMIT: Final = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many ``tokens`` a model reads of a text, and how many ``special`` ones are among them."""
+
+    tokens: int
+    special: int
+
+    @property
+    def room(self) -> int:
+        """The tokens that are left for a text."""
+        return self.tokens - self.special
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +53,25 @@ class Counter:
     ``token_ends(text, start)`` gives for each token of a text a character index that it ends
     at or before, in the same pre-token; the text itself begins at index ``start``. It is None
     for an encoding that does not split text at the boundaries which ``tokens/index.py`` proves.
+
+    ``window`` is what the tokenizer says of its model's limit, if it does.
     """
 
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
+    window: Window | None = None
+
+    def window_room(self) -> int:
+        """The most tokens of a text that the model reads whole; ``ConfigError`` if not known."""
+        if self.window is None or self.window.room < 1:
+            allowed = f"{self.name} has no limit of its own; must be a whole number then"
+            raise ConfigError("max_tokens", "model", allowed)
+        return self.window.room
+
+    def cut_off(self, tokens: int) -> int:
+        """How many of a text's ``tokens`` the model would not read, as far as is known."""
+        return max(tokens - self.window.room, 0) if self.window else 0
 
 
 def resolve_counter(
@@ -70,7 +101,7 @@ def resolve_counter(
     encode = getattr(encoding, "encode", None)
     if callable(encode):
         keywords = {"add_special_tokens": False} if _takes_special_tokens(encode) else {}
-        return Counter(label, lambda text: len(encode(text, **keywords)))
+        return Counter(label, lambda text: len(encode(text, **keywords)), window=_window(encoding))
     if callable(encoding):
         return Counter(label, encoding)
     raise ConfigError(
@@ -79,6 +110,16 @@ def resolve_counter(
         "must be a tiktoken encoding's name, an object with an encode method, "
         "or a callable from str to int",
     )
+
+
+def _window(tokenizer: Any) -> Window | None:
+    """The limit of a Hugging Face tokenizer, and how many special tokens it adds."""
+    limit = getattr(tokenizer, "model_max_length", None)
+    if not isinstance(limit, int):
+        limit = (getattr(tokenizer, "truncation", None) or {}).get("max_length")
+    if not isinstance(limit, int) or limit >= _NO_LIMIT:
+        return None
+    return Window(limit, tokenizer.num_special_tokens_to_add(False))
 
 
 def _takes_special_tokens(encode: Callable[..., Any]) -> bool:

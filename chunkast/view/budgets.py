@@ -45,8 +45,7 @@ class View:
     @property
     def shown(self) -> int:
         """The index of the configured budget in ``budgets``."""
-        sizes = [budget.max_tokens for budget in self.budgets]
-        return sizes.index(self.config.max_tokens)
+        return [budget.max_tokens for budget in self.budgets].index(_size(self.config))
 
 
 def view_of(
@@ -58,8 +57,9 @@ def view_of(
     budget that is not valid with the configuration.
     """
     chunker = Chunker(config)
+    config = chunker.config
     around = _around(config) if budgets is None else budgets
-    sizes = sorted({config.max_tokens, *around})
+    sizes = sorted({_size(config), *around})
     # Every budget is checked before the work begins.
     chunkers = [Chunker(replace(config, max_tokens=size)) for size in sizes]
     analysis = chunker.analyze(text, name or None)
@@ -71,8 +71,13 @@ def view_of(
     return View(name, config, analysis, chunker.counter.name, count, tuple(views))
 
 
+def _size(config: ChunkConfig) -> int:
+    """``max_tokens``, which a chunker's configuration has as a number."""
+    return config.budget + config.reserve_tokens
+
+
 def _around(config: ChunkConfig) -> list[int]:
     # An overlap in tokens has to be smaller than the budget.
-    least = config.overlap + 1 if isinstance(config.overlap, int) else 1
-    sizes = (int(config.max_tokens * factor) for factor in _MULTIPLES)
+    least = config.reserve_tokens + (config.overlap if isinstance(config.overlap, int) else 0) + 1
+    sizes = (int(_size(config) * factor) for factor in _MULTIPLES)
     return [size for size in sizes if size >= least]

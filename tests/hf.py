@@ -1,0 +1,136 @@
+"""Tokenizers of the families that Hugging Face models have, trained small here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
+
+__all__ = ("FAMILIES", "own_count", "train")
+
+_CORPUS: Final = Path(__file__).parents[1] / "fixtures" / "documents"
+_UNKNOWN: Final = "[UNK]"
+# The pattern of Llama 3, which is that of cl100k_base.
+_LLAMA: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def _wordpiece() -> tuple[Tokenizer, Any]:
+    """BERT, MiniLM, BGE."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token=_UNKNOWN))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer, trainers.WordPieceTrainer
+
+
+def _byte_level() -> tuple[Tokenizer, Any]:
+    """RoBERTa."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer, trainers.BpeTrainer
+
+
+def _byte_level_pattern() -> tuple[Tokenizer, Any]:
+    """Llama 3, Qwen, whose normalizer composes characters."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_LLAMA), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer, trainers.BpeTrainer
+
+
+def _unigram() -> tuple[Tokenizer, Any]:
+    """XLM-R, e5, T5: compatibility forms composed, runs of spaces joined, words marked."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.Replace(Regex(r"[\n\r\t]"), " "),
+            normalizers.NFKC(),
+            normalizers.Replace(Regex(" {2,}"), " "),
+        ]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return tokenizer, trainers.UnigramTrainer
+
+
+def _bpe_of_spaces() -> tuple[Tokenizer, Any]:
+    """Llama 2: no pre-tokenizer, spaces marked by the normalizer."""
+    tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN, fuse_unk=True))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    return tokenizer, trainers.BpeTrainer
+
+
+def _bpe_lower() -> tuple[Tokenizer, Any]:
+    """BPE over Metaspace, with a normalizer that makes texts longer and shorter."""
+    tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return tokenizer, trainers.BpeTrainer
+
+
+FAMILIES: Final[dict[str, Callable[[], tuple[Tokenizer, Any]]]] = {
+    "wordpiece": _wordpiece,
+    "byte-level": _byte_level,
+    "byte-level with a pattern": _byte_level_pattern,
+    "unigram": _unigram,
+    "bpe of spaces": _bpe_of_spaces,
+    "bpe of words": _bpe_lower,
+}
+
+
+@cache
+def train(family: str) -> Tokenizer:
+    """A tokenizer of a family, which adds [CLS] and [SEP] to a text as models read it."""
+    tokenizer, trainer = FAMILIES[family]()
+    special = [_UNKNOWN, "[CLS]", "[SEP]"]
+    settings: dict[str, Any] = {"vocab_size": 1_000, "special_tokens": special}
+    if isinstance(tokenizer.model, models.Unigram):
+        settings["unk_token"] = _UNKNOWN
+    if family.startswith("byte"):
+        settings["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    texts = [path.read_text("utf-8") for path in sorted(_CORPUS.glob("*.md"))[:12]]
+    if family == "bpe of spaces":
+        # Without a pre-tokenizer, training takes each text for one word.
+        texts = [" ".join(line.split()[:6]) for text in texts for line in text.splitlines()]
+    tokenizer.train_from_iterator(texts, trainer(show_progress=False, **settings))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    return tokenizer
+
+
+def own_count(tokenizer: Tokenizer) -> Callable[[str], int]:
+    """The tokenizer's own count of a text, all of it, without special tokens."""
+    copy = Tokenizer.from_str(tokenizer.to_str())
+    copy.no_truncation()
+    copy.no_padding()
+
+    def count(text: str) -> int:
+        # Its engine takes no lone surrogates.
+        known = "".join("\ufffd" if "\ud800" <= each <= "\udfff" else each for each in text)
+        return len(copy.encode(known, add_special_tokens=False).ids)
+
+    return count
