@@ -92,8 +92,9 @@ class ChunkConfig:
         below 1), or a number of tokens (int).
     min_tokens: neighbouring sections under one parent are merged while one of them is
         smaller than this and the sum fits; None: whenever the sum fits; 0: never.
-    encoding: a tiktoken encoding's name, an object with an ``encode`` method, or a
-        callable from str to int.
+    encoding: a tiktoken encoding's name; the path of a ``tokenizer.json`` (a str that ends with
+        .json, or a ``Path``; needs the extra ``hf``); a tokenizer of ``tokenizers`` or
+        ``transformers``, or any object with an ``encode`` method; a callable from str to int.
     model: a model's name, in place of ``encoding``.
     packing: "sections" (heading sections stay whole while they fit) or "fill".
     window: how many tokens back from the limit a cut is looked for; None: 200 of 900.

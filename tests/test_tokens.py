@@ -148,7 +148,7 @@ def test_known_characters_are_what_they_are_taken_for() -> None:
 
 @given(st.one_of(HOSTILE, documents()), ENCODINGS)
 def test_the_index_counts_without_remembered_pieces(text: str, name: str) -> None:
-    with patch("chunkast.tokens.counter.by_pretokens", lambda _encoding, others: others):
+    with patch("chunkast.tokens.resolve.by_pretokens", lambda _encoding, others: others):
         counter = resolve_counter(tiktoken.get_encoding(name))
     assert not remembers_pieces(counter)
     positions = line_starts(text)[1:-1]

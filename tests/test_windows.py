@@ -53,10 +53,18 @@ def test_reserved_tokens_are_left_free_in_what_is_embedded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "name"), [("cl100k_base", "cl100k_base"), (len, "len"), (limited(2), "Tokenizer")]
+    ("encoding", "why"),
+    [
+        ("cl100k_base", "the encoding has no limit of its own"),
+        (len, "the encoding has no limit of its own"),
+        (train("wordpiece"), "the encoding has no limit of its own"),
+        (limited(2), "special tokens take all 2"),
+    ],
 )
-def test_a_tokenizer_without_a_limit_is_a_configuration_error(encoding: object, name: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^max_tokens='model': .*{name}.* has no limit"):
+def test_a_tokenizer_without_a_limit_is_a_configuration_error(encoding: object, why: str) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"^max_tokens='model': must be a whole number, as {why}"
+    ):
         Chunker(max_tokens="model", encoding=encoding)
 
 
@@ -81,7 +89,10 @@ def test_a_view_at_the_models_budget() -> None:
 
 def test_the_command_refuses_a_model_without_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chunk", "no such file", "--max-tokens", "model"]) == 2
-    assert "max_tokens='model': cl100k_base has no limit" in capsys.readouterr().err
+    assert (
+        "max_tokens='model': must be a whole number, as the encoding has no"
+        in capsys.readouterr().err
+    )
     assert main(["chunk", "-", "--max-tokens", "models"]) == 2
     assert "'models' is no whole number, nor 'model'" in capsys.readouterr().err
 

@@ -137,7 +137,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         type=_overlap,
         metavar="X",
     )
-    add("--encoding", "tiktoken encoding that counts", metavar="E")
+    add("--encoding", "tiktoken encoding that counts, or the path of a tokenizer.json", metavar="E")
     add("--model", "model whose encoding counts", metavar="M")
     group.add_argument(
         "--allow-download",

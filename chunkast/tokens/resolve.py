@@ -1,0 +1,132 @@
+"""From a configured encoding to a function that counts tokens exactly.
+
+tiktoken's ``encode_ordinary`` is used, so that text such as ``<|endoftext|>`` is
+ordinary text. Hugging Face tokenizers, any object with an ``encode`` method and any
+``str -> int`` callable can be used as well.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.errors import ConfigError
+from chunkast.tokens.counter import Counter
+from chunkast.tokens.huggingface import counter_of_file, counter_of_tokenizer
+from chunkast.tokens.long_space import encoder
+from chunkast.tokens.pretokens import CountFunctions, by_pretokens
+from chunkast.tokens.vocabulary import BUNDLED, load_encoding
+
+if TYPE_CHECKING:
+    import tiktoken
+
+__all__ = ("resolve_counter",)
+
+# The splitting patterns whose boundaries ``tokens/index.py`` proves. Any other pattern is
+# counted without shortcuts.
+_PROVEN_PATTERNS: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
+# No encoding's name ends like that.
+_FILE_ENDING: Final = ".json"
+
+
+def resolve_counter(
+    encoding: object, model: str | None = None, *, allow_download: bool = False
+) -> Counter:
+    """The counter for a tiktoken encoding's name, a tokenizer or its file, or a user's own object.
+
+    ``allow_download``: whether tiktoken may fetch a vocabulary that is not on this machine.
+    Raises ``ConfigError`` when the encoding is not known or cannot be loaded.
+    """
+    if model is not None:
+        name = _encoding_of_model(model)
+        try:
+            return _named(name, allow_download)
+        except ConfigError as error:
+            raise ConfigError(
+                "model", model, f"its encoding is {name}: {error.allowed}"
+            ) from error.__cause__
+    if isinstance(encoding, PathLike) or (
+        isinstance(encoding, str) and encoding.endswith(_FILE_ENDING)
+    ):
+        return counter_of_file(encoding)
+    if isinstance(encoding, str):
+        return _named(encoding, allow_download)
+    import tiktoken
+
+    if isinstance(encoding, tiktoken.Encoding):
+        return _of_tiktoken(encoding)
+    counter = counter_of_tokenizer(encoding)
+    if counter is not None:
+        return counter
+    own_name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
+    label = own_name if isinstance(own_name, str) else type(encoding).__qualname__
+    encode = getattr(encoding, "encode", None)
+    if callable(encode):
+        keywords = {"add_special_tokens": False} if _takes_special_tokens(encode) else {}
+        return Counter(label, lambda text: len(encode(text, **keywords)))
+    if callable(encoding):
+        return Counter(label, encoding)
+    raise ConfigError(
+        "encoding",
+        encoding,
+        "must be a tiktoken encoding's name, the path of a tokenizer.json, an object with an "
+        "encode method, or a callable from str to int",
+    )
+
+
+def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
+    """Whether ``encode`` is like a Hugging Face tokenizer's, which adds [CLS] and [SEP] by default."""
+    try:
+        return "add_special_tokens" in inspect.signature(encode).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _encoding_of_model(model: str) -> str:
+    from tiktoken.model import MODEL_TO_ENCODING, encoding_name_for_model
+
+    try:
+        return encoding_name_for_model(model)
+    except KeyError:
+        known = ", ".join(
+            sorted(name for name, encoding in MODEL_TO_ENCODING.items() if encoding in BUNDLED)[:8]
+        )
+        raise ConfigError(
+            "model", model, f"tiktoken knows no such model; it knows {known} and others"
+        ) from None
+
+
+@lru_cache(maxsize=16)
+def _named(name: str, allow_download: bool) -> Counter:
+    return _of_tiktoken(load_encoding(name, allow_download=allow_download))
+
+
+# The bytes of UTF-8 that continue a character.
+_CONTINUATION = bytes(range(0x80, 0xC0))
+
+
+@lru_cache(maxsize=4)
+def _characters(encoding: tiktoken.Encoding) -> Sequence[int]:
+    """How many characters each token begins."""
+    found = [0] * encoding.n_vocab
+    for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - there is no public way
+        # The bytes that begin a character; a token may consist of the others alone.
+        found[rank] = len(token.translate(None, _CONTINUATION))
+    return found
+
+
+def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
+    encode = encoder(encoding)
+
+    def token_ends(text: str, start: int) -> Iterator[int]:
+        ends = accumulate(map(_characters(encoding).__getitem__, encode(text)), initial=start)
+        next(ends)
+        return ends
+
+    functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
+    proven = encoding.name in _PROVEN_PATTERNS
+    return Counter(encoding.name, functions.count, functions.token_ends if proven else None)

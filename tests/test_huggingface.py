@@ -1,0 +1,172 @@
+"""Hugging Face tokenizers: objects and files, in this process and in others."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import PreTokenizedString, Tokenizer, pre_tokenizers
+
+from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast.cli.main import main
+from chunkast.identity.fingerprint import config_values
+from tests.checks import check_promises
+from tests.hf import FAMILIES, own_count, train
+from tests.strategies import documents, nasty_text
+
+DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
+
+
+@pytest.fixture(name="folder")
+def model_folder(tmp_path: Path) -> Path:
+    """A model's folder: its tokenizer cuts and pads at 128 tokens, its model reads 64."""
+    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
+    tokenizer.enable_truncation(128)
+    tokenizer.enable_padding(length=128)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text('{"model_max_length": 512}')
+    (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 64}')
+    return tmp_path
+
+
+@given(st.one_of(documents(), nasty_text()), st.sampled_from([*FAMILIES]), st.integers(1, 60))
+def test_promises_hold_in_any_tokenizer(text: str, family: str, budget: int) -> None:
+    check_promises(text, ChunkConfig(encoding=train(family), max_tokens=budget))
+
+
+def test_truncation_and_padding_touch_no_count(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    text = "water " * 1_000
+    wanted = own_count(tokenizer)(text)
+    assert wanted > 900
+    assert [count_tokens(text, each) for each in (path, str(path), tokenizer)] == [wanted] * 3
+    # The user's own is left as it was.
+    assert len(tokenizer.encode(text).ids) == 128
+
+
+def test_the_limit_of_a_file_is_that_of_its_model(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    budgets = []
+    for name in ("sentence_bert_config.json", "tokenizer_config.json", "none"):
+        budgets.append(Chunker(encoding=path, max_tokens="model").config.budget)
+        (folder / name).write_text('{"max_seq_length": true, "model_max_length": 1e30}')
+    assert budgets == [62, 510, 126]
+
+
+def test_a_file_is_known_by_its_content(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    other = folder / "other.json"
+    other.write_bytes(path.read_bytes())
+    values = [config_values(c.config, c.counter.name) for c in map(chunker_of, (path, other))]
+    assert values[0] == values[1]
+    assert sha256(path.read_bytes()).hexdigest() in values[0]["encoding"]
+    assert str(folder) not in json.dumps(values[0])
+    tokenizer = train("wordpiece")
+    assert chunker_of(tokenizer).counter.name != chunker_of(train("unigram")).counter.name
+    # Whether it cuts texts at the time is no part of what it is.
+    cutting = Tokenizer.from_str(tokenizer.to_str())
+    cutting.enable_truncation(7)
+    assert chunker_of(cutting).counter.name == chunker_of(tokenizer).counter.name
+
+
+def chunker_of(encoding: Any) -> Chunker:
+    return Chunker(encoding=encoding, max_tokens=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("missing.json", None, "cannot be read"),
+        ("wrong.json", b"{}", "is no tokenizer.json"),
+        ("wrong.json", b"\xff", "is no tokenizer.json"),
+    ],
+)
+def test_a_file_that_is_no_tokenizer(
+    tmp_path: Path, name: str, content: bytes | None, why: str
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    for given_path in (path, str(path)):
+        with pytest.raises(ConfigError, match=rf"^encoding=.*: {why}"):
+            Chunker(encoding=given_path)
+
+
+def test_a_tokenizer_that_cannot_be_copied() -> None:
+    class Lines:
+        def pre_tokenize(self, text: PreTokenizedString) -> None:
+            text.split(lambda _, line: line.split("\n", "removed"))
+
+    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
+    tokenizer.pre_tokenizer = pre_tokenizers.PreTokenizer.custom(Lines())
+    assert Chunker(encoding=tokenizer).counter.name == "Tokenizer"
+    tokenizer.enable_truncation(9)
+    with pytest.raises(ConfigError, match="has truncation or padding on, and cannot be copied"):
+        Chunker(encoding=tokenizer)
+
+
+def test_copies_in_other_processes(folder: Path) -> None:
+    for encoding in (folder / "tokenizer.json", train("unigram")):
+        chunker = chunker_of(encoding)
+        texts = [path.read_text("utf-8") for path in sorted(DOCUMENTS.glob("*.md"))[:6]]
+        alone = chunker.chunk_batch(texts)
+        copy = pickle.loads(pickle.dumps(chunker))  # noqa: S301 - our own
+        assert copy.chunk_batch(texts) == alone
+        assert chunker.chunk_batch(texts, workers=2) == alone
+
+
+def test_no_threads_are_started(folder: Path) -> None:
+    code = (
+        "import os, sys; from chunkast import Chunker\n"
+        "chunker = Chunker(encoding=sys.argv[1], max_tokens=40)\n"
+        "assert len(chunker.chunk('Some words here. ' * 500)) > 9\n"
+        "assert 'TOKENIZERS_PARALLELISM' not in os.environ\n"
+        "print(len(os.listdir('/proc/self/task')) if os.path.exists('/proc/self/task') else 1)"
+    )
+    command = [sys.executable, "-c", code, str(folder / "tokenizer.json")]
+    kept = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
+    assert (done.stdout.strip(), done.stderr) == ("1", "")
+
+
+def test_a_file_on_the_command_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    path = folder / "guide.md"
+    path.write_text("# Guide\n\n" + "Carry two litres of water, and a map.\n\n" * 60, "utf-8")
+    encoding = ["--encoding", str(folder / "tokenizer.json")]
+    assert main(["chunk", str(path), *encoding, "--max-tokens", "model"]) == 0
+    done = capsys.readouterr()
+    assert "would not read" not in done.err
+    count = own_count(train("wordpiece"))
+    chunks = [json.loads(line) for line in done.out.splitlines()]
+    assert all(chunk["embed_token_count"] == count(chunk["embed_text"]) <= 62 for chunk in chunks)
+    for form in ("jsonl", "json"):
+        assert main(["chunk", str(path), *encoding, "--max-tokens", "200", "--format", form]) == 0
+        done = capsys.readouterr()
+        assert "; the model would not read " in done.err
+    embedded = [chunk["embed_token_count"] for chunk in json.loads(done.out)]
+    cut = [tokens - 62 for tokens in embedded if tokens > 62]
+    assert f"would not read {len(cut)} chunk" in done.err
+    arguments = ["stats", str(path), *encoding, "--max-tokens", "200"]
+    assert main([*arguments, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)["model"]
+    assert report == {
+        "limit": 64,
+        "special_tokens": 2,
+        "chunks_cut": len(cut),
+        "tokens_cut": sum(cut),
+    }
+    assert main(arguments) == 0
+    assert "64  tokens, 2 of them special; it would not read" in capsys.readouterr().out
