@@ -19,6 +19,8 @@ from tokenizers import PreTokenizedString, Tokenizer, pre_tokenizers
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
 from chunkast.cli.main import main
 from chunkast.identity.fingerprint import config_values
+from chunkast.text.source_map import line_starts
+from chunkast.tokens import TokenIndex, resolve_counter
 from tests.checks import check_promises
 from tests.hf import FAMILIES, own_count, train
 from tests.strategies import documents, nasty_text
@@ -41,6 +43,83 @@ def model_folder(tmp_path: Path) -> Path:
 @given(st.one_of(documents(), nasty_text()), st.sampled_from([*FAMILIES]), st.integers(1, 60))
 def test_promises_hold_in_any_tokenizer(text: str, family: str, budget: int) -> None:
     check_promises(text, ChunkConfig(encoding=train(family), max_tokens=budget))
+
+
+# What a tokenizer of words may take for a part of one, for a mark on one, or for nothing.
+HOSTILE = st.lists(
+    st.sampled_from(
+        (
+            *(
+                "word",
+                "Wörd",
+                "A1",
+                "1a",
+                "[CLS]",
+                "[CLS",
+                "]",
+                "[UNK]",
+                "İ",
+                "ΐ",
+                "한국",
+                "\u1100\u1161",
+            ),
+            *(
+                "中",
+                "、",
+                "ﬁ",
+                "½",
+                "a\u0301",
+                "\u0301",
+                "\u302e",
+                "\u0327",
+                "x" * 120,
+                "…",
+                ".",
+                "'",
+            ),
+            *(" ", "\n", "\r\n", "\t", "\r", "\xa0", "\u3000", "\x85", "\u2028", "\u200b", "\xad"),
+            *(
+                "\x0b",
+                "\x0c",
+                "\x1c",
+                "\0",
+                "\x7f",
+                "\ufffd",
+                "\ud83d",
+                "\udc00",
+                "👍",
+                "\ue000",
+                "_",
+            ),
+        )
+    ),
+    max_size=30,
+).map("".join)
+
+
+@given(HOSTILE | nasty_text(), st.sampled_from([1, 60]), st.data())
+def test_words_count_as_the_tokenizer_counts_them(
+    text: str, times: int, data: st.DataObject
+) -> None:
+    text *= times
+    tokenizer = train("wordpiece")
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    assert counter.spaced
+    index = TokenIndex(text, counter, line_starts(text)[1:-1])
+    place = st.integers(0, len(text))
+    for _ in range(6):
+        start, end = sorted((data.draw(place), data.draw(place)))
+        assert index.count(start, end) == count(text[start:end]) <= index.at_most(start, end)
+    assert index.count(0, len(text)) == counter.count(text) == count(text)
+
+
+def test_tokens_with_white_space_are_no_words() -> None:
+    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
+    tokenizer.add_tokens(["two words"])
+    counter = resolve_counter(tokenizer)
+    assert not counter.spaced
+    text = "one two words three"
+    assert counter.count(text) == own_count(tokenizer)(text)
 
 
 def test_truncation_and_padding_touch_no_count(folder: Path) -> None:

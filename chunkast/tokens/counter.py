@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from chunkast.errors import ConfigError
 
-__all__ = ("Counter", "Window")
+__all__ = ("WHITE_SPACE", "Counter", "Window")
+
+# What every tokenizer of words takes for white space, as a character class.
+WHITE_SPACE: Final = r" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +35,16 @@ class Counter:
     at or before, in the same pre-token; the text itself begins at index ``start``. It is None
     for an encoding that does not split text at the boundaries which ``tokens/index.py`` proves.
 
+    ``spaced``: the boundaries are instead all positions beside white space of
+    :data:`WHITE_SPACE`.
+
     ``window`` is what the tokenizer says of its model's limit, if it does.
     """
 
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
+    spaced: bool = False
     window: Window | None = None
 
     def window_room(self) -> int:

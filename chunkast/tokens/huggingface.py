@@ -8,7 +8,9 @@ worker processes, and a process stays one that can be forked.
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from os import PathLike, fspath
@@ -17,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
-from chunkast.tokens.counter import Counter, Window
+from chunkast.tokens.counter import WHITE_SPACE, Counter, Window
+from chunkast.tokens.pretokens import CountFunctions, PretokenCounter
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -30,6 +33,8 @@ _LIMITS: Final = (
     ("sentence_bert_config.json", "max_seq_length"),
     ("tokenizer_config.json", "model_max_length"),
 )
+# A word with the white space before it, or white space alone.
+_WORD: Final = rf"[{WHITE_SPACE}]*[^{WHITE_SPACE}]+|[{WHITE_SPACE}]+"
 # transformers has a huge number for a tokenizer without a limit.
 _NO_LIMIT: Final = 2**31
 
@@ -118,9 +123,33 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
         # The engine takes no lone surrogates.
         return len(encode(without_surrogates(text), add_special_tokens=False))
 
+    functions = _by_words(copy.tokenizer, count)
     limit = copy.limit if limit is None or limit >= _NO_LIMIT else limit
     special = copy.tokenizer.num_special_tokens_to_add(False)
-    return Counter(name, count, window=None if limit is None else Window(limit, special))
+    window = None if limit is None else Window(limit, special)
+    if functions is None:
+        return Counter(name, count, window=window)
+    return Counter(name, functions.count, functions.token_ends, spaced=True, window=window)
+
+
+def _by_words(tokenizer: Tokenizer, count: Callable[[str], int]) -> CountFunctions | None:
+    """Counts from remembered words, for a tokenizer of BERT's; None for others.
+
+    BERT's pre-tokenizer splits a text at white space in any case, and gives that no tokens; what
+    its normalizer does to a character does not depend on others but for marks, which white space
+    is none of. No added token reaches over white space if it has none inside.
+    """
+    from tokenizers import models, normalizers, pre_tokenizers
+
+    parts = tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model
+    kinds = normalizers.BertNormalizer, pre_tokenizers.BertPreTokenizer, models.WordPiece
+    added = tokenizer.get_added_tokens_decoder().values()
+    if not all(map(isinstance, parts, kinds)) or any(
+        re.search(r"\s", token.content) or token.lstrip or token.rstrip for token in added
+    ):
+        return None
+    words = PretokenCounter((_WORD, _WORD), count)
+    return CountFunctions(words.count, words.token_ends)
 
 
 def _number(file: Path, key: str) -> int | None:

@@ -37,6 +37,9 @@ expressions do in one direction only: Python's white space also contains U+001C 
 Unicode version stays one in later versions. Lone surrogates are encoded as U+FFFD is. A
 document with surrogates in pairs is counted without these shortcuts, and so is every
 document by another counter.
+
+For a counter of words (``Counter.spaced``) every position beside white space is safe, and no
+other is taken for one.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ from itertools import accumulate, chain
 from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
-from chunkast.tokens.counter import Counter
+from chunkast.tokens.counter import WHITE_SPACE, Counter
 
 __all__ = ("NOT_EXACT", "Exact", "TokenIndex", "is_far_above")
 
@@ -63,6 +66,9 @@ _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za
 _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
+# The same for a counter that splits text at white space, and is known to do that alone.
+_SPACED = re.compile(rf"(?<=[{WHITE_SPACE}])|(?=[{WHITE_SPACE}])")
+_LAST_SPACED = re.compile(rf".*(?:[{WHITE_SPACE}]|.(?=[{WHITE_SPACE}]))", re.DOTALL)
 _SAFE_FIRST_CHARACTERS = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 # Checkpoints inside long blocks, so that no count has to walk far.
@@ -127,10 +133,12 @@ class TokenIndex:
         "_checkpoints",
         "_counter",
         "_inner",
+        "_last_safe",
         "_lengths",
         "_prefix",
         "_released",
         "_remembered",
+        "_safe",
         "_slash",
         "_tokens_per_character",
         "additive",
@@ -148,6 +156,8 @@ class TokenIndex:
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
+        self._safe = _SPACED if counter.spaced else _SAFE
+        self._last_safe = _LAST_SPACED if counter.spaced else _LAST_SAFE
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
         # By a checkpoint's number: where the tokens between the previous checkpoint and it end,
@@ -207,7 +217,7 @@ class TokenIndex:
     def _inner_checkpoint(self, start: int, end: int) -> int:
         if not self.additive:
             return end
-        match = _SAFE.search(self.text, start, end)
+        match = self._safe.search(self.text, start, end)
         return match.start() if match else end
 
     def estimate(self, position: int) -> int:
@@ -312,13 +322,13 @@ class TokenIndex:
             return self._begins_safely(position)
         if text[position] in "\r\n" and previous.isalnum():
             return True  # by far the most common, by rule 5
-        return _SAFE.match(text, position) is not None
+        return self._safe.match(text, position) is not None
 
     def _safe_after(self, start: int, end: int) -> int:
         """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or a checkpoint."""
         slot = bisect_right(self._checkpoints, start)
         checkpoint = self._checkpoints[slot] if slot < len(self._checkpoints) else end
-        match = _SAFE.search(self.text, start + 1, min(checkpoint, end))
+        match = self._safe.search(self.text, start + 1, min(checkpoint, end))
         return match.start() if match else min(checkpoint, end)
 
     def _safe_before(self, end: int, start: int) -> int:
@@ -329,9 +339,10 @@ class TokenIndex:
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
         text = self.text
-        if text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
+        after_word = text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum()
+        if after_word and not self._counter.spaced:
             return end - 1  # most sentences end like that; rule 3
-        match = _LAST_SAFE.match(self.text, near, end)
+        match = self._last_safe.match(self.text, near, end)
         if match:
             return match.end()
         # A paragraph may have thousands of lines in which no other rule finds anything.

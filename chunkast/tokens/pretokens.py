@@ -114,11 +114,11 @@ class CountFunctions(NamedTuple):
 class _Tokens(dict[str, int]):
     """The token counts of the pre-tokens met so far; others are encoded when they occur."""
 
-    def __init__(self, encoding: tiktoken.Encoding) -> None:
-        self._encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
 
     def __missing__(self, pretoken: str) -> int:
-        tokens = len(self._encode(pretoken.encode()))
+        tokens = self._count(pretoken)
         if len(pretoken) <= _MAX_REMEMBERED_LENGTH:
             if len(self) >= _MAX_REMEMBERED_PRETOKENS:
                 self.clear()
@@ -127,14 +127,21 @@ class _Tokens(dict[str, int]):
 
 
 class PretokenCounter:
-    """Counts texts by their pre-tokens, and those with unknown characters by ``others``."""
+    """Counts texts by their pre-tokens, and those with unknown characters by ``others``.
+
+    The ``patterns`` are for ASCII alone, and for all known characters; ``count`` is asked for the
+    tokens of a pre-token. Without ``others`` every character is known.
+    """
 
     def __init__(
-        self, patterns: tuple[str, str], encoding: tiktoken.Encoding, others: CountFunctions
+        self,
+        patterns: tuple[str, str],
+        count: Callable[[str], int],
+        others: CountFunctions | None = None,
     ) -> None:
         ascii_pattern, self._pattern = patterns
         self._ascii = re.compile(ascii_pattern)
-        self._tokens = _Tokens(encoding).__getitem__
+        self._tokens = _Tokens(count).__getitem__
         self._others = others
 
     # Compiling these takes milliseconds, which a program in English may never need.
@@ -146,16 +153,17 @@ class PretokenCounter:
     def _known(self) -> re.Pattern[str]:
         return re.compile(f"[{KNOWN}]*")
 
-    def _split(self, text: str) -> re.Pattern[str] | None:
+    def _split(self, text: str) -> re.Pattern[str] | CountFunctions:
+        """The pattern that splits the text, or what counts it otherwise."""
         if text.isascii():
             return self._ascii
-        return self._any if self._known.fullmatch(text) else None
+        return self._any if not self._others or self._known.fullmatch(text) else self._others
 
     def count(self, text: str) -> int:
         """How many tokens the text has."""
         split = self._split(text)
-        if split is None:
-            return self._others.count(text)
+        if isinstance(split, CountFunctions):
+            return split.count(text)
         if len(text) > _MAX_SPLIT_AT_ONCE:
             return sum(self._tokens(match[0]) for match in split.finditer(text))
         return sum(map(self._tokens, split.findall(text)))
@@ -163,8 +171,8 @@ class PretokenCounter:
     def token_ends(self, text: str, start: int) -> Iterable[int]:
         """For each token where its pre-token ends, in a text that begins at ``start``."""
         split = self._split(text)
-        if split is None:
-            return self._others.token_ends(text, start)
+        if isinstance(split, CountFunctions):
+            return split.token_ends(text, start)
         if len(text) > _MAX_SPLIT_AT_ONCE:
             found = split.finditer(text)
             each = (repeat(start + match.end(), self._tokens(match[0])) for match in found)
@@ -180,5 +188,6 @@ def by_pretokens(encoding: tiktoken.Encoding, others: CountFunctions) -> CountFu
     patterns = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
     if patterns is None:
         return others
-    counter = PretokenCounter(patterns, encoding, others)
+    encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
+    counter = PretokenCounter(patterns, lambda pretoken: len(encode(pretoken.encode())), others)
     return CountFunctions(counter.count, counter.token_ends)
