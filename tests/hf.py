@@ -18,10 +18,10 @@ from tokenizers import (
     trainers,
 )
 
-__all__ = ("FAMILIES", "own_count", "train")
+__all__ = ("FAMILIES", "UNKNOWN", "own_count", "train")
 
 _CORPUS: Final = Path(__file__).parents[1] / "fixtures" / "documents"
-_UNKNOWN: Final = "[UNK]"
+UNKNOWN: Final = "[UNK]"
 # The pattern of Llama 3, which is that of cl100k_base.
 _LLAMA: Final = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -31,7 +31,7 @@ _LLAMA: Final = (
 
 def _wordpiece() -> tuple[Tokenizer, Any]:
     """BERT, MiniLM, BGE."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token=_UNKNOWN))
+    tokenizer = Tokenizer(models.WordPiece(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer, trainers.WordPieceTrainer
@@ -74,7 +74,7 @@ def _unigram() -> tuple[Tokenizer, Any]:
 
 def _bpe_of_spaces() -> tuple[Tokenizer, Any]:
     """Llama 2: no pre-tokenizer, spaces marked by the normalizer."""
-    tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN, fuse_unk=True))
+    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN, fuse_unk=True))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
     )
@@ -83,7 +83,7 @@ def _bpe_of_spaces() -> tuple[Tokenizer, Any]:
 
 def _bpe_lower() -> tuple[Tokenizer, Any]:
     """BPE over Metaspace, with a normalizer that makes texts longer and shorter."""
-    tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN))
+    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
     )
@@ -105,10 +105,10 @@ FAMILIES: Final[dict[str, Callable[[], tuple[Tokenizer, Any]]]] = {
 def train(family: str) -> Tokenizer:
     """A tokenizer of a family, which adds [CLS] and [SEP] to a text as models read it."""
     tokenizer, trainer = FAMILIES[family]()
-    special = [_UNKNOWN, "[CLS]", "[SEP]"]
+    special = [UNKNOWN, "[CLS]", "[SEP]"]
     settings: dict[str, Any] = {"vocab_size": 1_000, "special_tokens": special}
     if isinstance(tokenizer.model, models.Unigram):
-        settings["unk_token"] = _UNKNOWN
+        settings["unk_token"] = UNKNOWN
     if family.startswith("byte"):
         settings["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
     texts = [path.read_text("utf-8") for path in sorted(_CORPUS.glob("*.md"))[:12]]

@@ -71,9 +71,11 @@ class Layout:
     ) -> Sequence[int]:
         """How many tokens lie before each position; never less than before the one earlier.
 
-        Exact at the starts of blocks. Inside a divided block the pieces are counted one
+        Where the index has more than estimates it is exact at the starts of blocks. Inside a divided block the pieces are counted one
         by one and their sum, which differs where words join, is scaled to the block's.
         """
+        if self.index.estimated:
+            return keep(map(self.index.estimate, self.pos))
         starts = keep(self._exact.each(self.pos))
         if NOT_EXACT not in starts:
             return starts
@@ -147,6 +149,12 @@ class Layout:
             upto = self._upto[j] = self.index.before(self.end(j))
         return max(upto - base, 0)
 
+    def has_at_most(self, i: int, j: int, room: int) -> bool:
+        """Whether a chunk of the units ``(i, j)`` has at most ``room`` tokens."""
+        if self.index.estimated:
+            return self.index.is_within(*self.span(i, j), room)
+        return self.count(i, j) <= room
+
     def context(self, i: int) -> int:
         """How many tokens the context of a chunk that begins with unit ``i`` takes."""
         known = self._context[i]
@@ -158,9 +166,11 @@ class Layout:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
         return self.within(i, j, self.config.budget - self.context(i) - reserve)
 
-    def furthest(self, i: int, j: int, room: int) -> int:
-        """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes at most ``room`` tokens."""
+    def furthest(self, i: int, j: int, room: int, *, about: bool = False) -> int:
+        """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes (``about``) at most ``room`` tokens."""
         h = max(bisect_right(self.before, self.before[i] + room, i, j + 1) - 1, i)
+        if about:
+            return h
         # From the estimate outwards in growing steps, then by bisection: one or two counts
         # where the estimate is exact, still few where a counter is far from it.
         step = 1
@@ -192,4 +202,4 @@ class Layout:
         """
         if is_far_above(self.before[j] - self.before[i], room):
             return False
-        return i == j or self.count(i, j) + self._suffix_tokens(self.pos[j]) <= room
+        return i == j or self.has_at_most(i, j, room - self._suffix_tokens(self.pos[j]))

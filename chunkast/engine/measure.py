@@ -31,12 +31,16 @@ class Measure:
     def fits(self, start: int, end: int) -> bool:
         """Whether a chunk over the span would be within the budget."""
         # Most spans are so short that nothing has to be counted.
-        return self.index.at_most(start, end) <= self.budget or self.size(start, end) <= self.budget
+        if self.index.at_most(start, end) <= self.budget:
+            return True
+        if self.trim:
+            start, end = trim_span(self.text, start, end)
+        return self.index.is_within(start, end, self.budget)
 
     def fits_untrimmed(self, start: int, end: int) -> bool:
         """The same, with the white space at the span's ends."""
         index = self.index
-        return index.at_most(start, end) <= self.budget or index.count(start, end) <= self.budget
+        return index.at_most(start, end) <= self.budget or index.is_within(start, end, self.budget)
 
     def is_above(self, start: int, end: int) -> bool:
         """Whether a chunk over the span is too large; a span that is by far is not counted."""

@@ -74,15 +74,15 @@ class Overlap:
         if not budget:
             return
         first, end = layout.span(previous.first, previous.last)
-        last = previous.last
+        last, may_fit = previous.last, layout.index.may_fit
         for each in reversed(self._last_units(previous, budget)):
             start = end if layout.kind[each] in _INNER else layout.start(each)
-            if first < start < end:
+            if first < start < end and may_fit(start, end, budget):
                 tokens = layout.count(each, last)
                 if tokens <= budget:
                     yield start, tokens
             for start in self._sentences(each):
-                if first < start < end:
+                if first < start < end and may_fit(start, end, budget):
                     tokens = layout.index.count(start, end)
                     if tokens <= budget:
                         yield start, tokens
@@ -102,7 +102,7 @@ class Overlap:
         ]
 
         def is_last(unit: int) -> bool:
-            return layout.pos[unit] <= first or layout.count(unit, previous.last) > budget
+            return layout.pos[unit] <= first or not layout.has_at_most(unit, previous.last, budget)
 
         # There may be hundreds.
         return units[: bisect_left(units, True, key=is_last) + 1]

@@ -155,7 +155,7 @@ class _Packer:
         and overlap; a point that parts what belongs together; the next point at all.
         """
         layout = self.layout
-        limit = layout.furthest(first, last, room)
+        limit = layout.furthest(first, last, room, about=layout.index.estimated)
         nearest = [h for h in range(limit, first, -1) if layout.score[h] > 0]
         for h in chain(self.by_value(nearest, first, room), nearest):
             if layout.within(first, h, room):
@@ -192,7 +192,7 @@ class _Packer:
         layout = self.layout
         one, two = pieces[-2:]
         crumb = self.config.budget // _CRUMB_SHARE
-        if self.begins_section(two.first) or layout.count(two.first, two.last) >= crumb:
+        if self.begins_section(two.first) or not layout.has_at_most(two.first, two.last, crumb - 1):
             return pieces
         before = self.reserve(pieces[-3]) if len(pieces) > 2 else 0
         start = layout.before[one.first]
@@ -209,7 +209,7 @@ class _Packer:
             if value <= 0:
                 break
             if (
-                layout.count(h, two.last) >= crumb
+                not layout.has_at_most(h, two.last, crumb - 1)
                 and layout.fits(one.first, h, before)
                 and layout.fits(h, two.last, self.reserve(left))
             ):

@@ -39,6 +39,7 @@ def chunks_of(
     All is packed when this returns. ``parts`` counts the chunks of each location, and goes on
     from document to document.
     """
+    unpacked = analysis if counter.token_starts is not None else None
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than all that comes after it, which needs the leaves.
     analysis = replace(analysis, blocks=_NO_TREE)
@@ -69,6 +70,9 @@ def chunks_of(
     overlap = Overlap(layout, sentences_of(document, layout, divider))
     has_text = leaves.texts(document.text, layout.pos)
     pieces = pack(layout, sections_of(headings, layout), overlap, has_text)
+    near = document.index.is_near
+    if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
+        return chunks_of(unpacked, config, replace(counter, token_starts=None), source, parts)
     return assemble(
         document,
         layout,

@@ -38,6 +38,9 @@ class Counter:
     ``spaced``: the boundaries are instead all positions beside white space of
     :data:`WHITE_SPACE`.
 
+    ``token_starts(text)`` gives for each token of a text, in order, about where it begins: a
+    character index. Nothing is known then of counts that add up.
+
     ``window`` is what the tokenizer says of its model's limit, if it does.
     """
 
@@ -45,6 +48,7 @@ class Counter:
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
     spaced: bool = False
+    token_starts: Callable[[str], Iterable[int]] | None = None
     window: Window | None = None
 
     def window_room(self) -> int:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import sha256
+from operator import itemgetter
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -128,7 +129,12 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
     special = copy.tokenizer.num_special_tokens_to_add(False)
     window = None if limit is None else Window(limit, special)
     if functions is None:
-        return Counter(name, count, window=window)
+
+        def token_starts(text: str) -> Iterator[int]:
+            offsets = encode(without_surrogates(text), add_special_tokens=False).offsets
+            return map(itemgetter(0), offsets)
+
+        return Counter(name, count, token_starts=token_starts, window=window)
     return Counter(name, functions.count, functions.token_ends, spaced=True, window=window)
 
 

@@ -38,6 +38,11 @@ Unicode version stays one in later versions. Lone surrogates are encoded as U+FF
 document with surrogates in pairs is counted without these shortcuts, and so is every
 document by another counter.
 
+A counter that says where tokens begin (``Counter.token_starts``), of which nothing else is known,
+encodes the document once, for estimates. These answer whether a span is within a budget where they
+are far enough from it; the text is counted elsewhere, and wherever its count is told. If the
+estimate of any chunk turns out to be further from its count, nothing is estimated (``engine/run.py``).
+
 For a counter of words (``Counter.spaced``) every position beside white space is safe, and no
 other is taken for one.
 """
@@ -49,7 +54,7 @@ import re
 import string
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Final
@@ -83,6 +88,11 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _MAX_REMEMBERED: Final = 16_384
 # In place of a count where none is known without counting.
 NOT_EXACT: Final = -1
+# An estimate is taken to be at most this many tokens, and one in so many, from the count.
+_MARGIN: Final = 8
+_MARGIN_SHARE: Final = 32
+# So many characters are encoded at once for estimates.
+_ENCODED_AT_ONCE: Final = 65_536
 # Offsets in texts with fewer characters than this fit in four bytes.
 _UNSIGNED_INT_LIMIT = 2**32
 
@@ -94,6 +104,11 @@ def is_far_above(estimated: int, room: int) -> bool:
     own counter.
     """
     return estimated > 4 * room + 64
+
+
+def _margin(tokens: int) -> int:
+    """How far an estimate may be from a count."""
+    return _MARGIN + tokens // _MARGIN_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +147,7 @@ class TokenIndex:
     __slots__ = (
         "_checkpoints",
         "_counter",
+        "_counts",
         "_inner",
         "_last_safe",
         "_lengths",
@@ -140,8 +156,10 @@ class TokenIndex:
         "_remembered",
         "_safe",
         "_slash",
+        "_starts",
         "_tokens_per_character",
         "additive",
+        "estimated",
         "exact",
         "text",
     )
@@ -156,6 +174,11 @@ class TokenIndex:
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
+        # Whether estimates come from one encoding of the text, and are not exact anywhere.
+        self.estimated = counter.token_starts is not None
+        self._starts = self._token_starts() if self.estimated else ()
+        # The counts of spans, where all that is known is estimates.
+        self._counts: dict[tuple[int, int], int] = {}
         self._safe = _SPACED if counter.spaced else _SAFE
         self._last_safe = _LAST_SPACED if counter.spaced else _LAST_SAFE
         self._slash = counter.name.startswith("o200k")
@@ -167,10 +190,14 @@ class TokenIndex:
         # How many tokens a character may have: no token of an encoding is empty.
         self._tokens_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
-        spans = map(slice, self._checkpoints, self._checkpoints[1:])
-        counts = map(counter.count, map(text.__getitem__, spans))
         keep = positions_in(text, len(self._checkpoints))
-        self._prefix: Sequence[int] = keep(accumulate(counts, initial=0))
+        self._prefix: Sequence[int]
+        if self.estimated:
+            self._prefix = keep(map(self.estimate, self._checkpoints))
+        else:
+            spans = map(slice, self._checkpoints, self._checkpoints[1:])
+            counts = map(counter.count, map(text.__getitem__, spans))
+            self._prefix = keep(accumulate(counts, initial=0))
         # Where estimates are exact without counting, and their values.
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions counted so far; None for a position that is not safe.
@@ -225,6 +252,8 @@ class TokenIndex:
 
         Never decreases from one position to a later one.
         """
+        if self.estimated:
+            return bisect_left(self._starts, position)
         slot = bisect_right(self._checkpoints, position) - 1
         start = self._checkpoints[slot]
         if start == position:
@@ -234,13 +263,41 @@ class TokenIndex:
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
     def at_most(self, start: int, end: int) -> float:
-        """An upper bound of ``count(start, end)`` without counting; infinite where there is none."""
+        """An upper bound of ``count(start, end)`` without counting; infinite where there is none.
+
+        Where there are estimates alone it is likely, not certain.
+        """
+        if self.estimated:
+            tokens = self.estimate(end) - self.estimate(start)
+            return tokens + _margin(tokens)
         return (end - start) * self._tokens_per_character
+
+    def is_within(self, start: int, end: int, room: int) -> bool:
+        """Whether ``text[start:end]`` has at most ``room`` tokens, as far as estimates tell."""
+        if self.estimated:
+            tokens = self.estimate(end) - self.estimate(start)
+            if abs(tokens - room) > _margin(tokens):
+                return tokens <= room
+        return self.count(start, end) <= room
+
+    def may_fit(self, start: int, end: int, room: int) -> bool:
+        """Whether estimates leave it open that ``text[start:end]`` has at most ``room`` tokens."""
+        if not self.estimated:
+            return True
+        tokens = self.estimate(end) - self.estimate(start)
+        return tokens - room <= _margin(tokens)
+
+    def is_near(self, start: int, end: int) -> bool:
+        """Whether the estimate of a span is as near its count as :meth:`is_within` takes it for."""
+        tokens = self.estimate(end) - self.estimate(start)
+        return abs(tokens - self.count(start, end)) <= _margin(tokens)
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:
             return 0
+        if self.estimated:
+            return self._counted(start, end)
         if not self.additive:
             return self._counter.count(self.text[start:end])
         if end - start <= _SHORT:
@@ -277,6 +334,26 @@ class TokenIndex:
             for slot in range(self._released, before):
                 self._inner.pop(slot, None)
             self._released = before
+
+    def _token_starts(self) -> Sequence[int]:
+        """Where the tokens of the text begin, but for what joins where it was taken apart."""
+        text, token_starts = self.text, self._counter.token_starts
+        assert token_starts is not None, "called only where there are estimates"
+        found: MutableSequence[int] = positions_in(text, len(text))(())
+        for at in range(0, len(text), _ENCODED_AT_ONCE):
+            starts = token_starts(text[at : at + _ENCODED_AT_ONCE])
+            # What a normalizer moves may begin before the token before it.
+            found.extend(accumulate((at + start for start in starts), max))
+        return found
+
+    def _counted(self, start: int, end: int) -> int:
+        """The count of a span, remembered."""
+        known = self._counts.get((start, end))
+        if known is None:
+            if len(self._counts) >= _MAX_REMEMBERED:
+                self._counts.clear()
+            known = self._counts[start, end] = self._counter.count(self.text[start:end])
+        return known
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
