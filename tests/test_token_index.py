@@ -36,8 +36,8 @@ from chunkast.tokens import (
     resolve_counter,
     vocabulary,
 )
-from chunkast.tokens import counter as counter_module
 from chunkast.tokens import index as index_module
+from chunkast.tokens import resolve as resolve_module
 from chunkast.tokens.index import Exact
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pretokens import CountFunctions, PretokenCounter, by_pretokens
@@ -169,8 +169,8 @@ def test_counters_of_ones_own() -> None:
     with pytest.raises(ConfigError) as raised:
         resolve_counter(7)
     assert str(raised.value) == (
-        "encoding=7: must be a tiktoken encoding's name, an object with an encode method, "
-        "or a callable from str to int"
+        "encoding=7: must be a tiktoken encoding's name, the path of a tokenizer.json, an object "
+        "with an encode method, or a callable from str to int"
     )
 
 
@@ -215,7 +215,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         tiktoken.registry, "ENCODING_CONSTRUCTORS", {**(known or {}), **constructors}
     )
     monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
-    counter_module._named.cache_clear()
+    resolve_module._named.cache_clear()
     monkeypatch.setattr(tiktoken.load, "read_file", lambda address: {}[address])
     monkeypatch.delenv("DATA_GYM_CACHE_DIR", raising=False)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
