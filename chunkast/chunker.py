@@ -48,9 +48,8 @@ class Chunker:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
         config = ChunkConfig.of(options) if config is None else config
-        self.counter = resolve_counter(
-            config.encoding, config.model, allow_download=config.allow_download
-        )
+        given = config.encoding, config.model
+        self.counter = resolve_counter(*given, allow_download=config.allow_download)
         if config.max_tokens == "model":
             config = replace(config, max_tokens=self.counter.window_room())
         self.config = config
