@@ -54,9 +54,17 @@ def iter_document(
     with paused():
         if isinstance(document, Notebook):
             return chunk_cells(chunker, document, source, parts)
-        if isinstance(document, str):
-            document = analyze(document, config, name, language, blanks=False)
-        return chunks_of(document, config, counter, source, parts)
+        # An analysis that is made here is kept by no name: its tree is freed when its leaves
+        # are known.
+        return chunks_of(
+            analyze(document, config, name, language, blanks=False)
+            if isinstance(document, str)
+            else document,
+            config,
+            counter,
+            source,
+            parts,
+        )
 
 
 def chunk_document(

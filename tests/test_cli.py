@@ -646,7 +646,10 @@ def test_numbers_of_thousands_of_digits_are_written(tmp_path: Path, jobs: int) -
     options = ("--front-matter", "parsed", "--jobs", jobs)
     done = run("chunk", "docs", *options, "-q", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
-    found = {record["source"]: record["metadata"] for record in records(done.stdout)}
+    found = {
+        record["source"].removeprefix("docs/"): record["metadata"]
+        for record in records(done.stdout)
+    }
     assert found.keys() == LONG_NUMBERS.keys() | good.keys()
     given = {name: found[name]["front_matter"] for name in LONG_NUMBERS}
     assert given == {
@@ -698,7 +701,7 @@ def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: 
         assert done.returncode == 1
         assert errors(done.stderr) == told
         if arguments[0] == "chunk":
-            assert set(sources(done.stdout)) == {f"{n}.md" for n in range(40)}
+            assert set(sources(done.stdout)) == good.keys()
     assert run("search", "Paragraph", "--db", "a.db", cwd=tmp_path).stdout
 
 

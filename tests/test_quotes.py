@@ -124,6 +124,7 @@ def test_the_values_of_a_configuration() -> None:
         "tools": {"search": {"type": "object"}},
         "extensions": ["math", "tables"],
         "front_matter": "raw",
+        "reserve_tokens": 0,
     }
 
 
