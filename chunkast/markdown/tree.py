@@ -19,7 +19,7 @@ from markdown_it.token import Token
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
 from chunkast.model import Block, mutable_type
 
-__all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree")
+__all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree", "relabelled")
 
 # Quote and item markers at the head of a line.
 _PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
@@ -79,6 +79,13 @@ def new_block(  # noqa: PLR0917 - by position is fastest
     block.closed = closed
     block.__class__ = Block
     return block  # type: ignore[no-any-return]
+
+
+def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
+    """``block`` as one of another kind or with other children."""
+    return new_block(
+        kind, block.start, block.end, children, block.level, block.content, block.info, block.closed
+    )
 
 
 class _Open:

@@ -18,7 +18,7 @@ from typing import Final
 
 import regex
 
-from chunkast.markdown.tree import new_block
+from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
 __all__ = ("arrange_html",)
@@ -81,18 +81,11 @@ def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
     pairs = _nested(_pairs(children, roles), len(children))
     for number, role in roles.items():
         if role.kind == "closer" or (role.kind and _labels(children, number)):
-            children[number] = _relabelled(role.kind, children[number])
+            children[number] = relabelled(role.kind, children[number])
     for opener, closer in pairs:
-        children[opener] = _relabelled("label", children[opener])
-        children[closer] = _relabelled("closer", children[closer])
-    return _relabelled(block.kind, block, tuple(_wrapped(children, pairs, roles)))
-
-
-def _relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
-    """``block`` as one of another kind or with other children."""
-    return new_block(
-        kind, block.start, block.end, children, block.level, block.content, block.info, block.closed
-    )
+        children[opener] = relabelled("label", children[opener])
+        children[closer] = relabelled("closer", children[closer])
+    return relabelled(block.kind, block, tuple(_wrapped(children, pairs, roles)))
 
 
 def _wrapped(

@@ -20,7 +20,7 @@ from typing import Final
 
 import regex
 
-from chunkast.markdown.tree import new_block
+from chunkast.markdown.tree import new_block, relabelled
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
@@ -209,6 +209,4 @@ def _rebuilt(block: Block, parts: Mapping[int, tuple[Block, ...]]) -> Block:
             children.append(_rebuilt(child, parts))
         else:
             children.extend(parts.get(child.start, (child,)))
-    return new_block(
-        block.kind, block.start, block.end, tuple(children), block.level, block.content, block.info
-    )
+    return relabelled(block.kind, block, tuple(children))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from markdown_it import rules_block
-from markdown_it.common.html_re import attribute
+from markdown_it.common.html_re import attribute, close_tag
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
@@ -47,8 +47,7 @@ _HTML_KINDS: Final = (
     *HTML_SEQUENCES[:-1],
     (
         re.compile(
-            rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<a>{attribute}))(?P=a))*\s*/?"
-            r"|/[A-Za-z][A-Za-z0-9\-]*\s*)>\s*$"
+            rf"(?:<[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<a>{attribute}))(?P=a))*\s*/?>|{close_tag})\s*$"
         ),
         *HTML_SEQUENCES[-1][1:],
     ),
