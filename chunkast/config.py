@@ -90,14 +90,15 @@ class ChunkConfig:
         it is embedded ("query: ", an instruction); below ``max_tokens``.
     overlap: a fraction of the budget, which is ``max_tokens`` less ``reserve_tokens`` (float
         below 1), or a number of tokens (int).
-    min_tokens: neighbouring sections under one parent are merged while one of them is
-        smaller than this and the sum fits; None: whenever the sum fits; 0: never.
+    min_tokens: neighbouring sections under one parent are joined while one of them is
+        smaller than this and the sum fits, and so is any smaller piece; None: sections whenever
+        the sum fits, pieces below a tenth of the budget; 0: never.
     encoding: a tiktoken encoding's name; the path of a ``tokenizer.json`` (a str that ends with
         .json, or a ``Path``; needs the extra ``hf``); a tokenizer of ``tokenizers`` or
         ``transformers``, or any object with an ``encode`` method; a callable from str to int.
     model: a model's name, in place of ``encoding``.
     packing: "sections" (heading sections stay whole while they fit) or "fill".
-    window: how many tokens back from the limit a cut is looked for; None: 200 of 900.
+    window: how many tokens back from the limit "fill" looks for a cut; None: 200 of 900.
     decay: how much of a point's score is lost at the far end of the window (0 to 1).
     scores: overrides of the score table, by kind (see ``chunkast.scores``).
     context: what ``embed_text`` puts before the text: "none", "title" or "headings".

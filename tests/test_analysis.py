@@ -67,14 +67,15 @@ def cut_here(draft: DocumentDraft) -> Patch[Analysis]:
     return Patch(value=draft.value.plus(break_points=points))
 
 
-NOTE = "Read the meter, then write it down. " * 6
-PAPER = f"# Meters\n\n{NOTE}\n---8<---\n{NOTE}\n\n{NOTE}\n\n---8<---\n\n{NOTE}\n"
+NOTES = [f"Read meter {number}, then write it down.\n" for number in range(12)]
+NOTES[3] = NOTES[9] = "---8<---\nRead the meter at the gate, then write it down.\n"
+PAPER = "\n".join(NOTES)
 
 
 @pytest.mark.parametrize("packing", ["sections", "fill"])
 def test_a_users_points_are_cut_at(packing: Any) -> None:
     scissors: DocumentHeuristic = Heuristic("scissors", "post-parse", cut_here)
-    options = {"max_tokens": 100, "overlap": 0, "packing": packing}
+    options = {"max_tokens": 80, "overlap": 0, "packing": packing, "window": 80}
     plain = Chunker(**options).chunk(PAPER)
     assert sum(chunk.text.startswith("---8<---") for chunk in plain) < 2
     chunker = Chunker(heuristics=[scissors], **options)

@@ -19,6 +19,8 @@ from chunkast.engine.leaves import Leaves
 from chunkast.engine.overlap import Overlap, sentences_of
 from chunkast.engine.piece import Piece
 from chunkast.engine.refine import refine
+from chunkast.engine.sections import sections_of
+from chunkast.model import Heading
 from chunkast.tokens import Counter
 from tests.units import Unit, config, nothing, row, tokens
 
@@ -29,28 +31,33 @@ def overlap_of(
     *,
     sentences: Mapping[int, list[int]] | None = None,
     budget: int = 9_999,
+    headed: Sequence[int] = (),
     **options: Any,
 ) -> Overlap:
-    """The overlap of a row; ``sentences`` are the tokens in a unit before each later sentence."""
+    """The overlap of a row; ``sentences`` are the tokens in a unit before each later sentence.
+
+    ``headed`` are the units that begin sections.
+    """
     layout = row(units, budget, overlap=overlap, **options)
+    headings = [Heading(layout.pos[unit], layout.pos[unit + 1], 1, "w", ("w",)) for unit in headed]
 
     def starts(unit: int) -> list[int]:
         return [layout.pos[unit] + before for before in (sentences or {}).get(unit, [])]
 
-    return Overlap(layout, starts)
+    return Overlap(layout, sections_of(headings, layout), starts)
 
 
 def begun(overlap: Overlap, previous: tuple[int, int], piece: tuple[int, int], room: int) -> int:
     """How many tokens ``piece`` repeats of ``previous``."""
     layout = overlap._layout
-    start, count = overlap.start(Piece(*previous, False), Piece(*piece, False), room)
+    start, count = overlap.start(Piece(*previous), Piece(*piece), room)
     end = layout.end(piece[1])
     assert count == tokens(layout.text[start:end])
     return count - layout.count(*piece)
 
 
 def reserved(overlap: Overlap, first: int, last: int) -> int:
-    return overlap.reserve(Piece(first, last, False))
+    return overlap.reserve(Piece(first, last))
 
 
 def test_a_tail_is_the_most_units_that_the_overlap_s_own_budget_holds() -> None:
@@ -122,12 +129,50 @@ def test_no_tail_begins_in_the_white_space_at_a_piece_s_end() -> None:
     overlap = overlap_of([2, 3, "\n\n", "\n", 2], 4, sentences={1: [3], 2: [0]})
     assert reserved(overlap, 0, 4) == 4
     assert begun(overlap, (0, 4), (4, 5), 4) == 0
-    assert overlap.start(Piece(0, 4, False), Piece(4, 5, False), 4)[0] == overlap._layout.start(4)
+    assert overlap.start(Piece(0, 4), Piece(4, 5), 4)[0] == overlap._layout.start(4)
 
 
 def test_a_longer_tail_without_more_tokens_is_longer() -> None:
     overlap = overlap_of([5, "x\n", 4, 6], 4)
-    assert overlap.start(Piece(0, 3, False), Piece(3, 4, False), 99)[0] == overlap._layout.start(1)
+    assert overlap.start(Piece(0, 3), Piece(3, 4), 99)[0] == overlap._layout.start(1)
+
+
+def test_nothing_is_repeated_of_another_section_or_before_one() -> None:
+    overlap = overlap_of([5, 1, 1, 1, 1, 4], 9, headed=[2, 5])
+    # Of the section that begins with unit 2 all but its beginning.
+    assert begun(overlap, (0, 5), (5, 6), 99) == 2
+    assert reserved(overlap, 0, 5) == 0
+    assert reserved(overlap, 0, 4) == 2
+    assert reserved(overlap, 0, 3) == 0
+    assert reserved(overlap, 0, 2) == 0
+
+
+def test_a_piece_leaves_room_wherever_the_one_before_it_begins() -> None:
+    overlap = overlap_of([1, 2, 3, 1, 5, 5], 4, budget=10)
+    # Before the first piece there is nothing, before unit 4 at most 4 tokens and one.
+    assert overlap.leaves_room(0, 4)
+    assert overlap.leaves_room(4, 5)
+    assert not overlap.leaves_room(4, 6)
+    # Units of 6 tokens are not repeated, so that no room is taken.
+    assert overlap_of([1, 6, 5, 5], 4, budget=10).leaves_room(2, 4)
+    assert not overlap_of([1, 6, 5, 5], 6, budget=10).leaves_room(2, 4)
+    assert not overlap_of([1, 6, 5, 6], 4, budget=10).leaves_room(2, 4)
+    # A section has nothing before it, without a budget nothing has.
+    assert overlap_of([1, 4, 5, 5], 4, budget=10, headed=[2]).leaves_room(2, 4)
+    assert not overlap_of([1, 4, 5, 5], 4, budget=10).leaves_room(2, 4)
+    assert overlap_of([1, 4, 5, 5], 0, budget=10).leaves_room(2, 4)
+
+
+@given(st.lists(st.integers(0, 6), min_size=4, max_size=20), st.integers(0, 9), st.data())
+def test_what_leaves_room_has_it(sizes: list[int], budget: int, data: st.DataObject) -> None:
+    overlap = overlap_of(["x" + "w" * size + "\n\n" for size in sizes], budget, budget=12)
+    first = data.draw(st.integers(1, len(sizes) - 1))
+    last = data.draw(st.integers(first + 1, len(sizes)))
+    for begin in range(first):
+        if overlap.leaves_room(first, last):
+            assert overlap._layout.fits(first, last, reserved(overlap, begin, first))
+        else:
+            assert sum(sizes[first:last]) + reserved(overlap, 0, first) > 12
 
 
 KINDS = st.sampled_from(["paragraph", "paragraph", "line", "lead-in"])
@@ -167,7 +212,7 @@ def test_a_tail_among_hundreds_of_units_is_found_with_a_few_counts() -> None:
         return tokens(text)
 
     for budget in (0, 1, 3, 60, 499, 900):
-        overlap = overlap_of([1] * 1_000, budget, counter=Counter("w", count))
+        overlap = overlap_of([1] * 1_001, budget, counter=Counter("w", count))
         counted.clear()
         assert reserved(overlap, 0, 1_000) == (budget + 1 if budget else 0)
         assert len(counted) <= 24
@@ -177,7 +222,7 @@ def test_a_tail_among_hundreds_of_units_is_found_with_a_few_counts() -> None:
         assert not counted
     # Where the longest tail fits, no other is looked at.
     overlap = overlap_of([1] * 1_000, 900, counter=Counter("w", count))
-    overlap.reserve(Piece(0, 999, False))
+    overlap.reserve(Piece(0, 999))
     counted.clear()
     assert begun(overlap, (0, 999), (999, 1_000), 2_000) == 900
     assert len(counted) <= 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -15,11 +16,10 @@ from hypothesis import strategies as st
 
 from chunkast import BreakPoint, ProtectedRegion, best_cut
 from chunkast.boundaries import cut_value
-from chunkast.engine.anchors import anchors
+from chunkast.engine.joining import Joins, joined
 from chunkast.engine.layout import Layout
 from chunkast.engine.overlap import Overlap
 from chunkast.engine.packer import pack
-from chunkast.engine.piece import Piece
 from chunkast.engine.sections import sections_of
 from chunkast.model import Heading
 from chunkast.tokens import Counter
@@ -49,15 +49,22 @@ def packed(
     *,
     texts: Sequence[bool] | None = None,
     kinds: Mapping[int, str] | None = None,
+    depths: Mapping[int, int] | None = None,
     **options: Any,
 ) -> list[Place]:
     """The pieces of a row in which ``levels`` has the units that are headings."""
     levels = levels or {}
     layout = row(units, budget, kinds={**headed(levels), **(kinds or {})}, **options)
-    overlap = Overlap(layout, lambda _: [])
+    sections = sections_of(headings_in(layout, levels), layout)
+    overlap = Overlap(layout, sections, lambda _: [])
     has_text = texts or [unit not in levels for unit in range(layout.units)]
-    pieces = pack(layout, sections_of(headings_in(layout, levels), layout), overlap, has_text)
-    return [(piece.first, piece.last) for piece in pieces]
+    found = {unit: (depths or {}).get(unit, 0) for unit in range(layout.units + 1)}
+    return [*pack(layout, sections, overlap, has_text, [*found.values()])]
+
+
+def filled(units: Sequence[Unit], budget: int, *args: Any, **options: Any) -> list[Place]:
+    """The pieces that "fill" makes of a row."""
+    return packed(units, budget, *args, packing="fill", **options)
 
 
 # The search
@@ -308,72 +315,88 @@ def test_an_empty_text_and_a_blank_one() -> None:
     assert row(["\n\n", "w"], 4).end(1) == 0
 
 
-# Anchors
+# Joining
 
-KINDS = st.sampled_from(["paragraph", "paragraph", "h2", "lead-in"])
+KINDS = st.sampled_from(["paragraph", "paragraph", "list-item-0", "h2", "lead-in"])
 
 
-@given(st.lists(st.tuples(st.integers(1, 3), KINDS), min_size=8, max_size=40), st.integers(1, 3))
-def test_an_anchor_is_the_one_best_point_within_two_budgets(
-    body: list[tuple[int, str]], budget: int
+def joined_plainly(
+    layout: Layout, bounds: Sequence[int], depths: Sequence[int], joins: Joins
+) -> list[int]:
+    """One boundary after the other, the first by what the order says, until all were tried."""
+    kept, tried = list(bounds), set[int]()
+
+    def key(place: tuple[int, int, int]) -> tuple[float, ...]:
+        i, h, j = place
+        before, score, pos = layout.before, layout.score[h], layout.pos[h]
+        smaller = min(before[h] - before[i], before[j] - before[h])
+        sample = layout.text[pos : pos + 20].encode(errors="replace")
+        return score >= 0, -depths[h], score, smaller, crc32(sample) >> 8, h
+
+    while True:
+        triples = zip(kept, kept[1:], kept[2:], strict=False)
+        left = [triple for triple in triples if triple[1] not in tried]
+        if not left:
+            return kept
+        i, h, j = min(left, key=key)
+        tried.add(h)
+        if joins(i, h, j):
+            kept.remove(h)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 5), KINDS, st.integers(0, 2)), max_size=40),
+    st.integers(1, 20),
+    st.data(),
+)
+def test_boundaries_go_one_by_one_in_their_order(
+    body: list[tuple[int, str, int]], budget: int, data: st.DataObject
 ) -> None:
-    sizes = [size for size, _ in body]
-    layout = row(sizes, budget, kinds={unit: kind for unit, (_, kind) in enumerate(body)})
-    before = layout.before
-    good = [unit for unit in range(2, layout.units - 1) if layout.score[unit] > 0]
-    texts = {unit: layout.text[layout.pos[unit] :][:80] for unit in good}
-    found = anchors(layout, 1, layout.units - 1)
-    for unit in found:
-        assert layout.score[unit] > 0
-        assert before[unit] - before[1] >= 2 * budget
-        assert before[layout.units - 1] - before[unit] >= 2 * budget
-    for unit in good:
-        near = [h for h in good if h != unit and abs(before[h] - before[unit]) <= 2 * budget]
-        if unit in found:
-            assert all(layout.score[h] <= layout.score[unit] for h in near)
-            # Of points of which nothing is better none is an anchor.
-            assert all(
-                (layout.score[h], texts[h]) != (layout.score[unit], texts[unit]) for h in near
-            )
-        elif all(layout.score[h] < layout.score[unit] for h in near):
-            room = min(before[unit] - before[1], before[layout.units - 1] - before[unit])
-            assert room < 2 * budget or before[layout.units - 1] - before[1] == 4 * budget
+    kinds = {unit: kind for unit, (_, kind, _) in enumerate(body)}
+    layout = row([size for size, _, _ in body], budget, kinds=kinds)
+    depths = [*(depth for _, _, depth in body), 0, 0]
+    # Units that were joined before, and some that are not taken part of.
+    units = range(layout.units + 1)
+    bounds = sorted(data.draw(st.sets(st.sampled_from(units))))
+    asked: list[tuple[int, int, int]] = []
+
+    def joins(i: int, h: int, j: int) -> bool:
+        asked.append((i, h, j))
+        return layout.fits(i, j)
+
+    found = joined(layout, bounds, depths, joins)
+    once, asked = asked, []
+    assert found == joined_plainly(layout, bounds, depths, joins)
+    # Each is asked for once, with what its pieces are then.
+    assert sorted(once) == sorted(asked)
+    assert not any(layout.fits(i, j) for i, j in zip(found, found[2:], strict=False))
 
 
-def test_where_anchors_are() -> None:
-    # 21 units of 1 token; a budget of 5 has a radius of 10.
-    assert anchors(row([1] * 21, 5, kinds={10: "h1"}), 0, 21) == [10]
-    assert anchors(row([1] * 21, 5, kinds={11: "h1"}), 0, 21) == [11]
-    assert anchors(row([1] * 21, 5, kinds={9: "h1"}), 0, 21) == []
-    assert anchors(row([1] * 21, 5, kinds={12: "h1"}), 0, 21) == []
-    # Spans of at most four budgets have none.
-    assert anchors(row([1] * 20, 5, kinds={10: "h1"}), 0, 20) == []
-    # Of two that are equal and in reach of each other none is one; beyond reach both are.
-    assert anchors(row([1] * 70, 5, kinds={15: "h1", 25: "h1"}), 0, 41) == []
-    assert anchors(row([1] * 70, 5, kinds={15: "h1", 26: "h1"}), 0, 41) == [15, 26]
-    # Nor have later ones, and where a span begins is no point of it.
-    assert anchors(row([1] * 50, 5, kinds={20: "h1"}), 10, 30) == []
-    assert anchors(row([1] * 80, 5, kinds={5: "h1", 15: "h2"}), 5, 46) == [15]
-    # However low a score is.
-    low = dict.fromkeys(range(21), 0.5)
-    assert anchors(row([1] * 21, 5, scores={**low, 10: 0.6}), 0, 21) == [10]
-    assert anchors(row([1] * 21, 5, scores=dict.fromkeys(range(21), 0)), 0, 21) == []
-    # Penalties are none, and hide none.
-    assert anchors(row([1] * 21, 5, kinds={10: "lead-in"}), 0, 21) == []
-    assert anchors(row([1] * 21, 5, scores={10: 0}), 0, 21) == []
+def test_the_order_of_boundaries() -> None:
+    def order(units: Sequence[Unit], depths: Mapping[int, int], **options: Any) -> list[int]:
+        layout = row(units, 9, **options)
+        asked: list[int] = []
 
+        def joins(_: int, h: int, __: int) -> bool:
+            asked.append(h)
+            return False
 
-def test_anchors_are_told_apart_by_80_characters_of_the_text_that_follows() -> None:
-    def at(unit: int, text: str) -> list[int]:
-        units: list[Unit] = [*["w" + "x" * 90] * 41]
-        units[unit] = text
-        return anchors(row(units, 5), 0, 41)
+        every = [depths.get(unit, 0) for unit in range(layout.units + 1)]
+        joined(layout, range(layout.units + 1), every, joins)
+        return asked
 
-    # Where all are alike there is none. One that differs stands out, or hides where it is.
-    assert at(20, "w" + "x" * 90) == at(20, "w" + "x" * 78 + "xy" + "x" * 10) == []
-    assert {at(20, f"w{n}" + "x" * 88) == [20] for n in range(8)} == {True, False}
-    assert {at(20, "w" + "x" * 78 + f"{n}" + "x" * 11) == [20] for n in range(8)} == {True, False}
-    assert at(20, "w" + "x" * 88 + "\ud800") == []
+    # What parts what belongs together goes first, however deep others are; of depths the deepest.
+    scores = {1: -1, 2: 70, 3: 20, 4: 80}
+    assert order([9, 9, 9, 9, 9], {4: 2, 2: 1, 3: 1}, scores=scores) == [1, 4, 3, 2]
+    # A score of 0 is no penalty.
+    assert order([9, 9, 9], {}, scores={1: 0, 2: -0.5}) == [2, 1]
+    # The smaller of the two pieces decides, not both together.
+    assert order([9, 1, 40, 5, 5, 5], {})[:2] in ([1, 2], [2, 1])
+    # Then the text that follows, of which 20 characters count.
+    assert order([f"w{n}\n" for n in range(6)], {}) != [1, 2, 3, 4, 5]
+    assert order([f"w{'x' * 18}{n}\n" for n in range(6)], {}) != [1, 2, 3, 4, 5]
+    assert order([f"w{'x' * 19}{n}\n" for n in range(6)], {}) == [1, 2, 3, 4, 5]
+    assert order(["w\ud800\n"] * 3, {}) == [1, 2]
 
 
 # Packing
@@ -385,7 +408,7 @@ SECTIONS: dict[str, tuple[list[Unit], int, dict[int, int], dict[str, Any], list[
         [1, 4, 1, 4], 10, {0: 1, 2: 2}, {}, [(0, 4)],
     ),
     "each section that fits is whole, though more would fit": (
-        [1, 6, 1, 6, 1, 6], 14, {0: 1, 2: 1, 4: 1}, {}, [(0, 4), (4, 6)],
+        [1, 5, 1, 6, 1, 7], 14, {0: 1, 2: 1, 4: 1}, {}, [(0, 4), (4, 6)],
     ),
     "neighbours are merged while they fit": (
         [1, 2, 1, 2, 1, 2, 1, 2], 9, {0: 1, 2: 1, 4: 1, 6: 1}, {}, [(0, 6), (6, 8)],
@@ -412,13 +435,13 @@ SECTIONS: dict[str, tuple[list[Unit], int, dict[int, int], dict[str, Any], list[
         [1, 2, 1, 4, 1, 4], 12, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
     ),
     "while one of both is smaller: the second": (
-        [1, 4, 1, 2, 1, 7], 15, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
+        [1, 7, 1, 4, 1, 2], 15, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 2), (2, 6)],
     ),
     "two that are not smaller stay apart": (
         [1, 3, 1, 3, 1, 7], 15, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 2), (2, 4), (4, 6)],
     ),
     "one token less, and they are merged": (
-        [1, 2, 1, 2, 1, 7], 13, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
+        [1, 2, 1, 3, 1, 8], 15, {0: 1, 2: 1, 4: 1}, {"min_tokens": 4}, [(0, 4), (4, 6)],
     ),
     "a heading goes with the text it heads": (
         [1, 1, 8, 1, 8], 10, {0: 1, 1: 2, 3: 2}, {}, [(0, 3), (3, 5)],
@@ -437,20 +460,41 @@ SECTIONS: dict[str, tuple[list[Unit], int, dict[int, int], dict[str, Any], list[
         [1, 5, 1, 4, 1, 1], 6, {0: 1, 2: 1, 4: 1, 5: 1}, {}, [(0, 2), (2, 4), (4, 6)],
     ),
     "too many headings alone are cut": (
-        [1, 9, 4, 4, 4], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {}, [(0, 2), (2, 4), (4, 5)],
+        [1, 9, 3, 4, 5], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {}, [(0, 2), (2, 4), (4, 5)],
     ),
     "headings alone share a crumb where a user's score lets them": (
         [1, 9, 5, 5, 1], 10, {0: 1, 2: 1, 3: 1, 4: 1}, {"kinds": {3: "h1", 4: "h1"}},
         [(0, 2), (2, 3), (3, 5)],
     ),
     "headings and nothing else": (
-        [4, 4, 4], 8, {0: 1, 1: 2, 2: 2}, {}, [(0, 2), (2, 3)],
+        [3, 4, 5], 8, {0: 1, 1: 2, 2: 2}, {}, [(0, 2), (2, 3)],
     ),
     "a text before all headings is a piece": (
         [8, 1, 8], 10, {1: 1}, {}, [(0, 1), (1, 3)],
     ),
     "a unit larger than the budget is a piece": (
         [1, 30, 1, 2], 10, {0: 1, 2: 1}, {}, [(0, 1), (1, 2), (2, 4)],
+    ),
+    "a crumb, less than a tenth, joins the end of what was cut": (
+        [1, 20, 25, 10, 1, 2], 40, {0: 1, 4: 1}, {}, [(0, 2), (2, 6)],
+    ),
+    "or its beginning": (
+        [1, 2, 1, 20, 25, 10], 40, {0: 1, 2: 1}, {}, [(0, 4), (4, 6)],
+    ),
+    "a tenth is no crumb": (
+        [1, 20, 25, 10, 1, 3], 40, {0: 1, 4: 1}, {}, [(0, 2), (2, 4), (4, 6)],
+    ),
+    "nor does one join what has no room": (
+        [1, 20, 28, 10, 1, 2], 40, {0: 1, 4: 1}, {}, [(0, 2), (2, 4), (4, 6)],
+    ),
+    "with 0 there are crumbs": (
+        [1, 20, 25, 10, 1, 2], 40, {0: 1, 4: 1}, {"min_tokens": 0}, [(0, 2), (2, 4), (4, 6)],
+    ),
+    "whatever is smaller than min_tokens is one": (
+        [1, 20, 25, 8, 1, 3], 40, {0: 1, 4: 1}, {"min_tokens": 5}, [(0, 2), (2, 6)],
+    ),
+    "a piece of what was cut too": (
+        [1, 38, 3, 1, 30], 40, {0: 1, 3: 1}, {}, [(0, 2), (2, 5)],
     ),
 }  # fmt: skip
 
@@ -466,25 +510,6 @@ def test_sections(
     pieces: list[Place],
 ) -> None:
     assert packed(units, budget, levels, **options) == pieces
-
-
-def test_a_piece_is_whole_where_no_section_was_cut_for_it() -> None:
-    levels = {0: 1, 2: 1, 4: 1, 6: 1}
-    layout = row([1, 2, 1, 9, 1, 5, 4], 6, kinds=headed(levels))
-    overlap = Overlap(layout, lambda _: [])
-    sections = sections_of(headings_in(layout, levels), layout)
-    assert pack(layout, sections, overlap, [unit not in levels for unit in range(7)]) == [
-        Piece(0, 3, True),
-        Piece(3, 4, False),
-        Piece(4, 6, True),
-        Piece(6, 7, True),
-    ]
-    layout = row([5, 5, 5, 5, 3], 20)
-    pieces = pack(layout, sections_of([], layout), Overlap(layout, lambda _: []), [True] * 5)
-    assert pieces == [Piece(0, 2, False), Piece(2, 5, False)]
-    layout = row([5, 5, 5, 5, 5], 20)
-    pieces = pack(layout, sections_of([], layout), Overlap(layout, lambda _: []), [True] * 5)
-    assert pieces == [Piece(0, 4, False), Piece(4, 5, False)]
 
 
 def test_to_fill_sections_are_not_kept_apart() -> None:
@@ -504,6 +529,56 @@ def test_context_yields_before_a_heading_is_parted_from_its_text() -> None:
         (2, 4),
         (4, 6),
     ]
+
+
+# Units, the budget, other options, the pieces.
+BODIES: dict[str, tuple[list[Unit], int, dict[str, Any], list[Place]]] = {
+    "lower scores go first": (
+        [2, 2, 2, 2], 4, {"scores": {1: 70, 2: 20, 3: 60}}, [(0, 1), (1, 3), (3, 4)],
+    ),
+    "but deeper places before all others": (
+        [2, 2, 2, 2], 4, {"scores": {1: 70, 2: 20, 3: 60}, "depths": {1: 1}}, [(0, 2), (2, 4)],
+    ),
+    "and what parts what belongs together before these": (
+        [2, 2, 2, 2], 4, {"scores": {1: 70, 2: -1, 3: 60}, "depths": {1: 1}},
+        [(0, 1), (1, 3), (3, 4)],
+    ),
+    "the smallest pieces grow first": (
+        [4, 3, 2, 5], 5, {}, [(0, 1), (1, 3), (3, 4)],
+    ),
+    "all but the first leave room for overlap, and a token where it ends": (
+        [4, 4, 4, 3, 3, 4], 12, {"scores": {1: 1, 2: 2, 3: 70, 4: 5, 5: 6}, "overlap": 4},
+        [(0, 3), (3, 5), (5, 6)],
+    ),
+    "where there is any": (
+        [4, 4, 4, 3, 3, 4], 12, {"scores": {1: 1, 2: 2, 3: 70, 4: 5, 5: 6}}, [(0, 3), (3, 6)],
+    ),
+    "and where its end can be repeated": (
+        [4, 4, 5, 3, 3, 4], 13, {"scores": {1: 1, 2: 2, 3: 70, 4: 5, 5: 6}, "overlap": 4},
+        [(0, 3), (3, 6)],
+    ),
+    "context takes room": (
+        [2, 2, 2, 9], 10, {"context": lambda unit: 7 * (unit == 0)}, [(0, 1), (1, 3), (3, 4)],
+    ),
+    "and yields before what belongs together is parted": (
+        [2, 2, 2, 9], 10, {"context": lambda unit: 7 * (unit == 0), "scores": {1: -1}},
+        [(0, 2), (2, 3), (3, 4)],
+    ),
+    "but for 0 tokens too many": (
+        [2, 9, 2, 9], 10, {"scores": {1: -1}}, [(0, 1), (1, 2), (2, 3), (3, 4)],
+    ),
+    "what has to be put after a piece counts": (
+        [3, 3, 3, 3], 10, {"suffix": lambda unit: 5 * (unit == 2), "scores": {1: 1, 2: 2, 3: 3}},
+        [(0, 1), (1, 4)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("units", "budget", "options", "pieces"), BODIES.values(), ids=BODIES)
+def test_bodies_are_joined(
+    units: list[Unit], budget: int, options: dict[str, Any], pieces: list[Place]
+) -> None:
+    assert packed(units, budget, **options) == pieces
 
 
 # The window is two of ten tokens unless told; no decay unless told, so that scores decide.
@@ -562,24 +637,22 @@ CUTS: dict[str, tuple[list[Unit], int, dict[str, Any], list[Place]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("packing", ["sections", "fill"])
 @pytest.mark.parametrize(("units", "budget", "options", "pieces"), CUTS.values(), ids=CUTS)
-def test_cuts(
-    units: list[Unit], budget: int, options: dict[str, Any], pieces: list[Place], packing: str
+def test_cuts_of_the_search(
+    units: list[Unit], budget: int, options: dict[str, Any], pieces: list[Place]
 ) -> None:
-    given_ = {"decay": 0, **options}
-    assert packed(units, budget, packing=packing, **given_) == pieces
+    assert filled(units, budget, **{"decay": 0, **options}) == pieces
 
 
 def test_pieces_after_the_first_leave_room_for_overlap() -> None:
     # The second may repeat the last unit of the first, 2 tokens and one where they join: of
     # ten it has seven for itself.
     units: list[Unit] = [4, 4, 2, 3, 3, 3, 3, 5]
-    assert packed(units, 10, overlap=2, window=0) == [(0, 3), (3, 5), (5, 7), (7, 8)]
-    assert packed(units, 10, overlap=0, window=0) == [(0, 3), (3, 6), (6, 8)]
+    assert filled(units, 10, overlap=2, window=0) == [(0, 3), (3, 5), (5, 7), (7, 8)]
+    assert filled(units, 10, overlap=0, window=0) == [(0, 3), (3, 6), (6, 8)]
     # To "fill" a section may begin there: before a heading nothing is repeated.
     units = [4, 4, 2, 3, 3, 4, 3, 5]
-    assert packed(
+    assert filled(
         units,
         10,
         {3: 1},
@@ -587,14 +660,13 @@ def test_pieces_after_the_first_leave_room_for_overlap() -> None:
         kinds={4: "paragraph"},
         overlap=2,
         window=0,
-        packing="fill",
     ) == [(0, 3), (3, 6), (6, 8)]
 
 
 def test_context_takes_room_in_a_cut() -> None:
     units: list[Unit] = [2, 2, 2, 2, 2, 2, 2]
     context = {0: 4, 3: 6}
-    assert packed(units, 10, context=lambda unit: context.get(unit, 0), window=0) == [
+    assert filled(units, 10, context=lambda unit: context.get(unit, 0), window=0) == [
         (0, 3),
         (3, 5),
         (5, 7),
@@ -606,14 +678,14 @@ def test_a_point_beyond_the_room_is_taken_before_one_that_parts() -> None:
     context = {0: 7}
     options: dict[str, Any] = {"context": lambda unit: context.get(unit, 0), "decay": 0}
     units: list[Unit] = [2, 2, 2, 2, 2, 9]
-    assert packed(units, 10, scores={1: -1, 2: -1, 3: 1, 4: 9}, **options)[0] == (0, 3)
+    assert filled(units, 10, scores={1: -1, 2: -1, 3: 1, 4: 9}, **options)[0] == (0, 3)
     # A score of 0 is no better than a penalty there either.
-    assert packed(units, 10, scores=dict.fromkeys(range(6), 0), **options)[0] == (0, 5)
+    assert filled(units, 10, scores=dict.fromkeys(range(6), 0), **options)[0] == (0, 5)
     # Beyond the budget it is no use.
     scores = {1: -1, 2: -3, 3: -2, 4: -3}
-    assert packed(units, 9, scores=scores, **options)[0] == (0, 1)
+    assert filled(units, 9, scores=scores, **options)[0] == (0, 1)
     # The end of what is cut is such a point.
-    assert packed([2, 2, 2], 9, scores={1: -1, 2: -1}, **options) == [(0, 3)]
+    assert filled([2, 2, 2], 9, scores={1: -1, 2: -1}, **options) == [(0, 3)]
 
 
 def test_what_has_to_be_put_after_a_piece_counts() -> None:
@@ -622,11 +694,11 @@ def test_what_has_to_be_put_after_a_piece_counts() -> None:
     options: dict[str, Any] = {"suffix": lambda unit: suffix.get(unit, 0), "decay": 0}
     units: list[Unit] = [2, 2, 3, 2, 2, 6]
     scores = {1: 10, 2: 30, 3: 50, 4: 20}
-    assert packed(units, 10, scores=scores, window=9, **options)[0] == (0, 2)
-    assert packed(units, 10, scores=scores, window=1, **options)[0] == (0, 4)
+    assert filled(units, 10, scores=scores, window=9, **options)[0] == (0, 2)
+    assert filled(units, 10, scores=scores, window=1, **options)[0] == (0, 4)
     # So is one further back where none in the window fits.
     scores = {1: 10, 2: 10, 3: 50, 4: -1}
-    assert packed(units, 10, scores=scores, window=1, **options)[0] == (0, 2)
+    assert filled(units, 10, scores=scores, window=1, **options)[0] == (0, 2)
 
 
 # Crumbs: a last piece below a fifth of the budget.
@@ -673,57 +745,45 @@ CRUMBS: dict[str, tuple[list[Unit], dict[str, Any], list[Place]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("packing", ["sections", "fill"])
 @pytest.mark.parametrize(("units", "options", "pieces"), CRUMBS.values(), ids=CRUMBS)
-def test_crumbs(
-    units: list[Unit], options: dict[str, Any], pieces: list[Place], packing: str
+def test_crumbs_of_the_search(
+    units: list[Unit], options: dict[str, Any], pieces: list[Place]
 ) -> None:
-    assert packed(units, 20, packing=packing, **{"window": 0, **options}) == pieces
+    assert filled(units, 20, **{"window": 0, **options}) == pieces
 
 
 def test_a_fifth_is_rounded_down() -> None:
-    assert packed([6, 6, 6, 6, 3], 24, window=0) == [(0, 2), (2, 5)]
-    assert packed([6, 6, 6, 6, 4], 24, window=0) == [(0, 4), (4, 5)]
+    assert filled([6, 6, 6, 6, 3], 24, window=0) == [(0, 2), (2, 5)]
+    assert filled([6, 6, 6, 6, 4], 24, window=0) == [(0, 4), (4, 5)]
 
 
 def test_a_section_that_begins_a_crumb_is_not_shared_to_fill() -> None:
-    options: dict[str, Any] = {"texts": [True] * 5, "packing": "fill", "window": 0}
-    assert packed([5, 5, 5, 5, 3], 20, {4: 1}, **options) == [(0, 4), (4, 5)]
-    assert packed([5, 5, 5, 5, 3], 20, {3: 1}, **options) == [(0, 3), (3, 5)]
+    options: dict[str, Any] = {"texts": [True] * 5, "window": 0}
+    assert filled([5, 5, 5, 5, 3], 20, {4: 1}, **options) == [(0, 4), (4, 5)]
+    assert filled([5, 5, 5, 5, 3], 20, {3: 1}, **options) == [(0, 3), (3, 5)]
 
 
 def test_crumbs_leave_room_for_overlap_and_context() -> None:
     # The last three units, 15 tokens, would fit but for the 6 that the piece before takes in them.
     units: list[Unit]
     units = [3, 5, 6, 6, 3]
-    assert packed(units, 20, window=0, overlap=5, scores={2: 90}) == [(0, 3), (3, 5)]
-    assert packed(units, 20, window=0, overlap=4, scores={2: 90}) == [(0, 2), (2, 5)]
+    assert filled(units, 20, window=0, overlap=5, scores={2: 90}) == [(0, 3), (3, 5)]
+    assert filled(units, 20, window=0, overlap=4, scores={2: 90}) == [(0, 2), (2, 5)]
     # Of 20 the second piece has 9, for itself and what has to be put after it.
     units = [10, 10, 3, 3, 3, 2]
     for after, pieces in ((3, [(0, 2), (2, 4), (4, 6)]), (4, [(0, 2), (2, 5), (5, 6)])):
         suffix = {4: after}
-        assert pieces == packed(
+        assert pieces == filled(
             units, 20, window=0, overlap=10, suffix=lambda unit, suffix=suffix: suffix.get(unit, 0)
         )
     # The first has all of it.
     suffix = {2: 10}
-    assert packed([5, 5, 5, 5, 3], 20, window=0, suffix=lambda unit: suffix.get(unit, 0)) == [
+    assert filled([5, 5, 5, 5, 3], 20, window=0, suffix=lambda unit: suffix.get(unit, 0)) == [
         (0, 2),
         (2, 5),
     ]
     context = {2: 8}
-    assert packed([5, 5, 5, 5, 3], 20, window=0, context=lambda unit: context.get(unit, 0)) == [
+    assert filled([5, 5, 5, 5, 3], 20, window=0, context=lambda unit: context.get(unit, 0)) == [
         (0, 3),
         (3, 5),
-    ]
-
-
-def test_a_long_span_is_cut_from_anchor_to_anchor() -> None:
-    units: list[Unit] = [2] * 40
-    options: dict[str, Any] = {"kinds": {15: "h1"}, "window": 0}
-    # More than four budgets: the anchor is a cut, and each side is cut and shared by itself.
-    assert [first for first, _ in packed(units, 15, **options)] == [0, 7, 11, 15, 22, 29, 36]
-    # To fill there is none.
-    assert [first for first, _ in packed(units, 15, packing="fill", **options)] == [
-        *range(0, 40, 7)
     ]

@@ -156,13 +156,13 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--min-tokens",
-        "merge neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
+        "join neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
         type=int,
         metavar="N",
     )
     add(
         "--window",
-        "tokens back from the limit to look for a cut (default: 200 for 900, in proportion)",
+        "to fill, tokens back from the limit to look for a cut (default: 200 for 900, in proportion)",
         type=int,
         metavar="N",
     )

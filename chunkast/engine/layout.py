@@ -19,8 +19,10 @@ from chunkast.text.spans import content_end, trim_start
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.tokens import NOT_EXACT, TokenIndex, is_far_above
 
-__all__ = ("Layout",)
+__all__ = ("TRIMMED", "Layout")
 
+# By fewer tokens than these, trimming changes what a span counts.
+TRIMMED: Final = 8
 # Nothing was asked of a unit yet; no count and no position is this.
 _UNKNOWN: Final = -2
 
@@ -54,6 +56,8 @@ class Layout:
         self.kind = ["", *[point.kind for point in inner], ""]
         self.units = len(self.pos) - 1
         self._exact = index.exact
+        # ``before`` where it is exact; NOT_EXACT inside divided blocks.
+        self._known: Sequence[int] = ()
         self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
@@ -77,6 +81,8 @@ class Layout:
         if self.index.estimated:
             return keep(map(self.index.estimate, self.pos))
         starts = keep(self._exact.each(self.pos))
+        if self.index.additive:
+            self._known = starts
         if NOT_EXACT not in starts:
             return starts
         before = keep((0,))
@@ -202,4 +208,12 @@ class Layout:
         """
         if is_far_above(self.before[j] - self.before[i], room):
             return False
-        return i == j or self.has_at_most(i, j, room - self._suffix_tokens(self.pos[j]))
+        room -= self._suffix_tokens(self.pos[j])
+        return i == j or self._is_far_below(i, j, room) or self.has_at_most(i, j, room)
+
+    def _is_far_below(self, i: int, j: int, room: int) -> bool:
+        """Whether ``(i, j)`` has at most ``room`` tokens whatever trimming changes."""
+        known = self._known
+        if not known or known[i] == NOT_EXACT or known[j] == NOT_EXACT:
+            return False
+        return known[j] - known[i] + TRIMMED <= room

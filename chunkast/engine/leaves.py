@@ -15,6 +15,8 @@ from chunkast.text.white_space import is_blank
 __all__ = ("Leaves",)
 
 _BLANK: Final = kinds_where("blank")
+# Deeper than any container: inside a leaf.
+_INSIDE: Final = 255
 # The kinds of blocks that belong to the block after them, as headings do.
 _HEADING_LIKE_KINDS: Final = kinds_where("heads")
 
@@ -25,21 +27,24 @@ class Leaves:
     The tree above them, which has a block for every item and quote, is not kept.
     """
 
-    __slots__ = ("_blocks", "_ends", "_heads", "_kinds", "_named", "starts")
+    __slots__ = ("_blocks", "_depths", "_ends", "_heads", "_kinds", "_lowest", "_named", "starts")
 
     def __init__(self, text: str, tree: Block) -> None:
         self._blocks: list[Block] = []
         self._kinds: list[tuple[str, ...]] = []
+        # How many containers hold both a leaf and the one before it.
+        self._depths = bytearray()
+        self._lowest = 0
         # Equal kinds, which most chunks have, are the same object.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._collect(tree, ())
+        self._collect(tree, (), 0)
         keep = positions_in(text, len(self._blocks))
         self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
         self._ends = keep(leaf.end for leaf in self._blocks)
         self._heads = bytearray(leaf.kind in _HEADING_LIKE_KINDS for leaf in self._blocks)
 
-    def _collect(self, block: Block, kinds: tuple[str, ...]) -> None:
-        """Add the leaves of ``block``; ``kinds`` are those of the containers around it."""
+    def _collect(self, block: Block, kinds: tuple[str, ...], depth: int) -> None:
+        """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it."""
         inner: dict[str, tuple[str, ...]] = {}
         for child in block.children:
             kind = child.kind
@@ -50,10 +55,13 @@ class Leaves:
                 named = kinds if left_out else (*kinds, row.named)
                 named = inner[kind] = self._named.setdefault(named, named)
             if child.children:
-                self._collect(child, named)
+                self._collect(child, named, depth + 1)
+                self._lowest = min(self._lowest, depth)
             elif kind not in _BLANK:
                 self._blocks.append(child)
                 self._kinds.append(named)
+                self._depths.append(self._lowest)
+                self._lowest = depth if depth < _INSIDE else _INSIDE - 1
 
     def around(self, pos: int) -> Block | None:
         """The leaf that contains the character at ``pos``."""
@@ -73,6 +81,20 @@ class Leaves:
         touched = dict.fromkeys(self._kinds[first : bisect_left(self.starts, end)])
         kinds = tuple(dict.fromkeys(chain.from_iterable(touched)))
         return self._named.setdefault(kinds, kinds)
+
+    def depths(self, pos: Sequence[int]) -> Sequence[int]:
+        """For each position: how many containers hold both what begins there and what precedes it.
+
+        Inside a leaf it is more than anywhere else.
+        """
+        found = bytearray()
+        slots = enumerate(chain(self.starts, (pos[-1] + 1,)))
+        slot, leaf = next(slots)
+        for position in pos:
+            while leaf < position:
+                slot, leaf = next(slots)
+            found.append(self._depths[slot] if leaf == position else _INSIDE)
+        return found
 
     def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
         """For each span between neighbours in ``pos``: whether it has text other than headings."""

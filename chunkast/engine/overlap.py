@@ -10,6 +10,7 @@ from chunkast.engine.divide import Divider
 from chunkast.engine.document import Document
 from chunkast.engine.layout import Layout
 from chunkast.engine.piece import Piece
+from chunkast.engine.sections import Sections
 from chunkast.markdown import CONSTRUCTS
 
 __all__ = ("Overlap", "sentences_of")
@@ -24,12 +25,16 @@ class Overlap:
     """Which end of a piece the next one repeats.
 
     A tail begins at a block, item, row or sentence after the piece's own beginning and
-    takes at most the overlap's budget. ``sentences(i)`` are the beginnings of sentences
-    inside unit ``i``, if it is prose that was not divided.
+    takes at most the overlap's budget; no section is begun or ended in it. ``sentences(i)``
+    are the beginnings of sentences inside unit ``i``, if it is prose that was not divided.
     """
 
-    def __init__(self, layout: Layout, sentences: Callable[[int], list[int]]) -> None:
+    def __init__(
+        self, layout: Layout, sections: Sections, sentences: Callable[[int], list[int]]
+    ) -> None:
         self._layout = layout
+        self._sections = sections
+        self._budget = layout.config.overlap_tokens
         self._sentences = sentences
         # By the units of a piece: where its longest tail begins, and how many tokens it has.
         self._longest: dict[tuple[int, int], tuple[int, int] | None] = {}
@@ -37,10 +42,28 @@ class Overlap:
     def reserve(self, previous: Piece) -> int:
         """How many tokens the piece after ``previous`` has to leave free for its overlap.
 
-        A token more than the end of ``previous`` has: words may join after it.
+        A token more than the end of ``previous`` has: words may join after it. Nothing is
+        repeated before a section.
         """
+        if not self._budget or self._sections.begins(previous.last):
+            return 0
         longest = self._longest_tail(previous)
         return longest[1] + 1 if longest else 0
+
+    def leaves_room(self, first: int, last: int) -> bool:
+        """Whether ``(first, last)`` fits with its overlap, wherever the piece before it begins."""
+        layout = self._layout
+        if not self._budget:
+            return layout.fits(first, last)
+        if layout.fits(first, last, self._budget + 1):
+            return True
+        if not layout.fits(first, last):
+            return False
+        # Only what is near the limit is looked at closely. Twice the budget, as counts before
+        # a unit may be estimates.
+        far = layout.before[first] - 2 * self._budget
+        previous = Piece(max(bisect_left(layout.before, far) - 1, 0), first)
+        return layout.fits(first, last, self.reserve(previous))
 
     def start(self, previous: Piece, piece: Piece, room: int) -> tuple[int, int]:
         """Where the text of ``piece`` begins once the end of ``previous`` is repeated, and its tokens.
@@ -70,9 +93,11 @@ class Overlap:
         The longest tail comes first.
         """
         layout = self._layout
-        budget = layout.config.overlap_tokens
+        budget = self._budget
         if not budget:
             return
+        begun = self._sections.last_begun(previous.last - 1)
+        previous = Piece(max(previous.first, begun), previous.last)
         first, end = layout.span(previous.first, previous.last)
         last, may_fit = previous.last, layout.index.may_fit
         for each in reversed(self._last_units(previous, budget)):

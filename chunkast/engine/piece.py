@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ("Piece",)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The units ``(first, last)`` of one chunk. ``whole``: no section was cut for it."""
+class Piece(NamedTuple):
+    """The units ``(first, last)`` of one chunk."""
 
     first: int
     last: int
-    whole: bool

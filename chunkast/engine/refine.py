@@ -9,11 +9,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from chunkast.boundaries import merge_break_points
 from chunkast.engine.divide import Divider, Frame
 from chunkast.engine.document import Document
+from chunkast.engine.layout import TRIMMED
 from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import positions_in
@@ -22,9 +22,6 @@ from chunkast.text.white_space import is_blank
 from chunkast.tokens import NOT_EXACT
 
 __all__ = ("Refined", "refine")
-
-# By fewer tokens than these, trimming changes what a span counts.
-_TRIMMED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +139,7 @@ def _oversize_candidates(
     index = document.index
     before = positions_in(document.text, len(edges))(index.exact.each(edges))
     known = NOT_EXACT not in before and index.additive
-    # Trimming changes a count by a few tokens.
-    limit = document.config.budget - _TRIMMED
+    limit = document.config.budget - TRIMMED
     first = 0
     for unit, score in enumerate(scores):
         if score >= 0:

@@ -67,9 +67,11 @@ def chunks_of(
         context_tokens=context.tokens,
         suffix_tokens=context.suffix_tokens,
     )
-    overlap = Overlap(layout, sentences_of(document, layout, divider))
+    sections = sections_of(headings, layout)
+    overlap = Overlap(layout, sections, sentences_of(document, layout, divider))
     has_text = leaves.texts(document.text, layout.pos)
-    pieces = pack(layout, sections_of(headings, layout), overlap, has_text)
+    depths = leaves.depths(layout.pos)
+    pieces = pack(layout, sections, overlap, has_text, depths)
     near = document.index.is_near
     if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
         return chunks_of(unpacked, config, replace(counter, token_starts=None), source, parts)

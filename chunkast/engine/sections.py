@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -32,6 +33,14 @@ class Sections:
     def end(self, number: int) -> int:
         """The unit after a section."""
         return self.starts[self.after[number]]
+
+    def begins(self, unit: int) -> bool:
+        """Whether a section begins with a unit."""
+        return self.last_begun(unit) == unit
+
+    def last_begun(self, unit: int) -> int:
+        """The first unit of the section that a unit is in."""
+        return self.starts[bisect_right(self.starts, unit) - 1]
 
     def children(self, number: int) -> Iterator[int]:
         """The sections directly inside a section."""
