@@ -260,6 +260,15 @@ def test_no_chunk_is_a_rule_alone() -> None:
     assert "---" not in texts(text, budget)
 
 
+def test_front_matter_goes_with_the_first_section_where_it_fits() -> None:
+    front = "---\ntitle: The lights\ndraft: yes\n---\n"
+    text = f"{front}\n# One\n\n{PROSE}\n\n## Two\n\n{PROSE}\n\n{PROSE}\n"
+    first = text[: text.index("## Two")].rstrip()
+    for budget in range(count_tokens(first), count_tokens(text)):
+        assert texts(text, budget)[0].startswith(first)
+    assert texts(text, count_tokens(first) - 1)[0] == front.rstrip()
+
+
 @pytest.mark.xfail(strict=True, reason="the heading path takes room that the text needs")
 def test_the_heading_path_leaves_no_chunk_of_a_few_tokens() -> None:
     lines = "".join(f"- The light of rock {number} is lit.\n" for number in range(6))

@@ -17,8 +17,8 @@ __all__ = ("Leaves",)
 _BLANK: Final = kinds_where("blank")
 # Deeper than any container: inside a leaf.
 _INSIDE: Final = 255
-# The kinds of blocks that belong to the block after them, as headings do.
-_HEADING_LIKE_KINDS: Final = kinds_where("heads")
+# The kinds of blocks that are no text of a section: they go with what follows, as headings do.
+_HEADING_LIKE_KINDS: Final = kinds_where("heads") | kinds_where("prefaces")
 
 
 class Leaves:
@@ -97,7 +97,7 @@ class Leaves:
         return found
 
     def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
-        """For each span between neighbours in ``pos``: whether it has text other than headings."""
+        """For each span between neighbours in ``pos``: whether it has text other than headings and front matter."""
         found = bytearray()
         slot = 0
         # After the last leaf there is none.

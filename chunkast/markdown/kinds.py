@@ -35,6 +35,7 @@ class Construct:
     introducible: it belongs to a lead-in line, ending with a colon, before it.
     leads: its last line may be such a line.
     heads: it never stands without the block after it.
+    prefaces: it is no text of a section: it goes with the section after it where it fits.
     clings: it never stands without the block before it.
     section: at the top level it opens a section.
     labels: right before a heading it belongs to the heading's section.
@@ -60,6 +61,7 @@ class Construct:
     leveled: bool = False
     heads: bool = False
     leads: bool = False
+    prefaces: bool = False
     clings: bool = False
     section: bool = False
     labels: bool = False
@@ -115,7 +117,13 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             # Obsidian's, of several lines.
             Construct("comment", "lines", "html", after=True, protected=True),
             Construct(
-                "front-matter", "lines", "front-matter", after=True, protected=True, delimited=True
+                "front-matter",
+                "lines",
+                "front-matter",
+                after=True,
+                protected=True,
+                prefaces=True,
+                delimited=True,
             ),
             _own("container", "container"),
             Construct("hr", "lines", "hr", after=True),
