@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
-__all__ = ("Fences", "cover")
+import regex
 
+__all__ = ("CONTAINER_MARKS", "Fences", "cover")
+
+# Quote and item markers before the text of a line. A possessive repeat keeps nothing to come
+# back to, which would take a hundred bytes for each of thousands of marks.
+CONTAINER_MARKS: Final = regex.compile(r"(?:[ \t>]++|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
 _OPENING = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<run>`{3,}(?!.*`)|~{3,})")
 
 

@@ -14,6 +14,7 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+import regex
 from markdown_it.token import Token
 
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
@@ -21,8 +22,9 @@ from chunkast.model import Block, mutable_type
 
 __all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree", "relabelled")
 
-# Quote and item markers at the head of a line.
-_PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*")
+# Quote and item markers at the head of a line; a possessive repeat keeps nothing to come back
+# to, which would take a hundred bytes for each of thousands of marks.
+_PREFIX = regex.compile(r"(?:[ \t>]++|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*+")
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
 # The kinds of gaps that the lines of another kind after them belong to: a definition's title may

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from operator import is_
 from typing import Final
@@ -32,6 +33,8 @@ _TAG = regex.compile(
     r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
     r"(?:[\s/](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?>"
 )
+# Longer blocks, in characters, seldom occur again.
+_MAX_REMEMBERED: Final = 64
 # A longer comment is a text of its own.
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
@@ -123,10 +126,14 @@ def _role(text: str, block: Block) -> _Role | None:
     if start < 0 or text[block.start : start].strip(_MARGIN):
         return None
     said = block.content or text[start : block.end]
+    if block.kind == "paragraph":
+        return _Role(kind="label") if _ANCHORS.fullmatch(said) else None
+    return _role_of(said) if len(said) > _MAX_REMEMBERED else _remembered_role(said)
+
+
+def _role_of(said: str) -> _Role:
     if _ANCHORS.fullmatch(said):
         return _Role(kind="label")
-    if block.kind == "paragraph":
-        return None
     without = _without_comments(said)
     if not without.strip(_MARGIN):
         closer = _CLOSING_COMMENT.search(said) is not None
@@ -145,6 +152,10 @@ def _role(text: str, block: Block) -> _Role | None:
     bare = not _TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
+
+
+# Most blocks are a tag alone, and the same few over and over.
+_remembered_role: Final = lru_cache(maxsize=256)(_role_of)
 
 
 def _without_comments(text: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner
@@ -28,8 +27,7 @@ _SCRIPT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JsxItem:
+class JsxItem(NamedTuple):
     """A tag or an expression that ends at ``end``; ``name`` is a tag's, "" for a fragment.
 
     The kind "text" means that it is neither; ``end`` is then how far was searched.

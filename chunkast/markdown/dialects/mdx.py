@@ -13,8 +13,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
-from sys import intern
 from typing import Final
 
 from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
@@ -101,22 +101,23 @@ class _Reader:
         return self.jsx_end(number, margin) if line[len(margin)] in "<{" else number
 
     def dedented(self, line: str) -> str:
-        shift = self.shift(line)
+        margin = _margin(line) if self.elements else ""
+        shift = self.shift(len(margin.expandtabs(4)))
         column = at = 0
-        for character in _margin(line) if shift else "":
+        for character in margin if shift else "":
             column += 4 - column % 4 if character == "\t" else 1
             if column > shift:
                 break
             at += 1
         return line[at:]
 
-    def shift(self, line: str) -> int:
-        """How many columns are taken off a line of the innermost element."""
+    def shift(self, indent: int) -> int:
+        """How many columns are taken off a line of the innermost element, indented by ``indent``."""
         if not self.elements:
             return 0
         element = self.elements[-1]
         if element.shift is None:
-            element.shift = element.outer + max(_indent(line) - element.indent, 0)
+            element.shift = element.outer + max(indent - element.indent, 0)
         return element.shift
 
     def statement_end(self, number: int) -> int:
@@ -143,12 +144,12 @@ class _Reader:
             return number
         end = bisect_left(self.starts, at, lo=number + 1)
         outside = self.close(closed)
-        line = self.lines[number]
-        shift = outside.outer if outside else self.shift(line)
-        self.leaves[number] = ("jsx", _info(opened, closed))
-        cover(self.lines, number, end, max(_indent(line) - shift, 0))
+        indent = len(margin.expandtabs(4))
+        shift = outside.outer if outside else self.shift(indent)
+        self.leaves[number] = _leaf(_info(opened, closed))
+        cover(self.lines, number, end, max(indent - shift, 0))
         for name in opened:
-            self.elements.append(_Element(name, _indent(line), shift))
+            self.elements.append(_Element(name, indent, shift))
             self.open_names[name] += 1
         return end
 
@@ -200,8 +201,13 @@ def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
     """What a line of tags is to the tree: of several, the outermost counts."""
     if bool(opened) == bool(closed):
         return ""
-    # One object for all lines of the same tag.
-    return intern(f"<{opened[0]}>" if opened else f"</{closed[-1]}>")
+    return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
+
+
+@lru_cache(maxsize=256)
+def _leaf(info: str) -> tuple[str, str]:
+    """The kind and the info of a leaf of tags: one object for all lines of the same tag."""
+    return "jsx", info
 
 
 def _is_component(name: str) -> bool:
@@ -212,10 +218,6 @@ def _is_component(name: str) -> bool:
 def _margin(line: str) -> str:
     found = _MARGIN.match(line)
     return found[0] if found else ""
-
-
-def _indent(line: str) -> int:
-    return len(_margin(line).expandtabs(4))
 
 
 def _statement_ends(lines: Sequence[str]) -> list[int]:

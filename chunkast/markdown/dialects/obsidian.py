@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from chunkast.markdown.lines import Fences, cover
+from chunkast.markdown.lines import CONTAINER_MARKS, Fences, cover
 from chunkast.model import BreakPoint
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _CALLOUT = re.compile(
     r"^(?P<prefix>[ \t>\-+*.)0-9]*>[ \t]*)\[![^\[\]\n]{1,100}\].*$",
     re.MULTILINE,
 )
-_CONTAINERS = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 
@@ -42,12 +41,12 @@ def _as_alert(callout: re.Match[str]) -> str:
     """The line as an alert's, if a quote begins with it."""
     prefix = callout["prefix"]
     text = callout.string
-    if not _CONTAINERS.fullmatch(prefix):
+    if not CONTAINER_MARKS.fullmatch(prefix):
         return callout[0]
     if prefix.strip(" \t>"):
         return prefix + _ALERT  # in an item that begins here
     end = max(callout.start() - 1, 0)
-    before = _CONTAINERS.match(text, text.rfind("\n", 0, end) + 1, end)
+    before = CONTAINER_MARKS.match(text, text.rfind("\n", 0, end) + 1, end)
     quotes_before = before[0].count(">") if before else 0
     return prefix + _ALERT if quotes_before < prefix.count(">") else callout[0]
 

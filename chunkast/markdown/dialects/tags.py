@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from sys import intern
-from typing import Final
+from typing import Final, NamedTuple
 
 import regex
 
+from chunkast.markdown.lines import CONTAINER_MARKS
 from chunkast.markdown.tree import new_block, relabelled
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -37,7 +37,6 @@ HTML_ELEMENTS: Final = frozenset(
     slot small source span strong style sub summary sup table tbody td template textarea tfoot th
     thead time title tr track u ul var video wbr""".split()  # noqa: SIM905
 )
-_PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*")
 _NAME = r"(?P<name>[\p{L}_][\p{L}\p{N}_.:\-]*+)"
 _LINE_TAIL = r"[ \t]*+(?=[\r\n]|\Z)"
 _CLOSER = regex.compile(rf"</{_NAME}\s*+>{_LINE_TAIL}")
@@ -51,13 +50,11 @@ _CLOSED_NAME = re.compile(r"</([^\s>]*)")
 _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
+class _Tag(NamedTuple):
     """A tag on lines of its own, the span ``[start, end)``, in the leaf with number ``leaf``.
 
-    ``first`` and ``last`` number these lines and the one after them within the leaf. Tags with the same ``key`` can be a pair: the name, and where the quote or other
-    container around them begins. Lists do not count: a tag's line after an item
-    continues it lazily.
+    ``first`` and ``last`` number these lines and the one after them within the leaf. Tags with
+    the same ``key`` can be a pair.
     """
 
     leaf: int
@@ -90,11 +87,12 @@ def split_tags(
     if not pairs:
         return tree, []
     paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
-    parts = {
-        leaves[number].start: tuple(_split(text, leaves[number], found))
+    spans = sorted((opener.start, closer.end) for opener, closer in pairs)
+    split = (
+        (leaves[number], _split(text, leaves[number], found))
         for number, found in groupby(paired, key=attrgetter("leaf"))
-    }
-    return _rebuilt(tree, parts), sorted((opener.start, closer.end) for opener, closer in pairs)
+    )
+    return _Rebuilder(split).rebuilt(tree), spans
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
@@ -114,7 +112,7 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
     """The tags that stand on lines of their own in one leaf."""
     if leaf.kind == "jsx":
-        key = (intern(leaf.info.strip("</>")), container)
+        key = _key(leaf.info.strip("</>"), container)
         yield _Tag(number, leaf.start, leaf.end, 0, 1, key, leaf.info.startswith("</"))
         return
     starts = line_starts(text, leaf.start, leaf.end)
@@ -122,7 +120,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
     while line + 1 < len(starts):
         start, first = starts[line], line
         line += 1
-        prefix = _PREFIX.match(text, start, starts[line])
+        prefix = CONTAINER_MARKS.match(text, start, starts[line])
         at = prefix.end() if prefix else start
         if not text.startswith("<", at):
             continue
@@ -141,8 +139,18 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         while line + 1 < len(starts) and starts[line] < end:
             line += 1
         if skipped is None:
-            key = (match["name"], container)
+            key = _key(match["name"], container)
             yield _Tag(number, starts[first], starts[line], first, line, key, closing)
+
+
+@lru_cache(maxsize=256)
+def _key(name: str, container: int) -> tuple[str, int]:
+    """What the tags of a pair have in common: the name, and where the container begins.
+
+    Lists are no containers here: a tag's line after an item continues it lazily. Equal keys are
+    one object.
+    """
+    return name, container
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
@@ -201,12 +209,22 @@ def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
         yield part(leaf.kind, at, leaf.end, slice(line, None))
 
 
-def _rebuilt(block: Block, parts: Mapping[int, tuple[Block, ...]]) -> Block:
-    """``block`` with the leaves that begin at the keys of ``parts`` replaced."""
-    children: list[Block] = []
-    for child in block.children:
-        if child.children:
-            children.append(_rebuilt(child, parts))
-        else:
-            children.extend(parts.get(child.start, (child,)))
-    return relabelled(block.kind, block, tuple(children))
+class _Rebuilder:
+    """Puts the parts of leaves in their place; ``split`` are the leaves in order, and their parts."""
+
+    def __init__(self, split: Iterator[tuple[Block, Iterator[Block]]]) -> None:
+        self._split = split
+        self._next = next(split, None)
+
+    def rebuilt(self, block: Block) -> Block:
+        """``block`` with the parts in place of the leaves in it."""
+        children: list[Block] = []
+        for child in block.children:
+            if child.children:
+                children.append(self.rebuilt(child))
+            elif self._next is not None and self._next[0] is child:
+                children.extend(self._next[1])
+                self._next = next(self._split, None)
+            else:
+                children.append(child)
+        return relabelled(block.kind, block, tuple(children))
