@@ -15,19 +15,19 @@ from markdown_it.rules_block import StateBlock
 __all__ = ("container", "push_container")
 
 _MARK: Final = ":"
-_MIN_MARKS: Final = 3
+_LEAST: Final = ":::"
 _KEY: Final = "chunkast_container_closers"
 
 
 def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """The rule for the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
-    if state.src[start : start + 1] != _MARK or state.is_code_block(start_line):
+    if not state.src.startswith(_LEAST, start) or state.is_code_block(start_line):
         return False
     line = state.src[start : state.eMarks[start_line]]
     name = line.lstrip(_MARK)
     count = len(line) - len(name)
-    if count < _MIN_MARKS or not name.strip():
+    if not name.strip():
         return False
     if silent:
         return True
@@ -71,7 +71,7 @@ def _closers(state: StateBlock) -> list[int]:
     closers = state.env[_KEY] = [
         line
         for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True))
-        if state.src[start:end].rstrip(" \t").endswith(_MARK * _MIN_MARKS)
+        if state.src[start:end].rstrip(" \t").endswith(_LEAST)
     ]
     return closers
 
@@ -101,7 +101,7 @@ def _outside(state: StateBlock, line: int, end: int) -> int:
     -1 if none is. Blank lines do not count.
     """
     indent = state.blkIndent
-    step = _MIN_MARKS
+    step = len(_LEAST)
     while line < end:
         stop = min(line + step, end)
         if min(state.sCount[line:stop]) < indent:

@@ -25,8 +25,11 @@ _KEY: Final = "chunkast_div_ends"
 
 def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """The rule for the block parser."""
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if not state.src.startswith(_MARK, start) or state.is_code_block(start_line):
+        return False
     opener = _OPENER.fullmatch(_line(state, start_line))
-    if opener is None or state.is_code_block(start_line):
+    if opener is None:
         return False
     if silent:
         return True

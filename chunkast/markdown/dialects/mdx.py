@@ -41,6 +41,8 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
     Kinds: "esm" for imports and exports, "jsx" for the rest. The info of lines of tags is
     the tag that opens or closes an element beyond them, without attributes.
     """
+    if not any(mark in text for mark in ("<", "{", "import", "export")):
+        return text
     reader = _Reader(text, leaves)
     reader.read()
     return "\n".join(reader.lines)
