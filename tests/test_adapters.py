@@ -47,7 +47,12 @@ def chunks_of(texts: dict[str, str]) -> list[Chunk]:
 def test_an_adapter_says_what_to_install(module: str, package: str, extra: str) -> None:
     code = f"import sys; sys.modules[{package!r}] = None; import chunkast.adapters.{module}"
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert "chunkast.errors.MissingPackageError: needs " in done.stderr
     assert done.stderr.rstrip().endswith(f"pip install 'chunkast[{extra}]'")
@@ -604,6 +609,7 @@ class TestHaystack:
             capture_output=True,
             text=True,
             check=False,
+            timeout=600,
         )
         assert done.stdout == f"{CHUNKER.chunk(chr(35) + ' A', 'a.md')[0].id} True\n", done.stderr
 

@@ -996,7 +996,7 @@ def test_output_file_of_the_longest_name(tmp_path: Path) -> None:
 def test_runs_of_one_process_id_share_a_folder(tmp_path: Path) -> None:
     # As containers do, in each of which the first process has the id 1.
     unshare = [shutil.which("unshare") or "", "-pf"]
-    if not unshare[0] or subprocess.run([*unshare, "true"], check=False).returncode:
+    if not unshare[0] or subprocess.run([*unshare, "true"], check=False, timeout=600).returncode:
         pytest.skip("no process ids of one's own here")
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(300, n) for n in range(40)})
     (tmp_path / "out").mkdir()

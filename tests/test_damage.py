@@ -326,6 +326,7 @@ def test_a_first_run_on_a_full_disk_leaves_no_files(tmp_path: Path, size: int) -
         capture_output=True,
         env=environment(),
         check=False,
+        timeout=600,
     )
     assert done.returncode == 1
     assert len(errors(done.stderr)) == 1
@@ -347,6 +348,7 @@ def test_a_full_disk_leaves_an_index_as_it_was(tmp_path: Path) -> None:
         capture_output=True,
         env=environment(),
         check=False,
+        timeout=600,
     )
     assert done.returncode == 1
     with Store(str(path), read_only=True) as store:

@@ -218,6 +218,7 @@ class TestArrow:
             capture_output=True,
             text=True,
             check=True,
+            timeout=600,
         )
         assert done.stdout == "1\n"
 

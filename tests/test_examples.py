@@ -30,6 +30,7 @@ def test_a_recipe_runs(name: str) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.stderr == ""
     assert done.returncode == 0

@@ -59,6 +59,7 @@ def test_updating_is_refused_where_ci_is_set() -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert run.returncode == pytest.ExitCode.USAGE_ERROR, run.stdout + run.stderr
     assert "locks are not updated where CI is set" in run.stderr

@@ -245,7 +245,9 @@ def test_no_threads_are_started(folder: Path) -> None:
     )
     command = [sys.executable, "-c", code, str(folder / "tokenizer.json")]
     kept = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=kept, timeout=600
+    )
     assert (done.stdout.strip(), done.stderr) == ("1", "")
 
 

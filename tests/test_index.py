@@ -690,6 +690,7 @@ def test_a_search_loads_no_tokenizer_and_no_parser(tmp_path: Path) -> None:
         capture_output=True,
         check=True,
         text=True,
+        timeout=600,
     )
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "sqlite3" in loaded

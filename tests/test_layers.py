@@ -162,6 +162,7 @@ def loaded_after(code: str) -> set[str]:
         capture_output=True,
         text=True,
         check=True,
+        timeout=600,
     )
     return set(listing.stdout.split())
 

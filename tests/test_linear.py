@@ -215,7 +215,12 @@ PEAKS: Final = {
 def test_peak_memory_of_many_small_blocks() -> None:
     command = [sys.executable, "-m", "tests.small_blocks", "60000", *PEAKS]
     done = subprocess.run(
-        command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
+        command,
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
     )
     peaks = json.loads(done.stdout)
     assert peaks.keys() == PEAKS.keys()

@@ -82,6 +82,7 @@ class Traced:
                 "ATTEMPTS": str(self.log),
                 **environment,
             },
+            timeout=600,
         )
 
     def attempts(self) -> int:

@@ -109,6 +109,7 @@ def test_nothing_is_imported_until_it_is_used(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=600,
     )
     assert done.stdout.split("\n")[0].removesuffix(".") == "chunkast chunkast.pytest_plugin"
 

@@ -47,6 +47,7 @@ def test_each_snippet_runs_alone(tmp_path: Path, code: str) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     # A log line is what one of them is about.

@@ -441,6 +441,16 @@ def test_a_word_changed_is_one_chunk_changed() -> None:
     assert diff.documents[0].state == "edited"
 
 
+@pytest.mark.parametrize("number", [0, 19])
+def test_a_word_changed_beside_a_cut_leaves_the_cut(number: int) -> None:
+    """The first and the last words of a section are within what is recorded of its ends."""
+    diff = edited(
+        GUIDE, GUIDE.replace(f"Sentence {number} of part 2", f"Phrase {number} of part 2")
+    )
+    assert kinds(diff)["changed"] >= 1
+    assert [(d.gone, d.come) for d in diff.documents] == [((), ())]
+
+
 def test_a_section_put_in_is_added_and_the_others_move() -> None:
     new = "# New\n\nOne sentence.\n\n"
     diff = edited(GUIDE, GUIDE.replace("# Part 2", f"{new}# Part 2"), min_tokens=0)

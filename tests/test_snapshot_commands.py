@@ -122,6 +122,23 @@ def test_nothing_changed_is_0(folder: Path) -> None:
     assert again.returncode == 0
 
 
+def test_of_many_documents_the_first_are_shown(tmp_path: Path) -> None:
+    names = [f"docs/{number:02}.md" for number in range(23)]
+    write(tmp_path, dict.fromkeys(names, GUIDE))
+    assert run(*LOCK, cwd=tmp_path).returncode == 0
+    other = (*CHECK, "--max-tokens", "48")
+    for form in ("text", "markdown"):
+        page = run(*other, "--format", form, cwd=tmp_path).stdout.decode()
+        shown = [name for name in names if f"{name}\n" in page or f">{name}<" in page]
+        assert shown == names[:20]
+        assert "3 more documents: --show-all lists them\n" in page
+        page = run(*other, "--format", form, "--show-all", cwd=tmp_path).stdout.decode()
+        assert all(name in page for name in names)
+        assert "--show-all" not in page
+    rows = json.loads(run(*other, "--format", "json", cwd=tmp_path).stdout)["documents"]
+    assert [row["now"] for row in rows] == names
+
+
 def test_an_edit_is_1_and_says_what_it_costs(folder: Path) -> None:
     edit(folder / "docs/guide.md", "Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
     done = run(*CHECK, cwd=folder)
@@ -429,7 +446,12 @@ def test_the_workflow_for_github(folder: Path) -> None:
 
     def step(script: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            ["/bin/sh", "-e", "-c", script], cwd=folder, env=env, capture_output=True, check=False
+            ["/bin/sh", "-e", "-c", script],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            check=False,
+            timeout=600,
         )
 
     assert step(annotate).returncode == 0

@@ -208,7 +208,7 @@ def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     environment = {**os.environ, **settings}
     git = shutil.which("git") or ""
-    subprocess.run([git, "init", "-q"], cwd=tmp_path, check=True, env=environment)
+    subprocess.run([git, "init", "-q"], cwd=tmp_path, check=True, env=environment, timeout=600)
     for _ in range(120):
         for folder in folders:
             path = tmp_path / folder / ".gitignore"
@@ -223,6 +223,7 @@ def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             env=environment,
+            timeout=600,
         ).stdout
         done = run("chunk", ".", cwd=tmp_path)
         rules = {

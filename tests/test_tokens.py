@@ -274,6 +274,7 @@ def fresh(code: str, **environment: str) -> str:
         text=True,
         check=True,
         env={**kept, **dead, **environment},
+        timeout=600,
     )
     return run.stdout.strip()
 

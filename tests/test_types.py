@@ -100,6 +100,7 @@ def checked(folder: Path, *command: str) -> str:
         text=True,
         encoding="utf-8",
         check=False,
+        timeout=600,
     )
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.inputs import InputFile, Selection, read_document, select
@@ -32,6 +33,8 @@ __all__ = (
 # The name of standard input in a lock.
 STDIN_SOURCE: Final = "-"
 _FORMATS: Final = ("text", "json", "github", "markdown")
+# The most documents of which a reader is shown the changes, unless all are wanted.
+_MOST_SHOWN: Final = 20
 
 
 def add_report(parser: ArgumentParser) -> None:
@@ -39,6 +42,11 @@ def add_report(parser: ArgumentParser) -> None:
     add_report_format(parser, "; github: annotations of a workflow", _FORMATS)
     parser.add_argument(
         "--html", metavar="PAGE", help="write a page with both sides of what has changed, too"
+    )
+    parser.add_argument(
+        "--show-all",
+        action="store_true",
+        help=f"as text and as Markdown: all documents, not only the first {_MOST_SHOWN}",
     )
 
 
@@ -77,6 +85,7 @@ def print_report(options: Namespace, report: Report, selection: Selection | None
     """Print a report on stdout, in colour on a terminal, and write its page if it is wanted."""
     from chunkast.snapshot.report import REPORTS
 
+    report = replace(report, most=None if options.show_all else _MOST_SHOWN)
     page = REPORTS[options.format](report)
     if options.format == "text" and sys.stdout is not None and sys.stdout.isatty():
         page = _coloured(report)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import accumulate, pairwise, product
-from typing import Any, Final
+from itertools import groupby, pairwise, product
+from typing import Any, Final, TypeAlias
 
 from chunkast.config import ChunkConfig
 from chunkast.snapshot.records import (
@@ -336,7 +336,9 @@ def compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
 
 
 # Numbers of chunks before, and now.
-_Group = tuple[tuple[int, ...], tuple[int, ...]]
+_Group: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+# A side, 0 or 1, and the number of a chunk there.
+_Node: TypeAlias = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -362,16 +364,16 @@ def _changes(
 ) -> tuple[tuple[Change, ...], tuple[Edge, ...], tuple[Edge, ...]]:
     """What happened to the chunks; the cuts that are gone, and those that have come."""
     left, right = _Side(old.chunks), _Side(new.chunks)
-    pairs = [
+    links = [
         pair
         # From all that is embedded and stored to the text alone.
         for key in (_identity, _embedded, _text)
         for pair in _paired(left, right, key)
     ]
-    groups: list[_Group] = [((one,), (two,)) for one, two in pairs]
-    groups += _groups(left, right, _overlaps(left, right) if same else _alike(left, right))
+    links += _overlaps(left, right) if same else _alike(left, right)
+    groups = list(_groups((len(old.chunks), len(new.chunks)), links))
     changes = []
-    for ones, twos in _joined(groups, (len(old.chunks), len(new.chunks))):
+    for ones, twos in groups:
         olds = tuple(old.chunks[number] for number in ones)
         news = tuple(new.chunks[number] for number in twos)
         change = _change(olds, news)
@@ -379,8 +381,7 @@ def _changes(
             # In the order of the new document; what is gone comes where it was.
             changes.append(((*twos, *ones)[0], bool(twos), change))
     changes.sort(key=lambda each: each[:2])
-    edges = _edges(old.chunks), _edges(new.chunks)
-    gone, come = (_missing(one, two) for one, two in (edges, edges[::-1]))
+    gone, come = _cuts(old, new, groups)
     return tuple(change for _, _, change in changes), gone, come
 
 
@@ -448,88 +449,49 @@ _LIKENESSES: Final[Sequence[tuple[Callable[[ChunkRecord], Hashable], bool]]] = (
 )
 
 
-_Node = tuple[int, int]
-# In place of a group's number: there is none.
-_NONE: Final = -1
+def _groups(sizes: tuple[int, int], links: Iterable[tuple[int, int]]) -> Iterator[_Group]:
+    """The numbers of the chunks that belong together.
 
-
-class _Sets:
-    """Nodes in sets that are joined two by two."""
-
-    def __init__(self, nodes: Iterable[_Node]) -> None:
-        self.owner = {node: node for node in nodes}
-
-    def of(self, node: _Node) -> _Node:
-        """The node that stands for the set."""
-        owner = self.owner
-        while owner[node] != node:
-            owner[node] = node = owner[owner[node]]
-        return node
-
-    def join(self, one: _Node, two: _Node) -> None:
-        self.owner[self.of(one)] = self.of(two)
-
-
-def _groups(left: _Side, right: _Side, links: Iterable[tuple[int, int]]) -> Iterator[_Group]:
-    """The numbers of the chunks that belong together, those without a link alone."""
-    # A node is a side and a number on it.
-    nodes = [(side, n) for side, each in enumerate((left, right)) for n in sorted(each.rest)]
-    sets = _Sets(nodes)
-    linked: set[_Node] = set()
-    for one, two in links:
-        linked |= {(0, one), (1, two)}
-        sets.join((0, one), (1, two))
-    before: _Node | None = None
-    between: list[_Node] = []
-    for node in nodes:
-        if (node[0], node[1] - 1) not in sets.owner:
-            before, between = None, []
-        if node not in linked:
-            between.append(node)
-            continue
-        # What lies between two chunks that belong together belongs to them.
-        if before is not None and sets.of(before) == sets.of(node):
-            for each in between:
-                sets.join(each, node)
-        before, between = node, []
-    found: dict[_Node, tuple[list[int], list[int]]] = {}
-    for node in nodes:
-        found.setdefault(sets.of(node), ([], []))[node[0]].append(node[1])
-    for ones, twos in found.values():
-        yield tuple(ones), tuple(twos)
-
-
-def _joined(groups: Iterable[_Group], sizes: tuple[int, int]) -> Iterator[_Group]:
-    """The groups, those that have one side only joined where they have the same place.
-
-    That is: between the same two of the others, or an end of the document.
+    Besides those that are linked, these are: what lies between two chunks that belong together,
+    with them; and what is linked with nothing on either side, between the same two of the
+    others or an end of the document.
     """
-    whole: list[_Group] = []
-    partial: list[_Group] = []
-    for group in groups:
-        (whole if all(group) else partial).append(group)
-    yield from whole
-    places: tuple[dict[_Node, list[int]], dict[_Node, list[int]]] = ({}, {})
+    sets = _joined(((0, one), (1, two)) for one, two in links)
+    places: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
     for side, size in enumerate(sizes):
-        owner = {number: at for at, group in enumerate(whole) for number in group[side]}
-        after = list(accumulate((owner.get(n, _NONE) for n in range(size)), _last_known))
-        before = list(
-            accumulate((owner.get(n, _NONE) for n in reversed(range(size))), _last_known)
-        )[::-1]
-        for group in partial:
-            for number in group[side]:
-                places[side].setdefault((after[number], before[number]), []).append(number)
-    for place in dict.fromkeys([*places[0], *places[1]]):
-        ones, twos = (found.get(place, []) for found in places)
-        if ones and twos:
-            yield tuple(ones), tuple(twos)
+        nodes = [(side, number) for number in range(size)]
+        for linked, run in groupby(nodes, sets.__contains__):
+            if linked:
+                continue
+            alone = list(run)
+            before, after = (
+                sets.get((side, number)) for number in (alone[0][1] - 1, alone[-1][1] + 1)
+            )
+            if before is not None and before is after:
+                before.update(alone)
+            else:
+                place = places.setdefault((id(before), id(after)), ([], []))
+                place[side].extend(number for _, number in alone)
+    for group in {id(group): group for group in sets.values()}.values():
+        ones, twos = (tuple(sorted(n for on, n in group if on == side)) for side in (0, 1))
+        yield ones, twos
+    for olds, news in places.values():
+        if olds and news:
+            yield tuple(olds), tuple(news)
         else:
-            yield from (((one,), ()) for one in ones)
-            yield from (((), (two,)) for two in twos)
+            yield from (((one,), ()) for one in olds)
+            yield from (((), (two,)) for two in news)
 
 
-def _last_known(before: int, here: int) -> int:
-    return before if here == _NONE else here
+def _joined(links: Iterable[tuple[_Node, _Node]]) -> dict[_Node, set[_Node]]:
+    """By node all those it is linked with, itself included: one set for all of them."""
+    sets: dict[_Node, set[_Node]] = {}
+    for link in links:
+        small, large = sorted((sets.setdefault(node, {node}) for node in link), key=len)
+        if small is not large:
+            large |= small
+            sets.update(dict.fromkeys(small, large))
+    return sets
 
 
 def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Change | None:
@@ -567,19 +529,45 @@ def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
     return "renamed" if compared else "moved" if differing else ""
 
 
-def _edges(chunks: Sequence[ChunkRecord]) -> list[Edge]:
-    """The cuts between the chunks."""
-    return [Edge(before.last, chunk) for before, chunk in pairwise(chunks)]
+def _cuts(
+    old: DocumentRecord, new: DocumentRecord, groups: Sequence[_Group]
+) -> Iterator[tuple[Edge, ...]]:
+    """The cuts that are gone, then those that have come.
+
+    A cut is the same where what is on its sides belongs together and one of them is a chunk of
+    the same text, or else where the lines next to it are the same.
+    """
+    unchanged = {
+        number
+        for number, (ones, twos) in enumerate(groups)
+        if len(ones) == len(twos) == 1
+        and old.chunks[ones[0]].content_hash == new.chunks[twos[0]].content_hash
+    }
+    places: list[list[tuple[int, int]]] = []
+    for side in (0, 1):
+        group_of = {chunk: n for n, group in enumerate(groups) for chunk in group[side]}
+        places.append(list(pairwise(group_of[chunk] for chunk in sorted(group_of))))
+    same = {place for place in {*places[0]} & {*places[1]} if not unchanged.isdisjoint(place)}
+    sides = [
+        [Edge(before.last, chunk) for place, (before, chunk) in cuts if place not in same]
+        for cuts in map(zip, places, (pairwise(old.chunks), pairwise(new.chunks)))
+    ]
+    yield _missing(sides[0], sides[1])
+    yield _missing(sides[1], sides[0])
 
 
 def _missing(edges: Sequence[Edge], others: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The cuts that the others do not have; what is around them says which is which."""
-    counts = Counter((edge.before, edge.chunk.first) for edge in others)
+    """The cuts that the others do not have, by the lines next to them."""
+    counts = Counter(map(_lines, others))
     found = []
     for edge in edges:
-        key = edge.before, edge.chunk.first
-        if counts[key]:
-            counts[key] -= 1
+        if counts[_lines(edge)]:
+            counts[_lines(edge)] -= 1
         else:
             found.append(edge)
     return tuple(found)
+
+
+def _lines(edge: Edge) -> tuple[str, str]:
+    """The line before a cut and the one after it, as far as they are known."""
+    return edge.before.strip().rpartition("\n")[2], edge.chunk.first.strip().partition("\n")[0]

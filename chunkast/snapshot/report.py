@@ -95,12 +95,25 @@ class Report:
     names: what is compared, before and now.
     rules: what may differ; ``None`` where nothing is judged.
     paths: the files of the sources that have some.
+    most: how many documents are shown, as text and as Markdown; ``None``: all.
     """
 
     diff: Diff
     names: tuple[str, str]
     rules: Rules | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
+    most: int | None = None
+
+    @property
+    def shown(self) -> tuple[DocumentDiff, ...]:
+        """The documents that are shown."""
+        return self.diff.documents[: self.most]
+
+    @property
+    def left_out(self) -> str:
+        """What is said of the documents that are not shown; empty if all are."""
+        more = len(self.diff.documents) - len(self.shown)
+        return f"{_counted(more, 'more document')}: --show-all lists them" if more else ""
 
     @property
     def faults(self) -> list[str]:
@@ -122,12 +135,15 @@ def lines_of(report: Report) -> Iterator[Line]:
     *sides, embedding = summary(report)
     yield from (Line("head", line) for line in sides)
     yield from (Line("why", f"why: {cause}") for cause in causes(diff))
-    for document in diff.documents:
+    for document in report.shown:
         yield Line("", "")
         yield Line("document", document_title(document))
         for kind, text, _ in described(document):
             yield Line(kind, f"  {kind:<9} {text}")
         yield from cut_lines(document)
+    if report.left_out:
+        yield Line("", "")
+        yield Line("document", report.left_out)
     yield Line("", "")
     yield Line("head", embedding)
     if report.rules is not None:
@@ -491,7 +507,7 @@ def _markdown(report: Report) -> str:
         figures = (each.documents, each.chunks, each.cuts, each.tokens)
         cells = " | ".join(f"{figure:,}" for figure in figures)
         lines.append(f"| {_marked(name)} | {cells} | {full} |")
-    for document in diff.documents:
+    for document in report.shown:
         rows = [f"{kind:<9} {text}" for kind, text, _ in described(document)]
         rows += [line.text[2:] for line in cut_lines(document)]
         fence = "`" * 3
@@ -500,6 +516,7 @@ def _markdown(report: Report) -> str:
         summary = _marked(document_title(document))
         lines += ["", f"<details><summary>{summary}</summary>", "", f"{fence}text"]
         lines += [*(row.rstrip() for row in rows), fence, "", "</details>"]
+    lines += ["", _marked(report.left_out)] if report.left_out else []
     return "\n".join(lines) + "\n"
 
 
