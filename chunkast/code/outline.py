@@ -10,24 +10,28 @@ near it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
 from chunkast.code.grammars import MAX_BYTES, parse
 from chunkast.code.languages import Language
+from chunkast.code.nodes import (
+    COMMENT,
+    STATEMENT,
+    definition,
+    errors,
+    has_many_errors,
+    indentation,
+    is_sequence,
+    kind_of,
+    title_of,
+)
 
 __all__ = ("Item", "Outliner")
 
-_STATEMENT: Final = "statement"
-_COMMENT: Final = "comment"
-# Nodes that belong to what follows them, besides comments.
-_ATTACHED: Final = frozenset({"attribute_item", "decorator", "access_specifier"})
-# Anonymous nodes between the members of a sequence.
-_SEPARATORS: Final = frozenset({";", ",", "\n"})
 _MASKED = re.compile(r"[^\t\x20-\x7e]")
-_INDENTATION = re.compile(r"[ \t]*")
 _SKIPPED_BEFORE_HEADER = re.compile(r"\s*(?:@|#(?!\w)|//|/\*|\*|$)")
 _LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
 # A line that goes on with the statement whose body ends before it.
@@ -37,10 +41,6 @@ _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # ``_FEW_ERRORS``, belong to no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
-# Or when it has more than one error in this many characters, however short: time and memory of
-# the parser grow with the square of their number.
-_PER_ERROR: Final = 32
-_FEW_SITES: Final = 8
 # Reading of a document's code ends once this many characters were broken, and one in
 # ``_READ_PER_BROKEN``.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
@@ -54,7 +54,6 @@ _MOST_BLANK_LINES: Final = 2
 _MAX_DEPTH: Final = 12
 _MAX_HEADER: Final = 24
 _MAX_CONTEXT: Final = MAX_BYTES // 4
-_MAX_TITLE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,18 @@ class _Found:
     named: tuple[int, int, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What stands around every window of a body: the lines that open it and those that close it.
+
+    ``depth`` is the number of items around what is in it.
+    """
+
+    opening: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
+    depth: int = 0
+
+
 class _Exhausted(Exception):  # noqa: N818 - no error: it is caught here
     """So much of the code is broken that the rest is not read."""
 
@@ -100,23 +111,21 @@ class Outliner:
 
     def __init__(self, least: int = 0) -> None:
         """What is inside an item of at most ``least`` characters is left out."""
-        self._least = least
+        self.least = least
         self._read = 0
         self._broken = 0
         self._parsed = 0
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
         """The items of ``lines`` (without line ends), in order, as far as they can be read."""
-        masked = [_masked(line) for line in lines]
-        reader = _Reader(masked, language, self._least, self._count, self._parse)
-        try:
-            self._count(0, broken=False)
-            reader.read(0, len(lines), (), (), 0)
-        except _Exhausted:
-            pass
+        reader = _Reader([_masked(line) for line in lines], language, self)
+        with suppress(_Exhausted):
+            self.count(0, broken=False)
+            reader.read(0, len(lines), _Body())
         return _attached(reader.found)
 
-    def _count(self, size: int, *, broken: bool) -> None:
+    def count(self, size: int, *, broken: bool) -> None:
+        """Note that this many characters were read, or could not be."""
         if broken:
             self._broken += size
         else:
@@ -124,7 +133,8 @@ class Outliner:
         if self._broken > _MOST_BROKEN + self._read // _READ_PER_BROKEN:
             raise _Exhausted
 
-    def _parse(self, text: str, language: Language) -> Any:
+    def parse(self, text: str, language: Language) -> Any:
+        """``grammars.parse``, as often as it may be called."""
         self._parsed += len(text)
         if self._parsed > _MOST_BROKEN + _READINGS * (self._read + self._broken + MAX_BYTES):
             raise _Exhausted
@@ -142,73 +152,51 @@ def _masked(line: str) -> str:
 
 
 class _Reader:
-    """Reads one piece of code; ``found`` are its items, rows being line numbers.
+    """Reads one piece of code; ``found`` are its items, rows being line numbers."""
 
-    ``count(size, broken=...)`` is told how much was read, or could not be; ``parse_of`` is
-    ``parse``, which may be told how often it is called as well.
-    """
-
-    def __init__(
-        self,
-        lines: Sequence[str],
-        language: Language,
-        least: int,
-        count: Callable[..., None],
-        parse_of: Callable[[str, Language], Any],
-    ) -> None:
+    def __init__(self, lines: Sequence[str], language: Language, outliner: Outliner) -> None:
         self.lines = lines
         self.language = language
-        self.least = least
-        self.count = count
-        self.parse_of = parse_of
+        self.outliner = outliner
         self.found: list[_Found] = []
 
-    def read(
-        self, at: int, last: int, context: Sequence[str], closers: Sequence[str], depth: int
-    ) -> None:
-        """Read the lines ``[at, last)`` of a body that ``context`` opens and ``closers`` close."""
+    def read(self, at: int, last: int, body: _Body) -> None:
+        """Read the lines ``[at, last)`` of a body."""
         room = MAX_BYTES
         while at < last:
             if not self.lines[at].strip():
                 at += 1
                 continue
-            stop = self.window_end(at, last, min(room, MAX_BYTES - 2 * _size(context)))
+            stop = self.window_end(at, last, min(room, MAX_BYTES - 2 * _size(body.opening)))
             if stop == at:
                 at += 1  # too long to be read
                 continue
-            next_row = self.window(at, stop, last, context, closers, depth)
+            next_row = self.window(at, stop, last, body)
             if next_row == at:
-                next_row = self.inside(at, last, context, closers, depth)
+                next_row = self.inside(at, last, body)
             if next_row is None and room > _LEAST_BYTES:
                 room //= 2  # what is broken may be a part of it
                 continue
             broken = next_row is None
             next_row = self.resumption(at, stop) if next_row is None else next_row
-            self.count(_size(self.lines[at:next_row]), broken=broken)
+            self.outliner.count(_size(self.lines[at:next_row]), broken=broken)
             room = room if broken else min(2 * room, MAX_BYTES)
             at = next_row
 
-    def window(  # noqa: PLR0917
-        self,
-        at: int,
-        stop: int,
-        last: int,
-        context: Sequence[str],
-        closers: Sequence[str],
-        depth: int,
-    ) -> int | None:
+    def window(self, at: int, stop: int, last: int, body: _Body) -> int | None:
         """Take what is complete in the lines ``[at, stop)``; its end, or None if it is broken."""
-        tree = self.parse([*context, *self.lines[at:stop], *closers])
-        if tree is None or _has_many_errors(tree):
+        tree = self.parse((*body.opening, *self.lines[at:stop], *body.closing))
+        if tree is None or has_many_errors(tree):
             return None
-        found = list(self.walk(tree, at, stop, len(context), depth))
+        shift = len(body.opening) - at
+        found = list(self.walk(tree, at, stop, body))
         next_row = stop if stop == last else self.end_of_complete(found, at, stop)
-        errors = _errors(tree, len(context), len(context) + next_row - at)
+        broken = errors(tree, at + shift, next_row + shift)
         # An error above may have taken away what a statement is inside of.
         level = self.level(at)
         loose = (item for item in found if item.loose and item.row < next_row)
-        errors += sum(item.column - level for item in loose if item.column > level)
-        if errors > max(_FEW_ERRORS, _size(self.lines[at:next_row]) // _ERROR_SHARE):
+        broken += sum(item.column - level for item in loose if item.column > level)
+        if broken > max(_FEW_ERRORS, _size(self.lines[at:next_row]) // _ERROR_SHARE):
             return None
         self.found += [item for item in found if item.row < next_row]
         return next_row
@@ -221,65 +209,63 @@ class _Reader:
         return stop
 
     def parse(self, lines: Sequence[str]) -> Any:
-        return self.parse_of("\n".join(lines) + "\n", self.language)
+        return self.outliner.parse("\n".join(lines) + "\n", self.language)
 
-    def walk(self, root: Any, at: int, stop: int, context: int, depth: int) -> Iterator[_Found]:
-        """The items of a window over the lines ``[at, stop)``, after ``context`` rows of text.
+    def walk(self, root: Any, at: int, stop: int, body: _Body) -> Iterator[_Found]:
+        """The items of a window over the lines ``[at, stop)`` of a body.
 
         An item is a named node that begins its line. What begins with it is part of it; inside
         a definition only the body counts. A sequence of items is none itself.
         """
         lines, language = self.lines, self.language
+        shift = at - len(body.opening)
         # A node, what is around it (which a node finds only from the root on), and the start
         # of the innermost item around it.
         stack: list[tuple[Any, Any, int, Any]] = [
-            (child, root, depth, None) for child in reversed(root.children)
+            (child, root, body.depth, None) for child in reversed(root.children)
         ]
         while stack:
             node, around, depth, begun = stack.pop()
             begin, end = node.start_point, node.end_point
-            row, column = begin
-            last = end.row - (end.column == 0)
-            if last < context:
+            line, column = begin.row + shift, begin.column
+            last = end.row - (end.column == 0) + shift
+            if last < at:
                 continue
-            line = row - context + at
             if (
-                row >= context
-                and line < stop
+                at <= line < stop
                 and begun != begin
                 and node.is_named
                 and not node.is_error
                 and not lines[line][:column].strip()
             ):
-                kind, inner, name = _definition(node, language)
-                if kind or not _is_sequence(node, language):
-                    named = _named(kind, inner, name, context - at, lines)
-                    last_line = max(line, last - context + at)
+                kind, inner, name = definition(node, language)
+                if kind or not is_sequence(node, language):
+                    named = title_of(kind, inner, name, shift, lines)
                     yield _Found(
                         line,
-                        last_line,
+                        max(line, last),
                         column,
                         depth,
-                        kind or _plain_kind(node),
+                        kind or kind_of(node),
                         complete=not node.has_error,
                         loose=around is root or around.is_error,
                         named=named,
                     )
-                    if node.end_byte - node.start_byte <= self.least:
+                    if node.end_byte - node.start_byte <= self.outliner.least:
                         continue
                     depth, begun = depth + 1, begin
                     if named is not None:
                         node = inner.child_by_field_name("body") or inner
                         end = node.end_point
-            if end.row > row:
+            if end.row > begin.row:
                 stack.extend((child, node, depth, begun) for child in reversed(node.children))
 
     def level(self, at: int) -> int:
         """How deep the statement at ``at`` is indented; comments before it may stand elsewhere."""
         for line in self.lines[at : at + _MAX_HEADER]:
             if line.strip() and not _LINE_COMMENT.match(line):
-                return _indentation(line)
-        return _indentation(self.lines[at])
+                return indentation(line)
+        return indentation(self.lines[at])
 
     def end_of_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
         """After the last statement of the window's own level that another one follows."""
@@ -289,7 +275,7 @@ class _Reader:
                 continue
             next_row = item.last + 1
             line = next((line for line in self.lines[next_row:stop] if line.strip()), None)
-            if line is not None and _indentation(line) <= column and not _CONTINUES.match(line):
+            if line is not None and indentation(line) <= column and not _CONTINUES.match(line):
                 return next_row
         return at
 
@@ -298,39 +284,37 @@ class _Reader:
         column = self.level(at)
         for row in range(stop - 1, at, -1):
             line = self.lines[row]
-            if line.strip() and _indentation(line) <= column and not self.lines[row - 1].strip():
+            if line.strip() and indentation(line) <= column and not self.lines[row - 1].strip():
                 return row
         return stop
 
-    def inside(
-        self, at: int, last: int, context: Sequence[str], closers: Sequence[str], depth: int
-    ) -> int | None:
+    def inside(self, at: int, last: int, body: _Body) -> int | None:
         """Read the statement at ``at``, larger than a window, from the inside; its end."""
-        body, opened = self.header(at, last)
-        header = [*context, *self.lines[at:body]]
-        shut = [*opened, *closers]
-        filler = f"{' ' * (self.level(at) + 1)}{self.language.filler}"
-        if body == last or _size(header) > _MAX_CONTEXT or depth >= _MAX_DEPTH:
+        begin, opened = self.header(at, last)
+        header = (*body.opening, *self.lines[at:begin])
+        shut = (*opened, *body.closing)
+        column = self.level(at)
+        filler = f"{' ' * (column + 1)}{self.language.filler}"
+        if begin == last or _size(header) > _MAX_CONTEXT or body.depth >= _MAX_DEPTH:
             return None
-        tree = self.parse([*header, filler, *shut])
+        tree = self.parse((*header, filler, *shut))
         if tree is not None:
-            self.found += self.walk(tree, at, body, len(context), depth)
+            self.found += self.walk(tree, at, begin, body)
         if tree is None or not self.found or self.found[-1].row < at:
             return None
         depth = self.found[-1].depth + 1
-        column = self.level(at)
         while True:
-            end = self.end_of_body(column, body, last)
-            self.read(body, end, header, shut, depth)
+            end = self.end_of_body(column, begin, last)
+            self.read(begin, end, _Body(header, shut, depth))
             if end == last or _size(header) > _MAX_CONTEXT:
                 return end
-            if not _CONTINUES.match(self.lines[end]):
-                line = self.lines[end].strip()
-                closes = line[:1] in _BRACKETS.values() or line == "end"
-                return end + closes
+            line = self.lines[end]
+            if not _CONTINUES.match(line):
+                text = line.strip()
+                return end + (text[:1] in _BRACKETS.values() or text == "end")
             # The other branches of a statement: one context for all of them.
-            header = [*header, filler, self.lines[end]]
-            body = end + 1
+            header = (*header, filler, line)
+            begin = end + 1
 
     def header(self, at: int, last: int) -> tuple[int, list[str]]:
         """Where the body of the statement at ``at`` begins, and what closes it again."""
@@ -351,118 +335,21 @@ class _Reader:
                 return row + 1, ["".join(reversed(stack)), *words]
         return last, []
 
-    def end_of_body(self, column: int, body: int, last: int) -> int:
+    def end_of_body(self, column: int, begin: int, last: int) -> int:
         """After the lines that are indented deeper than ``column``; all of them if none is.
 
         Comments and directives stand anywhere.
         """
-        for row in range(body, last):
+        for row in range(begin, last):
             line = self.lines[row]
-            if line.strip() and line[0] != "#" and _indentation(line) <= column:
-                inner = any(text.strip() for text in self.lines[body:row])
+            if line.strip() and line[0] != "#" and indentation(line) <= column:
+                inner = any(text.strip() for text in self.lines[begin:row])
                 return row if inner else last
         return last
 
 
 def _size(lines: Iterable[str]) -> int:
     return sum(len(line) + 1 for line in lines)
-
-
-def _errors(root: Any, first: int, last: int) -> int:
-    """How many characters of the rows ``[first, last)`` belong to no construct."""
-    count = 0
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        for child in node.children:
-            if child.start_point.row >= last or child.end_point.row < first or child.is_extra:
-                continue
-            if child.child_count and child.has_error:
-                stack.append(child)
-            elif child.is_error or (node.is_error and not child.child_count):
-                count += child.end_byte - child.start_byte
-    return count
-
-
-def _has_many_errors(root: Any) -> bool:
-    """Whether there is more than one error in ``_PER_ERROR`` characters, however short they are."""
-    sites = 0
-    most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
-    stack = [root]
-    while stack and sites <= most:
-        node = stack.pop()
-        sites += bool(node.is_error)
-        stack.extend(child for child in node.children if child.has_error)
-    return sites > most
-
-
-def _plain_kind(node: Any) -> str:
-    if node.type.endswith(_COMMENT) or node.type in _ATTACHED:
-        return _COMMENT
-    return _STATEMENT
-
-
-def _definition(node: Any, language: Language) -> tuple[str, Any, Any]:
-    """The kind of what ``node`` defines, the definition itself, and the node of its name."""
-    kind = language.kinds.get(node.type, "")
-    if kind == "class" and node.child_by_field_name("body") is None:
-        kind = ""  # it is only mentioned
-    name = node.child_by_field_name("name")
-    found = (kind, node, name)
-    layers = [node]
-    while layers:
-        layer = layers.pop()
-        if layer.type not in language.wrappers:
-            continue
-        for child in layer.named_children:
-            inner = language.kinds.get(child.type, "")
-            if inner == "class" and child.child_by_field_name("body") is None:
-                inner = ""
-            if inner:
-                own = child.child_by_field_name("name") or layer.child_by_field_name("name")
-                found = (inner, child, own)
-            layers.append(child)
-    return found
-
-
-def _named(
-    kind: str, node: Any, name: Any, shift: int, lines: Sequence[str]
-) -> tuple[int, int, int] | None:
-    """Where the title of a definition stands: its line, start and end."""
-    if kind in ("", "import"):
-        return None
-    declarator = node
-    while name is None and declarator is not None:
-        # In C the name is inside the declarators.
-        declarator = declarator.child_by_field_name("declarator")
-        if declarator is not None and not declarator.child_count:
-            name = declarator
-    row = (name or node).start_point.row - shift
-    if not 0 <= row < len(lines):
-        return None
-    line = lines[row]
-    end = min(len(line.rstrip(" \t{:")), _indentation(line) + _MAX_TITLE)
-    if name is not None and name.end_point.row == name.start_point.row:
-        end = min(end, name.end_point.column)
-    return row, _indentation(line), end
-
-
-def _is_sequence(node: Any, language: Language) -> bool:
-    """Whether a node is nothing but several others, one below the other, or one definition."""
-    while node.end_point.row > node.start_point.row:
-        # A comment may stand after one of the members, on its line.
-        named = [child for child in node.named_children if not child.is_extra]
-        if len(named) > 1:
-            rows = [child.start_point.row for child in named]
-            separate = all(one < two for one, two in pairwise(rows))
-            others = all(child.is_named or child.type in _SEPARATORS for child in node.children)
-            return separate and others and named[0].start_byte == node.start_byte
-        if len(named) != 1 or named[0].byte_range != node.byte_range:
-            return False
-        node = named[0]
-        if node.type in language.kinds or node.type in language.wrappers:
-            return True
-    return False
 
 
 def _attached(found: Sequence[_Found]) -> list[Item]:
@@ -484,20 +371,15 @@ def _attached(found: Sequence[_Found]) -> list[Item]:
             gap = item.row - run[-1].last - 1
             most = _MOST_BLANK_LINES if run[0].row > next_row else 0
             if gap > most or item.column < run[0].column:
-                add(run[0].row, run[0], _STATEMENT)
+                add(run[0].row, run[0], STATEMENT)
                 next_row = max(next_row, run[-1].last + 1)
                 run = []
-        if item.kind == _COMMENT:
+        if item.kind == COMMENT:
             run.append(item)
             continue
         add((run or [item])[0].row, item, item.kind)
         next_row = max(next_row, item.last + 1)
         run = []
     if run:
-        add(run[0].row, run[0], _STATEMENT)
+        add(run[0].row, run[0], STATEMENT)
     return items
-
-
-def _indentation(line: str) -> int:
-    match = _INDENTATION.match(line)
-    return match.end() if match else 0
