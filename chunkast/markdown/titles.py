@@ -8,15 +8,15 @@ break, ``<br>`` too, becomes a space. Dollar math stays as it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
-from markdown_it.helpers import parseLinkLabel
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from chunkast.markdown.dialects import dialects_of
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
@@ -31,19 +31,9 @@ _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 _PLAIN_BRACKETS = re.compile(r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\](?![\[(])")
 # Of Pandoc, kramdown, Docusaurus; an id in a comment, as MDX needs it.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
-_NOTE = re.compile(r"\[\^([^\] \n]+)\]")
-_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\]")
-# What an embedded image may have in the place of a text, and the id of a block in a page.
-_SIZE = re.compile(r"\d+(?:x\d+)?")
-_BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
-_MATH = re.compile(
-    r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
-)
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 # Titles longer than this are not parsed: inline parsing is not linear.
 _MAX_TITLE: Final = 2_000
-
-_Rule = Callable[[StateInline, bool], bool]
 
 
 class _Definitions:
@@ -69,72 +59,14 @@ def _lone_bracket(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """``[[page]]`` as the page's name, ``[[page|text]]`` as the text."""
-    found = _WIKI_LINK.match(state.src, state.pos, state.posMax)
-    if found is None:
-        return False
-    embeds, page, shown = found.groups()
-    page, shown = page.strip(), (shown or "").strip()
-    if embeds and _SIZE.fullmatch(shown):
-        shown = ""
-    text = shown or _BLOCK_ID.sub("", page).removeprefix("#")
-    if not text:
-        return False
-    if not silent:
-        state.pending += text
-    state.pos = found.end()
-    return True
-
-
-def _note_reference(state: StateInline, _silent: bool) -> bool:
-    """``[^label]``, where the document has a footnote of that label."""
-    found = _NOTE.match(state.src, state.pos, state.posMax)
-    if found is None or found[1] not in state.env["footnotes"]:
-        return False
-    state.pos = found.end()
-    return True
-
-
-def _inline_note(state: StateInline, _silent: bool) -> bool:
-    """``^[text of the note]``."""
-    if not state.src.startswith("^[", state.pos):
-        return False
-    end = parseLinkLabel(state, state.pos + 1)
-    if end <= state.pos + 1:
-        return False
-    state.pos = end + 1
-    return True
-
-
-def _math(state: StateInline, silent: bool) -> bool:
-    """Between dollars nothing is markup."""
-    found = _MATH.match(state.src, state.pos, state.posMax)
-    if found is None:
-        return False
-    if not silent:
-        state.pending += found[0]
-    state.pos = found.end()
-    return True
-
-
-# Extension (none: always), the rule's name, and the stock rule before which it is tried.
-_RULES: Final[tuple[tuple[str, str, str, _Rule], ...]] = (
-    ("", "lone_bracket", "link", _lone_bracket),
-    ("wikilinks", "wiki_link", "link", _wiki_link),
-    ("footnotes", "inline_note", "autolink", _inline_note),
-    ("footnotes", "note_reference", "autolink", _note_reference),
-    ("math", "math", "link", _math),
-)
-
-
 @lru_cache(maxsize=32)
-def _inline_parser(extensions: Collection[str]) -> MarkdownIt:
+def _inline_parser(extensions: tuple[str, ...]) -> MarkdownIt:
     md = MarkdownIt("commonmark")
     if extensions:
         md.enable("strikethrough")
-    for extension, name, before, rule in _RULES:
-        if not extension or extension in extensions:
+    md.inline.ruler.before("link", "lone_bracket", _lone_bracket)
+    for dialect in dialects_of(extensions):
+        for name, (before, rule) in dialect.titles.items():
             md.inline.ruler.before(before, name, rule)
     return md
 

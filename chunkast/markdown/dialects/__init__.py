@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-from chunkast.markdown.dialects import autolinks, jsx, math, mdx, obsidian, wikilinks
+from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
 from chunkast.markdown.dialects.admonitions import admonition
 from chunkast.markdown.dialects.containers import container
 from chunkast.markdown.dialects.divs import fenced_div
@@ -28,6 +29,7 @@ __all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "dialects_of")
 
 # The place to go on at after a construct that begins at a position; -1: it begins none.
 InlineRule: TypeAlias = "Callable[[Scanner, int], int]"
+TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
 # From the text, its tree, and whether that has HTML blocks, to another tree and the spans that
 # pairs of tags enclose.
 Arrange: TypeAlias = Callable[[str, Block, bool], tuple[Block, list[tuple[int, int]]]]
@@ -51,6 +53,8 @@ class Dialect:
     points: changes the break points, with the scores of the table.
     inline: rules for spans that are not cut, by their first character, tried before
         CommonMark's own.
+    titles: rules of the inline parser for what a title shows, by name, each with the stock rule
+        before which it is tried.
     """
 
     extension: str
@@ -63,6 +67,7 @@ class Dialect:
         Callable[[str, Iterable[BreakPoint], Mapping[str, float]], Iterable[BreakPoint]] | None
     ) = None
     inline: Mapping[str, InlineRule] = field(default_factory=dict)
+    titles: Mapping[str, tuple[str, TitleRule]] = field(default_factory=dict)
 
     def add_to(self, md: MarkdownIt) -> None:
         """Let a parser read the dialect's blocks."""
@@ -84,7 +89,15 @@ def _with_tasklists(md: MarkdownIt) -> None:
 # In the order of what they do. An extension without a row needs nothing here.
 DIALECTS: Final = (
     Dialect("tables", lambda md: md.enable("table")),
-    Dialect("footnotes", footnote_plugin, begins={"footnote_def": "["}),
+    Dialect(
+        "footnotes",
+        footnote_plugin,
+        begins={"footnote_def": "["},
+        titles={
+            "inline_note": ("autolink", footnotes.inline_note),
+            "note_reference": ("autolink", footnotes.note_reference),
+        },
+    ),
     # Tried before containers, which match the rest.
     Dialect("quarto", rule=fenced_div, begins={"fenced_div": ":"}, inline={"{": jsx.expression}),
     Dialect("containers", rule=container, begins={"container_block": ":"}),
@@ -101,10 +114,20 @@ DIALECTS: Final = (
     Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),
     Dialect("alerts", _with_alerts),
     Dialect("tasklists", _with_tasklists),
-    Dialect("math", rule=math.math_block, begins={"math_block": "$\\"}, inline={"$": math.dollars}),
+    Dialect(
+        "math",
+        rule=math.math_block,
+        begins={"math_block": "$\\"},
+        inline={"$": math.dollars},
+        titles={"math": ("link", math.title)},
+    ),
     Dialect("deflists", deflist_plugin),
     Dialect("autolinks", inline={"h": autolinks.url, "w": autolinks.url}),
-    Dialect("wikilinks", inline={"[": wikilinks.wiki_link, "!": wikilinks.wiki_link}),
+    Dialect(
+        "wikilinks",
+        inline={"[": wikilinks.wiki_link, "!": wikilinks.wiki_link},
+        titles={"wiki_link": ("link", wikilinks.title)},
+    ),
 )
 
 

@@ -14,16 +14,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner
 
-__all__ = ("dollars", "math_block")
+__all__ = ("dollars", "math_block", "title")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
 # On a line without white space at its end; an equation may carry a label, or Quarto's id.
 _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}))?$")
+_IN_TITLE = re.compile(
+    r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
+)
 _KEY = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear; no formula has as many lines.
 _MAX_LINES = 1_000
@@ -146,3 +150,14 @@ class _Dollars:
         """The end of the run of dollars at ``pos``."""
         match = self._RUN.match(self._text, pos)
         return match.end() if match else pos + 1
+
+
+def title(state: StateInline, silent: bool) -> bool:
+    """Between dollars nothing is markup."""
+    found = _IN_TITLE.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.pending += found[0]
+    state.pos = found.end()
+    return True

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from markdown_it.rules_inline import StateInline
+
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner
 
-__all__ = ("wiki_link",)
+__all__ = ("title", "wiki_link")
 
 _WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
+_PARTS = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\]")
+# What an embedded image may have in the place of a text, and the id of a block in a page.
+_SIZE = re.compile(r"\d+(?:x\d+)?")
+_BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
 
 
 def wiki_link(scanner: Scanner, pos: int) -> int:
@@ -18,3 +24,21 @@ def wiki_link(scanner: Scanner, pos: int) -> int:
     found = _WIKI_LINK.match(scanner.text, pos)
     kind = "image" if scanner.text[pos] == "!" else "link"
     return scanner.take(pos, found.end(), kind) if found else -1
+
+
+def title(state: StateInline, silent: bool) -> bool:
+    """``[[page]]`` as the page's name, ``[[page|text]]`` as the text."""
+    found = _PARTS.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    embeds, page, shown = found.groups()
+    page, shown = page.strip(), (shown or "").strip()
+    if embeds and _SIZE.fullmatch(shown):
+        shown = ""
+    text = shown or _BLOCK_ID.sub("", page).removeprefix("#")
+    if not text:
+        return False
+    if not silent:
+        state.pending += text
+    state.pos = found.end()
+    return True
