@@ -184,7 +184,8 @@ def _no_lock(path: Path) -> str:
 
 def _shown(diff: Diff, lock: Path, rules: Rules) -> str:
     """The report of what is not allowed; empty if everything is."""
-    from chunkast.snapshot.report import REPORTS, Report
+    from chunkast.snapshot.forms import REPORTS
+    from chunkast.snapshot.report import Report
 
     report = Report(diff, (lock.name, "now"), rules)
     if not report.faults:

@@ -36,9 +36,10 @@ from chunkast.snapshot import (
     write_lock,
 )
 from chunkast.snapshot.compare import COMPARED, KINDS, Change
+from chunkast.snapshot.forms import REPORTS
 from chunkast.snapshot.page import render_page
 from chunkast.snapshot.records import CutRecord, Place
-from chunkast.snapshot.report import REPORTS, Report, Rules
+from chunkast.snapshot.report import Report, Rules
 from chunkast.toolcalls import Tool
 from tests.strategies import documents
 

@@ -83,7 +83,7 @@ def lock_errors() -> Iterator[None]:
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
     """Print a report on stdout, in colour on a terminal, and write its page if it is wanted."""
-    from chunkast.snapshot.report import REPORTS
+    from chunkast.snapshot.forms import REPORTS
 
     report = replace(report, most=None if options.show_all else _MOST_SHOWN)
     page = REPORTS[options.format](report)

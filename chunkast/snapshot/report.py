@@ -1,11 +1,11 @@
-"""A comparison as text, as JSON, as annotations of GitHub's workflows and as Markdown."""
+"""What is said of a comparison: why chunks differ, which, how, and what is not allowed."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
@@ -16,7 +16,6 @@ from chunkast.view.visible import shorten, visible
 
 __all__ = (
     "ALLOWED",
-    "REPORTS",
     "Line",
     "Report",
     "Rules",
@@ -24,9 +23,11 @@ __all__ = (
     "cut_lines",
     "described",
     "document_title",
+    "embedding",
     "lines_of",
     "point",
     "summary",
+    "verdict",
 )
 
 # The most characters of a heading path, and of each side of a cut.
@@ -132,7 +133,7 @@ class Line:
 def lines_of(report: Report) -> Iterator[Line]:
     """The report as text, line by line, without line ends."""
     diff = report.diff
-    *sides, embedding = summary(report)
+    *sides, last = summary(report)
     yield from (Line("head", line) for line in sides)
     yield from (Line("why", f"why: {cause}") for cause in causes(diff))
     for document in report.shown:
@@ -145,10 +146,10 @@ def lines_of(report: Report) -> Iterator[Line]:
         yield Line("", "")
         yield Line("document", report.left_out)
     yield Line("", "")
-    yield Line("head", embedding)
+    yield Line("head", last)
     if report.rules is not None:
         faults = report.faults
-        yield Line("fault" if faults else "fine", _verdict(report, faults))
+        yield Line("fault" if faults else "fine", verdict(report, faults))
 
 
 def summary(report: Report) -> list[str]:
@@ -158,7 +159,7 @@ def summary(report: Report) -> list[str]:
     width = max(map(len, names))
     rows = map(_totals, (diff.old, diff.new))
     sides = [f"{name:{width}}  {row}" for name, row in zip(names, rows, strict=True)]
-    return [*sides, _embedding(diff)]
+    return [*sides, embedding(diff)]
 
 
 def causes(diff: Diff) -> Iterator[str]:
@@ -236,14 +237,16 @@ def _share(diff: Diff) -> str:
     return f"{share:.1%}"
 
 
-def _embedding(diff: Diff) -> str:
+def embedding(diff: Diff) -> str:
+    """What has to be embedded again."""
     return (
         f"embed again: {diff.embed:,} of {_counted(diff.new.chunks, 'chunk')} ({_share(diff)}), "
         f"{diff.embed_tokens:,} of {_counted(diff.new.embed_tokens, 'token')}"
     )
 
 
-def _verdict(report: Report, faults: Sequence[str]) -> str:
+def verdict(report: Report, faults: Sequence[str]) -> str:
+    """Whether all of it is allowed; ``faults`` are the report's."""
     if faults:
         return f"not allowed: {'; '.join(faults)}"
     return "all of this is allowed" if report.diff.documents else "nothing has changed"
@@ -397,138 +400,3 @@ def _side(text: str, *, last: int) -> str:
     if len(line) > _SIDE:
         line = f"…{line[1 - _SIDE :]}" if last else shorten(line, _SIDE)
     return f"{line:>{_SIDE}}" if last else line
-
-
-# Forms
-
-
-def _text(report: Report) -> str:
-    return "".join(f"{line.text.rstrip()}\n" for line in lines_of(report))
-
-
-def _json(report: Report) -> str:
-    diff = report.diff
-    values: dict[str, Any] = {
-        "before": {"name": report.names[0], **asdict(diff.old), "fill": diff.old.fill},
-        "now": {"name": report.names[1], **asdict(diff.new), "fill": diff.new.fill},
-        "why": {
-            "configuration": _differences(diff.config),
-            "versions": _differences(diff.versions),
-            "sentences": list(causes(diff)),
-        },
-        "counts": diff.counts,
-        "documents": [_document_data(document) for document in diff.documents],
-        "embed": {"chunks": diff.embed, "tokens": diff.embed_tokens},
-    }
-    if report.rules is not None:
-        values["not_allowed"] = report.faults
-    return json.dumps(values, ensure_ascii=True, indent=1) + "\n"
-
-
-def _differences(found: Iterable[tuple[str, Any, Any]]) -> dict[str, Any]:
-    return {name: {"before": before, "now": now} for name, before, now in found}
-
-
-def _document_data(document: DocumentDiff) -> dict[str, Any]:
-    return {
-        "before": document.old,
-        "now": document.new,
-        "edited": document.edited,
-        "changes": [
-            {
-                "kind": change.kind,
-                "fields": change.fields,
-                "before": [asdict(chunk) for chunk in change.old],
-                "now": [asdict(chunk) for chunk in change.new],
-            }
-            for change in document.changes
-        ],
-        "cuts_before": [_edge_data(edge) for edge in document.gone],
-        "cuts_now": [_edge_data(edge) for edge in document.come],
-    }
-
-
-def _edge_data(edge: Edge) -> dict[str, Any]:
-    chunk = edge.chunk
-    cut = {"kind": None, "score": None} if chunk.cut is None else asdict(chunk.cut)
-    line = chunk.place.own_line
-    return {"line": line, **cut, "before": edge.before, "after": chunk.first}
-
-
-def _github(report: Report) -> str:
-    """Workflow commands: an annotation for each change, at its lines."""
-    rules = report.rules or Rules(frozenset({_ALL}))
-    lines = [
-        _annotation("notice", {"title": "Why chunks changed"}, why) for why in causes(report.diff)
-    ]
-    for document in report.diff.documents:
-        path = report.paths.get(document.new or "", document.new or "")
-        for kind, text, change in described(document):
-            level = "notice" if rules.allows(document, kind) else "error"
-            where: dict[str, object] = {"title": f"Chunks {kind}"}
-            if change.new:
-                place = change.new[0].place
-                end = change.new[-1].place.end_line
-                where = {"file": path, "line": place.start_line, "endLine": end, **where}
-            lines.append(_annotation(level, where, f"{document_title(document)}: {text}"))
-    lines.append(_annotation("notice", {"title": "Chunks"}, _embedding(report.diff)))
-    if report.faults:
-        lines.append(_annotation("error", {"title": "Chunks"}, _verdict(report, report.faults)))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _annotation(level: str, where: Mapping[str, object], message: str) -> str:
-    properties = ",".join(
-        f"{name}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-        for name, value in where.items()
-    )
-    return f"::{level} {properties}::{_escaped(message)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _markdown(report: Report) -> str:
-    """For a comment on a pull request: what is compared, why, and the details folded."""
-    diff = report.diff
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in diff.counts.items())
-    lines = [f"### Chunks: {counts or 'nothing has changed'}", ""]
-    lines += [f"- {_marked(cause)}" for cause in causes(diff)]
-    lines += [
-        f"- {_marked(_embedding(diff))}",
-        *([f"- **{_marked(_verdict(report, report.faults))}**"] if report.rules else []),
-        "",
-        "| | documents | chunks | cuts | tokens | full |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for name, each in zip(report.names, (diff.old, diff.new), strict=True):
-        full = "" if each.fill is None else f"{each.fill:.1%}"
-        figures = (each.documents, each.chunks, each.cuts, each.tokens)
-        cells = " | ".join(f"{figure:,}" for figure in figures)
-        lines.append(f"| {_marked(name)} | {cells} | {full} |")
-    for document in report.shown:
-        rows = [f"{kind:<9} {text}" for kind, text, _ in described(document)]
-        rows += [line.text[2:] for line in cut_lines(document)]
-        fence = "`" * 3
-        while any(fence in row for row in rows):
-            fence += "`"
-        summary = _marked(document_title(document))
-        lines += ["", f"<details><summary>{summary}</summary>", "", f"{fence}text"]
-        lines += [*(row.rstrip() for row in rows), fence, "", "</details>"]
-    lines += ["", _marked(report.left_out)] if report.left_out else []
-    return "\n".join(lines) + "\n"
-
-
-def _marked(text: str) -> str:
-    """A text in which no character acts as Markdown or HTML."""
-    return "".join(f"&#{ord(c)};" if c in "&<>\\`*_[]|#!~" else c for c in text)
-
-
-# The first one is the default.
-REPORTS: Final[Mapping[str, Callable[[Report], str]]] = {
-    "text": _text,
-    "json": _json,
-    "github": _github,
-    "markdown": _markdown,
-}
