@@ -139,13 +139,9 @@ class IndexReport:
 
     def add(self, plan: WritePlan) -> None:
         """Add the plan of one document."""
-        self.added += plan.added
-        self.changed += plan.changed
-        self.removed += plan.removed
-        self.embed += plan.embed
-        self.moved += plan.moved
+        for name in ("added", "changed", "removed", "embed", "moved", "repeats"):
+            getattr(self, name).extend(getattr(plan, name))
         self.reuse.update(plan.reuse)
-        self.repeats += plan.repeats
 
     def __str__(self) -> str:
         """The plan in one line; ``moved`` is a part of ``unchanged``."""
