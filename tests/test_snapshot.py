@@ -206,8 +206,8 @@ def test_a_line_put_in_changes_one_stanza() -> None:
     new = [line for line in lines[1] if line not in same]
     ids = {line.split()[1] for line in lines[1] if line.startswith("chunk ")}
     assert len(ids) > 10
-    # The document's hash and sum, and a chunk with the one that it pushes text into.
-    assert len(new) <= 2 + 2 * 8
+    # The document's hash and sum, and a chunk with those beside it that it pushes text into.
+    assert len(new) <= 2 + 3 * 8
 
 
 def test_what_cannot_be_seen_is_escaped() -> None:
@@ -591,7 +591,7 @@ def test_what_is_allowed_is_not_a_fault() -> None:
     assert Rules(frozenset({"all"}), most=0).faults(diff) == ["1 to embed again, at most 0 may be"]
     assert not Rules(frozenset({"all"}), most=1, share=0.5).faults(diff)
     assert Rules(frozenset({"all"}), share=0.001).faults(diff)
-    other = compare(one, snapshot({"a.md": GUIDE}, min_tokens=0, max_tokens=60))
+    other = compare(one, snapshot({"a.md": GUIDE}, min_tokens=0, max_tokens=70))
     assert any(
         "changed" in fault or "recut" in fault
         for fault in Rules(frozenset({"edited"})).faults(other)
