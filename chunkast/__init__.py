@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Chunk,
         Heading,
         ProtectedRegion,
+        Replacement,
     )
     from chunkast.options import ChunkOptions
 
@@ -62,6 +63,7 @@ __all__ = (
     "Heading",
     "MissingPackageError",
     "ProtectedRegion",
+    "Replacement",
     "SourceError",
     "StoreError",
     "WritePlan",
@@ -115,6 +117,7 @@ _HOME: Final = {
         "Chunk",
         "Heading",
         "ProtectedRegion",
+        "Replacement",
     ),
     "chunkast.options": ("ChunkOptions",),
 }

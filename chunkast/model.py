@@ -21,6 +21,7 @@ __all__ = (
     "Chunk",
     "Heading",
     "ProtectedRegion",
+    "Replacement",
     "mutable_type",
     "state_hash",
 )
@@ -163,6 +164,22 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """What ``embed_text`` has in place of the span ``[start, end)`` of a chunk's text.
+
+    It counts where the whole span is in one chunk; ``text`` stays as it is.
+
+    start: where the span begins, a character index.
+    end: where it ends, a character index, exclusive.
+    text: what stands in its place; "" leaves the span out.
+    """
+
+    start: int
+    end: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What the chunker knows of a document before it is packed.
 
@@ -186,6 +203,8 @@ class Analysis:
     path: the heading path that the text as a whole stands under, as a notebook's cell may.
     extensions: the Markdown extensions that the text was parsed with.
     footnotes: the labels of the footnotes.
+    replacements: what ``embed_text`` has in place of spans, sorted by start; of two that
+        overlap the first counts.
     """
 
     text: str
@@ -204,6 +223,7 @@ class Analysis:
     path: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     footnotes: frozenset[str] = frozenset()
+    replacements: tuple[Replacement, ...] = ()
 
     def plus(
         self,
@@ -212,6 +232,7 @@ class Analysis:
         regions: Iterable[ProtectedRegion] = (),
         headings: Iterable[Heading] = (),
         annotations: Iterable[Annotation] = (),
+        replacements: Iterable[Replacement] = (),
     ) -> Analysis:
         """A copy with these added, for heuristics; they are sorted when all heuristics have run."""
         # Called three times per document. The constructor is used because ``replace`` takes as
@@ -233,6 +254,7 @@ class Analysis:
             self.path,
             self.extensions,
             self.footnotes,
+            (*self.replacements, *replacements),
         )
 
     def __repr__(self) -> str:
@@ -282,7 +304,7 @@ class Chunk:
     content_hash: the hash of ``text`` with its white space normalized, computed when it is
         first read.
     embed_text: ``text`` made self-contained: with the heading path, a repeated table header,
-        a re-opened fence. This is the text to embed.
+        a re-opened fence; spans of it may be replaced or left out. This is the text to embed.
     embed_token_count: how many tokens ``embed_text`` has, exact.
     embed_hash: the hash of ``embed_text``, computed like ``content_hash``.
     oversize: whether ``token_count`` may exceed the budget: for a single grapheme cluster

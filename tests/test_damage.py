@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -237,7 +237,12 @@ def test_a_search_reads_the_full_text_index_whole_once_for_a_state(whole: Path) 
 # The first version had no checksums
 
 
+def as_second_version(path: Path) -> None:
+    change(path, "ALTER TABLE chunks DROP COLUMN embed_text", "PRAGMA user_version = 2")
+
+
 def as_first_version(path: Path) -> None:
+    as_second_version(path)
     change(
         path,
         "ALTER TABLE chunks DROP COLUMN checksum",
@@ -248,11 +253,14 @@ def as_first_version(path: Path) -> None:
     )
 
 
-def test_an_index_of_the_first_version_gets_checksums(whole: Path) -> None:
-    assert len(STEPS) == 2
+@pytest.mark.parametrize("as_version", [as_first_version, as_second_version])
+def test_an_index_of_an_older_version_is_brought_up_to_date(
+    whole: Path, as_version: Callable[[Path], None]
+) -> None:
+    assert len(STEPS) == 3
     with Store(str(whole), read_only=True) as store:
         before = state(store)
-    as_first_version(whole)
+    as_version(whole)
     with Store(str(whole), read_only=True) as store:
         assert store.faults() == []
         assert state(store) == before

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from chunkast.errors import ConfigError
 from chunkast.model import Chunk
 
-__all__ = ("POSITION_KEYS", "context_around", "id_of", "metadata_of")
+__all__ = ("POSITION_KEYS", "checked_content", "embedded_parts", "id_of", "metadata_of")
 
 # The keys of a chunk's position in its metadata.
 POSITION_KEYS: Final = ("start_index", "end_index", "start_line", "end_line")
@@ -35,9 +36,18 @@ def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
     return chunk.uuid if as_uuid else chunk.id
 
 
-def context_around(chunk: Chunk) -> tuple[str, str]:
-    """What ``embed_text`` has before and after ``text``."""
+def checked_content(content: object) -> None:
+    """Raise ``ConfigError`` unless it names one of the two texts of a chunk."""
+    if content not in ("text", "embed_text"):
+        raise ConfigError("content", content, "must be one of 'text', 'embed_text'")
+
+
+def embedded_parts(chunk: Chunk) -> tuple[str, str, str]:
+    """``embed_text`` in three: ``text``, with what is before and after it.
+
+    Where spans of the text are replaced, the one in the middle is all there is.
+    """
     if chunk.embed_text.endswith(chunk.text):
-        return chunk.embed_text[: -len(chunk.text)], ""
-    before, _, after = chunk.embed_text.rpartition(chunk.text)
-    return before, after
+        return chunk.embed_text[: -len(chunk.text)], chunk.text, ""
+    before, text, after = chunk.embed_text.rpartition(chunk.text)
+    return (before, text, after) if text else ("", chunk.embed_text, "")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, Final, Literal
 
-from chunkast.adapters.common import id_of, metadata_of
+from chunkast.adapters.common import checked_content, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.model import Chunk
@@ -64,8 +64,7 @@ class ChunkastTextSplitter(TextSplitter):
         uuid_ids: bool = False,
         **options: Unpack[ChunkOptions],
     ) -> None:
-        if content not in ("text", "embed_text"):
-            raise ConfigError("content", content, "must be one of 'text', 'embed_text'")
+        checked_content(content)
         self.config = config = Chunker(**options).config
         self.source_key = source_key
         self.content = content

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from chunkast.adapters.common import context_around, id_of, metadata_of
+from chunkast.adapters.common import embedded_parts, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.documents import chunk_document
@@ -67,7 +67,8 @@ class ChunkastNodeParser(NodeParser):
     ``get_content`` with ``MetadataMode.EMBED`` and ``MetadataMode.LLM``, the document's metadata
     included. The context of a chunk is part of both: its heading path as the metadata
     ``heading_path``, a repeated table header or fence in ``text_template``, so that nodes that
-    come out of a cache or a store embed the same text. Without metadata
+    come out of a cache or a store embed the same text. Where ``embed_text`` has something else for
+    spans of the text, all of it is in the template. Without metadata
     (``include_metadata=False``) there is no context either.
 
     The metadata has ``headings`` (one string), positions, ``token_count`` and the chunk's own
@@ -165,16 +166,20 @@ class ChunkastNodeParser(NodeParser):
         return max(count(node.get_content(metadata_mode=mode)) for mode in _MODES)
 
     def _node(self, document: BaseNode, source: Any, chunk: Chunk) -> BaseNode:
-        before, after = context_around(chunk)
+        before, body, after = embedded_parts(chunk)
         path, separator, frame = before.partition("\n\n")
         if not separator:  # no title ends without one
             path, frame = "", before
-        own = {**({_PATH_KEY: path} if before else {}), **metadata_of(chunk)}
+        verbatim = body == chunk.text
+        # Without any metadata LlamaIndex takes no notice of the template.
+        templated = before or not verbatim
+        own = {**({_PATH_KEY: path} if templated else {}), **metadata_of(chunk)}
         hidden = own.keys() - {_PATH_KEY}
         manners = _manners(document)
         manners["excluded_embed_metadata_keys"] += sorted(hidden)
         manners["excluded_llm_metadata_keys"] += sorted(hidden - {*_LINE_KEYS})
-        framed = f"{_literal(frame)}{{content}}{_literal(after)}"
+        content = "{content}" if verbatim else _literal(body)
+        framed = f"{_literal(frame)}{content}{_literal(after)}"
         manners["text_template"] = manners["text_template"].replace("{content}", framed)
         return TextNode(
             id_=self.id_func(chunk.index, document)

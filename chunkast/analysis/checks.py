@@ -11,7 +11,7 @@ from typing import Any
 from chunkast.analysis.context import DocumentDraft, DocumentHeuristic
 from chunkast.boundaries import merge_break_points
 from chunkast.heuristics import Patch
-from chunkast.model import Analysis, Annotation, Block, BreakPoint, ProtectedRegion
+from chunkast.model import Analysis, Annotation, Block, BreakPoint, ProtectedRegion, Replacement
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.spans import SpanSet
 
@@ -63,7 +63,7 @@ def _tiles(tree: Block, length: int) -> bool:
 
 
 def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
-    """The analysis with all points, regions and annotations sorted.
+    """The analysis with all points, regions, annotations and replacements sorted.
 
     Those outside the text or inside a grapheme cluster are left out and reported.
     """
@@ -83,20 +83,23 @@ def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
 
     def is_span(span: Any) -> bool:
         return (
-            isinstance(span, (ProtectedRegion, Annotation))
+            isinstance(span, (ProtectedRegion, Annotation, Replacement))
             and is_place(span.start)
             and is_place(span.end)
             and span.start < span.end
+            and isinstance(getattr(span, "text", ""), str)
         )
 
     points = [point for point in analysis.break_points if is_point(point)]
     regions = [region for region in analysis.regions if is_span(region)]
     annotations = [mark for mark in analysis.annotations if is_span(mark)]
+    replacements = [span for span in analysis.replacements if is_span(span)]
     notes = analysis.notes
     for name, kept, given in (
         ("break points", points, analysis.break_points),
         ("regions", regions, analysis.regions),
         ("annotations", annotations, analysis.annotations),
+        ("replacements", replacements, analysis.replacements),
     ):
         if len(kept) < len(given):
             note = (
@@ -110,6 +113,7 @@ def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
         break_points=tuple(merge_break_points(points)),
         regions=tuple(sorted(regions, key=lambda region: (region.start, -region.end))),
         annotations=tuple(sorted(annotations, key=lambda mark: (mark.start, mark.end))),
+        replacements=tuple(sorted(replacements, key=lambda span: (span.start, span.end))),
         notes=notes,
         extended=True,
     )

@@ -12,6 +12,7 @@ from chunkast.engine.embed import Context
 from chunkast.engine.layout import Layout
 from chunkast.engine.overlap import Overlap
 from chunkast.engine.piece import Piece
+from chunkast.engine.replaced import Replaced
 from chunkast.identity import Location, Parts
 from chunkast.model import Analysis, Annotation, Chunk, mutable_type
 from chunkast.text.source_map import SourceMap
@@ -58,12 +59,14 @@ def assemble(
     pieces: Iterable[Piece],
     *,
     overlap: Overlap,
+    replaced: Replaced,
     origin: Origin,
     parts: Parts,
 ) -> Iterator[Chunk]:
     """The chunks of the pieces that are more than white space; ``parts`` goes on counting."""
     location = Location.of(origin.source or "")
     source_map = SourceMap(document.text)
+    budget = document.config.budget
     number = 0
     previous: Piece | None = None
     for piece in pieces:
@@ -73,11 +76,14 @@ def assemble(
         if previous is None or context.is_heading(layout.pos[piece.first]):
             start, tokens = own, layout.count(piece.first, piece.last)
         else:
-            room = document.config.budget - layout.context(piece.first)
+            room = budget - layout.context(piece.first)
             start, tokens = overlap.start(previous, piece, room)
         text = document.text[start:end]
+        body = replaced.body(start, end) if replaced else None
+        if body is None or body[1] > budget >= tokens:
+            body = text, tokens
         before, after, embed_tokens = context.around(
-            text, tokens, start, own, layout.pos[piece.last]
+            *body, start, own, layout.pos[piece.last], verbatim=body[0] is text
         )
         headings = context.path(own)
         place = location.at(headings)
@@ -99,9 +105,9 @@ def assemble(
         chunk.overlap = own - start
         chunk.headings = headings
         chunk.kinds = document.leaves.kinds(start, end)
-        chunk.embed_text = before + text + after
+        chunk.embed_text = before + body[0] + after
         chunk.embed_token_count = embed_tokens
-        chunk.oversize = tokens > document.config.budget
+        chunk.oversize = tokens > budget
         chunk.metadata = origin.metadata(own, end)
         chunk.__class__ = Chunk
         yield chunk

@@ -80,13 +80,13 @@ class Context:
         return self._tokens(suffix) + 1 if suffix else 0
 
     def around(
-        self, text: str, tokens: int, start: int, own: int, cut: int
+        self, text: str, tokens: int, start: int, own: int, cut: int, *, verbatim: bool = True
     ) -> tuple[str, str, int]:
         """What to embed before a chunk's text and after it, and the tokens of all three.
 
         That is as much context as the budget allows. ``text`` has ``tokens`` tokens and
         begins at ``start``, its own part at ``own``; ``cut`` is where the chunk after it
-        begins.
+        begins. Unless it is ``verbatim``, spans of it are replaced.
         """
         budget = self._config.budget
         suffix = self._suffix(cut)
@@ -96,7 +96,7 @@ class Context:
                     break  # the text has been counted
                 if tokens + self._tokens(before) > budget + 8:
                     continue  # too much by far; the sum is exact but for a token or two
-                if not closing and before.endswith("\n") and self._adds_up(start):
+                if verbatim and not closing and before.endswith("\n") and self._adds_up(start):
                     count = self._tokens(before) + tokens
                 else:
                     count = self._count(before + text + closing)

@@ -13,6 +13,7 @@ from itertools import repeat
 from typing import Final
 
 from chunkast.config import ChunkConfig
+from chunkast.engine.replaced import Replaced
 from chunkast.model import BreakPoint
 from chunkast.text.source_map import positions_in
 from chunkast.text.spans import content_end, trim_start
@@ -39,6 +40,7 @@ class Layout:
         *,
         context_tokens: Callable[[int], int],
         suffix_tokens: Callable[[int], int],
+        replaced: Replaced | None = None,
     ) -> None:
         """``points`` are the places that may be cut, sorted.
 
@@ -61,6 +63,7 @@ class Layout:
         self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
+        self._replaced = replaced
         # What is known of units, by number, once it was asked for.
         unknown = keep(repeat(_UNKNOWN, self.units + 1))
         self._context = unknown
@@ -209,6 +212,10 @@ class Layout:
         if is_far_above(self.before[j] - self.before[i], room):
             return False
         room -= self._suffix_tokens(self.pos[j])
+        body = self._replaced.body(*self.span(i, j)) if self._replaced and i < j else None
+        if body is not None:
+            # What is embedded leaves room for the context, the text itself is within the budget.
+            return self.has_at_most(i, j, self.config.budget) and body[1] <= room
         return i == j or self._is_far_below(i, j, room) or self.has_at_most(i, j, room)
 
     def _is_far_below(self, i: int, j: int, room: int) -> bool:

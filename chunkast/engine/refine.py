@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chunkast.boundaries import merge_break_points
 from chunkast.engine.divide import Divider, Frame
 from chunkast.engine.document import Document
 from chunkast.engine.layout import TRIMMED
 from chunkast.markdown import CONSTRUCTS
-from chunkast.model import Block, BreakPoint
+from chunkast.model import Block, BreakPoint, Replacement
 from chunkast.text.source_map import positions_in
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
@@ -26,10 +26,14 @@ __all__ = ("Refined", "refine")
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The places where a document may be cut, sorted, and the frames of its divided blocks."""
+    """The places where a document may be cut, sorted, and the frames of its divided blocks.
+
+    ``replaced`` are the opaque runs that are kept.
+    """
 
     points: list[BreakPoint]
     frames: list[Frame]
+    replaced: list[Replacement] = field(default_factory=list)
 
 
 def refine(

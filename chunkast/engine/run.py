@@ -16,6 +16,7 @@ from chunkast.engine.leaves import Leaves
 from chunkast.engine.overlap import Overlap, sentences_of
 from chunkast.engine.packer import pack
 from chunkast.engine.refine import refine
+from chunkast.engine.replaced import Replaced
 from chunkast.engine.sections import sections_of
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
@@ -48,6 +49,8 @@ def chunks_of(
     refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
     headings, front_matter, path = analysis.headings, analysis.front_matter, analysis.path
     origin = Origin.of(analysis, source)
+    replacements = (*refined.replaced, *analysis.replacements)
+    replaced = Replaced(document.text, replacements, counter.count, trim=config.trim)
     # Its points are in ``refined``.
     del analysis
     context = Context(
@@ -66,6 +69,7 @@ def chunks_of(
         config,
         context_tokens=context.tokens,
         suffix_tokens=context.suffix_tokens,
+        replaced=replaced,
     )
     sections = sections_of(headings, layout)
     overlap = Overlap(layout, sections, sentences_of(document, layout, divider))
@@ -81,6 +85,7 @@ def chunks_of(
         context,
         pieces,
         overlap=overlap,
+        replaced=replaced,
         origin=origin,
         parts=parts,
     )

@@ -130,7 +130,8 @@ def _survey(connection: sqlite3.Connection) -> Survey:
         f"SELECT number, document, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
     ):
         source = sources.get(document_)
-        text = "\0".join(map(str, (number, source, *values)))
+        known = [str(value) for value in values if value is not None]
+        text = "\0".join((str(number), str(source), *known))
         if source is not None and crc32(text.encode("utf-8", "surrogatepass")) == stored:
             counts[document_] += 1
             found.total += stored

@@ -18,6 +18,7 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = (
     "COLUMNS",
+    "LATER_COLUMNS",
     "SELECT",
     "DamageError",
     "as_json",
@@ -42,6 +43,9 @@ _PLAIN_FIELDS: Final = (
     "embed_token_count",
     "embed_hash",
 )
+# Columns that a step after the first added: NULL in the rows of before, and where there is nothing
+# to say. ``embed_text`` is for one that is not ``text`` between two others.
+LATER_COLUMNS: Final = ("embed_text",)
 COLUMNS: Final = (
     *_PLAIN_FIELDS,
     "position",
@@ -53,6 +57,7 @@ COLUMNS: Final = (
     "embed_after",
     "oversize",
     "metadata",
+    *LATER_COLUMNS,
 )
 _OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
 # What ``read_row`` reads; the document may be missing if it is joined from the left.
@@ -67,15 +72,19 @@ class DamageError(Exception):
 
 
 def checksum(*values: object) -> int:
-    """The CRC-32 of values as SQLite stores them: whole numbers and strings."""
-    return crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
+    """The CRC-32 of values as SQLite stores them: whole numbers and strings.
+
+    NULL does not count, so that a column may be added.
+    """
+    stored = "\0".join([str(value) for value in values if value is not None])
+    return crc32(stored.encode("utf-8", "surrogatepass"))
 
 
 def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
     """The values of ``COLUMNS``; ``own_tokens`` are the chunk's tokens without its overlap."""
     embed = without_surrogates(chunk.embed_text)
     text = without_surrogates(chunk.text)
-    at = embed.index(text)
+    at = embed.find(text)
     return (
         *(getattr(chunk, name) for name in _PLAIN_FIELDS),
         chunk.index,
@@ -83,10 +92,11 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
         text,
         as_json(chunk.headings),
         as_json(chunk.kinds),
-        embed[:at],
-        embed[at + len(text) :],
+        embed[: max(at, 0)],
+        embed[at + len(text) :] if at >= 0 else "",
         int(chunk.oversize),
         as_json(chunk.metadata),
+        None if at >= 0 else embed,
     )
 
 
@@ -112,6 +122,9 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
 def _chunk(source: str, values: Sequence[Any]) -> Chunk:
     stored = dict(zip(COLUMNS, values, strict=True))
     metadata = json.loads(stored["metadata"])
+    embed = stored["embed_text"]
+    if embed is None:
+        embed = stored["embed_before"] + stored["text"] + stored["embed_after"]
     if isinstance(metadata.get("cell_id"), str):
         source = cell_source(source, metadata["cell"], metadata["cell_id"])
     return Chunk(
@@ -121,7 +134,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
         text=stored["text"],
         headings=tuple(json.loads(stored["headings"])),
         kinds=tuple(json.loads(stored["kinds"])),
-        embed_text=stored["embed_before"] + stored["text"] + stored["embed_after"],
+        embed_text=embed,
         oversize=bool(stored["oversize"]),
         metadata=metadata,
     )

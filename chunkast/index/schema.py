@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from chunkast.errors import StoreError
 from chunkast.index.checks import DIGEST, Document, digest_of, seal
 from chunkast.index.connection import Connection, store_errors
-from chunkast.index.rows import COLUMNS, checksum, faults_of
+from chunkast.index.rows import COLUMNS, LATER_COLUMNS, checksum, faults_of
 
 __all__ = ("STEPS", "WORDS_TABLE", "connect", "discard", "lock", "migrate")
 
@@ -38,7 +38,8 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
     )
     sources = {row[0]: row[1] for row in documents}
     count = total = 0
-    rows = f"SELECT number, document, {', '.join(COLUMNS)} FROM chunks WHERE number > ? LIMIT 1000"  # noqa: S608
+    columns = ", ".join("NULL" if name in LATER_COLUMNS else name for name in COLUMNS)
+    rows = f"SELECT number, document, {columns} FROM chunks WHERE number > ? LIMIT 1000"  # noqa: S608
     last = -1
     while found := connection.execute(rows, (last,)).fetchall():
         for number, document, *values in found:
@@ -75,7 +76,7 @@ STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
             text_hash TEXT NOT NULL,
             fingerprint TEXT NOT NULL
         )""",
-        # Of ``embed_text`` only the parts before and after ``text`` are stored.
+        # Of ``embed_text`` only the parts before and after ``text`` are stored, if it has that.
         """CREATE TABLE chunks (
             number INTEGER PRIMARY KEY,
             document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -112,6 +113,7 @@ STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
         "ALTER TABLE chunks ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
         _add_checksums,
     ),
+    ("ALTER TABLE chunks ADD COLUMN embed_text TEXT",),
 )
 
 

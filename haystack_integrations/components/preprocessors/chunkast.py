@@ -7,9 +7,9 @@ configured to trust another one.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from chunkast.adapters.common import context_around, id_of, metadata_of
+from chunkast.adapters.common import checked_content, embedded_parts, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import MissingPackageError
@@ -37,7 +37,9 @@ class ChunkastDocumentSplitter:
     an edit), ``split_id`` and ``split_idx_start`` as in Haystack's splitters, ``headings`` (one
     string), ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count``, the
     chunk's own metadata, and ``embed_prefix``: the context before the text. An embedder
-    with ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""`` embeds it. For a
+    with ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""`` embeds it. Where spans of
+    the text are replaced in what is to be embedded, all of that is in ``meta["embed_text"]``, and
+    ``embed_prefix`` is "": use ``content="embed_text"`` then. For a
     ``SentenceWindowRetriever``, which joins neighbours, use ``trim=False``.
 
     ``content_hash``, ``embed_hash`` and ``state_hash`` in ``meta`` make
@@ -47,6 +49,8 @@ class ChunkastDocumentSplitter:
         name. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
         Without a name the document's id is used, which is another one after an edit. (Haystack's
         converters keep the last part of the path alone, unless ``store_full_path=True``.)
+    content: the content of the documents: "text", verbatim, or "embed_text", with context; then
+        ``meta`` has the verbatim ``text`` in place of ``embed_prefix``.
     uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
 
     Raises ``ConfigError`` for an invalid option.
@@ -56,10 +60,13 @@ class ChunkastDocumentSplitter:
         self,
         source_key: str | None = None,
         *,
+        content: Literal["text", "embed_text"] = "text",
         uuid_ids: bool = False,
         **options: Unpack[ChunkOptions],
     ) -> None:
+        checked_content(content)
         self.source_key = source_key
+        self.content = content
         self.uuid_ids = uuid_ids
         self.options: dict[str, Any] = {**options}
         self._config = Chunker(ChunkConfig.of(options)).config
@@ -67,7 +74,7 @@ class ChunkastDocumentSplitter:
     def to_dict(self) -> dict[str, Any]:
         """The data for :meth:`from_dict`."""
         options = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
-        own = {"source_key": self.source_key, "uuid_ids": self.uuid_ids}
+        own = {"source_key": self.source_key, "content": self.content, "uuid_ids": self.uuid_ids}
         return dict(default_to_dict(self, **own, **options))
 
     @classmethod
@@ -111,7 +118,15 @@ class ChunkastDocumentSplitter:
             "source_id": source,
             "split_id": chunk.index,
             "split_idx_start": chunk.start_index,
-            "embed_prefix": context_around(chunk)[0],
+            **self._other_text(chunk),
         }
         id_ = id_of(chunk, as_uuid=self.uuid_ids)
-        return Document(id=id_, content=chunk.text, meta=meta)
+        return Document(id=id_, content=getattr(chunk, self.content), meta=meta)
+
+    def _other_text(self, chunk: Chunk) -> dict[str, str]:
+        """What is not the content: of the verbatim text and of what is to be embedded."""
+        if self.content == "embed_text":
+            return {"text": chunk.text}
+        before, body, _ = embedded_parts(chunk)
+        own = {} if body == chunk.text else {"embed_text": body}
+        return {"embed_prefix": before, **own}

@@ -1,0 +1,69 @@
+"""The text of a chunk as it is embedded, where spans of it are replaced."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+
+from chunkast.model import Replacement
+from chunkast.text.spans import content_end, trim_span
+from chunkast.text.white_space import WHITE_SPACE, is_blank
+
+__all__ = ("Replaced",)
+
+_CONTENT = re.compile(f"[^{WHITE_SPACE}]")
+
+
+class Replaced:
+    """The spans of a document that ``embed_text`` has something else for."""
+
+    def __init__(
+        self,
+        text: str,
+        replacements: Iterable[Replacement],
+        count: Callable[[str], int],
+        *,
+        trim: bool,
+    ) -> None:
+        """``count(text)`` counts tokens; of ``replacements`` that overlap the first counts."""
+        self._text = text
+        self._count = count
+        self._trim = trim
+        self._spans: list[Replacement] = []
+        # Where each begins and ends but for white space, which may be trimmed off a chunk.
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for span in sorted(replacements, key=attrgetter("start", "end")):
+            if not self._spans or span.start >= self._spans[-1].end:
+                found = _CONTENT.search(text, span.start, span.end)
+                self._spans.append(span)
+                self._starts.append(found.start() if found else span.start)
+                self._ends.append(content_end(text, span.start, span.end) if found else span.end)
+
+    def __bool__(self) -> bool:
+        return bool(self._spans)
+
+    def body(self, start: int, end: int) -> tuple[str, int] | None:
+        """What is embedded of ``text[start:end]``, and its tokens; None if that is the text itself.
+
+        It is where no span lies within it, white space at the span's ends aside, and where
+        nothing but white space would be left.
+        """
+        first = bisect_left(self._starts, start)
+        last = bisect_right(self._ends, end, first)
+        if first >= last:
+            return None
+        parts: list[str] = []
+        at = start
+        for span in self._spans[first:last]:
+            parts += (self._text[at : span.start], span.text)
+            at = span.end
+        # The last may end in white space after ``end``.
+        body = "".join((*parts, self._text[at:end]))
+        if is_blank(body):
+            return None
+        if self._trim:
+            body = body[slice(*trim_span(body, 0, len(body)))]
+        return body, self._count(body)

@@ -1,0 +1,244 @@
+"""Spans that ``embed_text`` has something else for: what is promised of it, wherever it goes."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import sqlite3
+from contextlib import AbstractContextManager, closing, nullcontext
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import (
+    Analysis,
+    Chunk,
+    ChunkastWarning,
+    ChunkConfig,
+    Chunker,
+    Replacement,
+    count_tokens,
+    plan_writes,
+)
+from chunkast.analysis import DocumentDraft, DocumentHeuristic
+from chunkast.engine.replaced import Replaced
+from chunkast.heuristics import Heuristic, Patch
+from chunkast.index import Store
+from chunkast.text.graphemes import joined_spans
+from chunkast.text.spans import SpanSet
+from chunkast.writers import WRITERS
+from tests.checks import check_promises
+from tests.strategies import documents, markdown
+from tests.test_analysis import after
+from tests.test_writers import from_parquet, from_sqlite
+from tests.units import row, tokens
+
+PAGE = re.compile(r"\n*<!-- page \d+ -->\n*")
+
+
+def leave_out_pages(draft: DocumentDraft) -> Patch[Analysis]:
+    assert draft.value is not None
+    marks = (Replacement(*mark.span(), "\n\n") for mark in PAGE.finditer(draft.original))
+    return Patch(value=draft.value.plus(replacements=marks))
+
+
+PAGES = Heuristic("pages", "post-parse", leave_out_pages)
+TEXT = "# Tides\n\n" + "".join(
+    f"The tide of day {day} turns at noon.\n\n<!-- page {day} -->\n\nThen it falls again.\n\n"
+    for day in range(12)
+)
+CHUNKER = Chunker(max_tokens=60, overlap=0, heuristics=(PAGES,))
+
+
+def chunks() -> list[Chunk]:
+    found = CHUNKER.chunk(TEXT, "tides.md")
+    assert len(found) > 3
+    assert all("page" in chunk.text and "page" not in chunk.embed_text for chunk in found)
+    assert all(chunk.embed_token_count == count_tokens(chunk.embed_text) for chunk in found)
+    assert all(chunk.text not in chunk.embed_text for chunk in found)
+    assert all(chunk.embed_text.startswith(("# Tides", "Tides\n\n")) for chunk in found)
+    return found
+
+
+@given(
+    documents() | markdown(),
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60), st.text(max_size=12)), max_size=8),
+    st.sampled_from([1, 7, 20, 60, 400]),
+    st.booleans(),
+    st.sampled_from([0, 0.2]),
+)
+def test_the_promises_hold_whatever_is_replaced(
+    text: str, spans: list[tuple[int, int, str]], budget: int, trim: bool, overlap: float
+) -> None:
+    found = [
+        Replacement(start, min(start + size, len(text)), shown)
+        for start, size, shown in spans
+        if start < min(start + size, len(text))
+    ]
+    replacing = after("replace", replacements=found)
+    # Those that begin or end inside a grapheme cluster are left out, and that is told.
+    told: AbstractContextManager[Any] = nullcontext()
+    if _refused(text, found):
+        told = pytest.warns(ChunkastWarning, match="replacements were left out")
+    with told:
+        check_promises(
+            text,
+            ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim, heuristics=(replacing,)),
+        )
+
+
+def _refused(text: str, found: list[Replacement]) -> bool:
+    clusters = SpanSet(joined_spans(text, 0, len(text)))
+    return any(clusters.end(at) != at for span in found for at in (span.start, span.end))
+
+
+def test_what_is_no_replacement_is_left_out_and_told() -> None:
+    wrong: list[Any] = [Replacement(0, 99), Replacement(3, 3), Replacement(0, 1, 5), "x"]  # type: ignore[arg-type]
+    chunker = Chunker(heuristics=[after("wrong", replacements=wrong)])
+    with pytest.warns(ChunkastWarning, match="4 replacements were left out"):
+        [chunk] = chunker.chunk("Some text.")
+    assert chunk.embed_text == "Some text."
+
+
+def test_a_span_counts_where_it_is_whole_and_something_is_left() -> None:
+    text = "ab--cd--\n\n--"
+    found = Replaced(
+        text, [Replacement(6, 12), Replacement(2, 4, "w"), Replacement(3, 6)], tokens, trim=True
+    )
+    assert found.body(0, 6) == ("abwcd", 1)
+    assert found.body(0, 12) == ("abwcd", 1)
+    assert found.body(4, 11) is found.body(3, 6) is None
+    assert found.body(6, 12) is None, "nothing but white space is left"
+    spaced = Replaced("a\n - \nb", [Replacement(1, 6, "+")], tokens, trim=True)
+    assert [spaced.body(0, 4), spaced.body(3, 7)] == [("a+", 0), ("+b", 0)]
+    assert spaced.body(0, 3) is None
+    assert Replaced("a\n\nb", [Replacement(1, 3, "+")], tokens, trim=True).body(0, 2) is None
+    untrimmed = Replaced(text, [Replacement(6, 8)], tokens, trim=False)
+    assert untrimmed.body(4, 10) == ("cd\n\n", 0)
+    assert not Replaced(text, [], tokens, trim=True)
+
+
+def test_what_is_left_out_leaves_room_for_the_context() -> None:
+    layout = row([4, 2, 4, 9], 10, context=lambda _: 2)
+    text = layout.text
+    assert not layout.fits(0, 3)
+    layout._replaced = Replaced(
+        text, [Replacement(layout.pos[1], layout.pos[2])], tokens, trim=True
+    )
+    assert layout.fits(0, 3)
+    # The text itself stays within the budget, whatever is left out of what is embedded.
+    layout._replaced = Replaced(text, [Replacement(layout.pos[3], len(text))], tokens, trim=True)
+    assert not layout.fits(2, 4)
+
+
+def test_what_does_not_fit_is_not_put_in_place_of_what_does() -> None:
+    longer = after("longer", replacements=[Replacement(0, 4, "many more words than there were")])
+    chunker = Chunker(max_tokens=3, overlap=0, heuristics=[longer])
+    assert [chunk.embed_text for chunk in chunker.chunk("Some text.")] == ["Some text."]
+
+
+def test_it_is_the_same_with_any_number_of_workers() -> None:
+    texts = [TEXT.replace("tide", f"tide {number}") for number in range(64)]
+    alone = CHUNKER.chunk_batch(texts)
+    assert CHUNKER.chunk_batch(texts, workers=2) == alone
+    assert alone[3][0].embed_text != alone[4][0].embed_text
+
+
+def test_it_is_kept_as_json_and_in_records() -> None:
+    found = chunks()
+    for chunk in found:
+        assert Chunk.from_dict(json.loads(json.dumps(chunk.to_dict()))) == chunk
+        assert pickle.loads(pickle.dumps(chunk)).embed_text == chunk.embed_text  # noqa: S301
+    # A page's number is no reason to embed again.
+    renumbered = CHUNKER.chunk(re.sub(r"page (\d+)", r"page 8\1", TEXT), "tides.md")
+    plan = plan_writes(renumbered, found)
+    assert (plan.embed, len(plan.changed)) == ((), len(found))
+
+
+def test_a_store_keeps_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "chunks.db")
+    found = chunks()
+    with Store(path, create=True) as store:
+        store.update([("tides.md", TEXT), ("plain.md", "Plain text.")], CHUNKER)
+    with Store(path, read_only=True) as store:
+        assert [chunk for chunk in store.chunks() if chunk.source == "tides.md"] == found
+        assert store.faults() == []
+    with closing(sqlite3.connect(path)) as connection:
+        [kept] = connection.execute("SELECT embed_text FROM chunks WHERE text = 'Plain text.'")
+        assert kept == (None,), "what text has, with the context around it, is stored once"
+        connection.execute("UPDATE chunks SET embed_text = 'other' WHERE position = 1")
+        connection.commit()
+    with Store(path, read_only=True) as store:
+        assert any("is damaged" in fault for fault in store.faults())
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "sqlite"])
+def test_every_format_has_it(form: str, tmp_path: Path) -> None:
+    out = BytesIO()
+    WRITERS[form].write(chunks(), out, CHUNKER)
+    data = out.getvalue()
+    if form == "jsonl":
+        read = [Chunk.from_dict(json.loads(line)) for line in data.splitlines()]
+    else:
+        read = from_parquet(data) if form == "parquet" else from_sqlite(data, tmp_path)
+    assert read == chunks()
+
+
+def options() -> dict[str, Any]:
+    heuristics: tuple[DocumentHeuristic, ...] = (PAGES,)
+    return {"max_tokens": 60, "overlap": 0, "heuristics": heuristics}
+
+
+def test_langchain_embeds_it() -> None:
+    pytest.importorskip("langchain_text_splitters", reason="needs chunkast[langchain]")
+    from chunkast.adapters.langchain import ChunkastTextSplitter
+
+    splitter = ChunkastTextSplitter(content="embed_text", **options())
+    parts = splitter.create_documents([TEXT])
+    assert [(part.page_content, part.metadata["text"]) for part in parts] == [
+        (chunk.embed_text, chunk.text) for chunk in chunks()
+    ]
+
+
+def test_llama_index_embeds_it() -> None:
+    pytest.importorskip("llama_index.core", reason="needs chunkast[llama-index]")
+    from llama_index.core import Document
+    from llama_index.core.schema import MetadataMode, TextNode
+
+    from chunkast.adapters.llama_index import ChunkastNodeParser
+
+    parser = ChunkastNodeParser(**options())
+    nodes = parser.get_nodes_from_documents([Document(text=TEXT, id_="tides.md")])
+    assert len(nodes) > 3
+    for node in nodes:
+        assert node.get_content() == TEXT[node.start_char_idx : node.end_char_idx]
+        back = TextNode.from_dict(json.loads(json.dumps(node.to_dict())))
+        for mode in (MetadataMode.EMBED, MetadataMode.LLM):
+            content = back.get_content(mode)
+            assert "page" not in content
+            assert "tide of day" in content or "Then it falls" in content
+            assert count_tokens(content) <= 60
+
+
+def test_haystack_embeds_it() -> None:
+    pytest.importorskip("haystack", reason="needs chunkast[haystack]")
+    from haystack import Document
+
+    from haystack_integrations.components.preprocessors.chunkast import ChunkastDocumentSplitter
+
+    given = [Document(content=TEXT, meta={"file_path": "tides.md"})]
+    parts = ChunkastDocumentSplitter(**options()).run(given)["documents"]
+    assert [(p.content, p.meta["embed_text"], p.meta["embed_prefix"]) for p in parts] == [
+        (chunk.text, chunk.embed_text, "") for chunk in chunks()
+    ]
+    embedded = ChunkastDocumentSplitter(content="embed_text", **options())
+    assert embedded.to_dict()["init_parameters"]["content"] == "embed_text"
+    parts = embedded.run(given)["documents"]
+    assert [(part.content, part.meta["text"]) for part in parts] == [
+        (chunk.embed_text, chunk.text) for chunk in chunks()
+    ]
