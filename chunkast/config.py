@@ -105,6 +105,10 @@ class ChunkConfig:
     trim: whether blank lines at a chunk's start and white space at its end are left out.
     oversize: whether a block larger than the budget is divided ("split") or kept whole
         and flagged ("keep").
+    opaque: whether a run that says nothing (a data URI, base64, a hex dump, minified code: see
+        ``chunkast.text.opaque``) and is alone larger than the budget is divided ("split"), with
+        a ``ChunkastWarning``, or kept whole and flagged as ``oversize`` ("keep"); then a short
+        placeholder stands for it in ``embed_text``, which is within the budget.
     heuristics: a user's own ``chunkast.heuristics.Heuristic`` objects: masks before the
         parse, break points, regions and annotations after it.
     tools: the ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in
@@ -130,6 +134,7 @@ class ChunkConfig:
     context: Literal["none", "title", "headings"] = "headings"
     trim: bool = True
     oversize: Literal["split", "keep"] = "split"
+    opaque: Literal["split", "keep"] = "split"
     heuristics: tuple[Heuristic[Any, Any], ...] = ()
     tools: tuple[Any, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
@@ -156,6 +161,7 @@ class ChunkConfig:
             ("packing", ("sections", "fill")),
             ("context", ("none", "title", "headings")),
             ("oversize", ("split", "keep")),
+            ("opaque", ("split", "keep")),
             ("front_matter", ("raw", "parsed")),
             ("trim", (True, False)),
             ("allow_download", (True, False)),

@@ -308,7 +308,7 @@ class Chunk:
     embed_token_count: how many tokens ``embed_text`` has, exact.
     embed_hash: the hash of ``embed_text``, computed like ``content_hash``.
     oversize: whether ``token_count`` may exceed the budget: for a single grapheme cluster
-        that does, or a block that the configuration keeps whole.
+        that does, or a block or opaque run that the configuration keeps whole.
     metadata: JSON data by key: the front matter, the values of annotations, a notebook's cell.
 
     >>> from chunkast import chunk

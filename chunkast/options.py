@@ -47,6 +47,7 @@ class ChunkOptions(TypedDict, total=False):
     context: Literal["none", "title", "headings"]
     trim: bool
     oversize: Literal["split", "keep"]
+    opaque: Literal["split", "keep"]
     heuristics: Iterable[Heuristic[Any, Any]]
     tools: Iterable[Any]
     extensions: Iterable[str]

@@ -29,6 +29,7 @@ def configurations() -> st.SearchStrategy[ChunkConfig]:
         context=st.sampled_from(["none", "title", "headings"]),
         trim=st.booleans(),
         oversize=st.sampled_from(["split", "split", "keep"]),
+        opaque=st.sampled_from(["split", "keep"]),
         extensions=st.sampled_from([ChunkConfig().extensions, ()]),
     )
 

@@ -120,6 +120,7 @@ def test_the_values_of_a_configuration() -> None:
         "context": "headings",
         "trim": True,
         "oversize": "split",
+        "opaque": "split",
         "heuristics": ["own"],
         "tools": {"search": {"type": "object"}},
         "extensions": ["math", "tables"],

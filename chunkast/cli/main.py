@@ -23,7 +23,7 @@ from chunkast.cli import (
     view,
 )
 from chunkast.cli.debug import add_debug, debug_lines, without_debug
-from chunkast.cli.messages import UsageError, say_error
+from chunkast.cli.messages import UsageError, say_error, warnings_as_notes
 from chunkast.cli.output import abandon_stdout
 from chunkast.cli.signals import Stopped, stoppable
 from chunkast.errors import ChunkastError, ConfigError
@@ -127,7 +127,8 @@ def _run(argv: Sequence[str]) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return _USAGE
-    code: int = COMMANDS[options.command].run(options)
+    with warnings_as_notes(wanted=not getattr(options, "quiet", False)):
+        code: int = COMMANDS[options.command].run(options)
     return code
 
 

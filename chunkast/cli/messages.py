@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from chunkast.errors import ChunkastError
+from chunkast.errors import ChunkastError, ChunkastWarning
 
-__all__ = ("UsageError", "counted", "say", "say_error", "say_note")
+__all__ = ("UsageError", "counted", "say", "say_error", "say_note", "warnings_as_notes")
 
 
 class UsageError(ChunkastError):
@@ -35,3 +39,19 @@ def say_error(error: object) -> None:
 def say_note(message: str) -> None:
     """Say what may surprise."""
     say(f"chunkast: note: {message}")
+
+
+@contextmanager
+def warnings_as_notes(*, wanted: bool) -> Iterator[None]:
+    """Say what chunkast warns of meanwhile as notes, if that is ``wanted``; else not at all."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, ChunkastWarning):
+            shown(message, category, *place, **more)
+        elif wanted:
+            say_note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ChunkastWarning)
+        shown, warnings.showwarning = warnings.showwarning, show
+        yield

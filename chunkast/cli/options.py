@@ -178,6 +178,12 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         choices=choices["oversize"],
     )
     add(
+        "--opaque",
+        "divide a data URI, base64, a hex dump or minified code larger than the budget, or keep it "
+        "whole, with a placeholder to embed",
+        choices=choices["opaque"],
+    )
+    add(
         "--front-matter",
         "front matter in the metadata as it stands, or as data",
         choices=choices["front_matter"],

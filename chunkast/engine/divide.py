@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from chunkast.boundaries import new_point, opening_line
@@ -21,11 +21,13 @@ from chunkast.boundaries.syntax import SyntaxPoint, fence_points
 from chunkast.code import Outliner
 from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.engine.document import Document
+from chunkast.engine.opaque import kept_span, runs_above_budget
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block, BreakPoint
 from chunkast.text.graphemes import joined_spans
+from chunkast.text.opaque import OpaqueRun
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import InlineSpan, SpanSet, content_end
@@ -71,6 +73,8 @@ class _Piece:
     index: TokenIndex
     step: int
     syntax: Sequence[SyntaxPoint]
+    # Where the opaque runs that are kept begin and end, sorted.
+    kept: Sequence[int] = ()
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
         return new_point(pos, self.scores[kind] * share, kind)
@@ -172,6 +176,12 @@ def _cell_edges(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
             yield piece.point(pos, "word")
 
 
+def _kept(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """Before and after the opaque runs that are kept."""
+    for pos in piece.kept[bisect_right(piece.kept, start) : bisect_left(piece.kept, end)]:
+        yield piece.point(pos, "word")
+
+
 def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for pos in line_starts(piece.text, start, end)[1:-1]:
         yield piece.point(pos, "line")
@@ -210,7 +220,7 @@ def _spaced_graphemes(piece: _Piece, start: int, end: int) -> Iterator[BreakPoin
 
 
 _CHARACTERS: Final[tuple[_Level, ...]] = (_spaced_graphemes, _graphemes)
-_FINEST: Final[tuple[_Level, ...]] = (partial(_spaced, _words), _words, *_CHARACTERS)
+_FINEST: Final[tuple[_Level, ...]] = (_kept, partial(_spaced, _words), _words, *_CHARACTERS)
 # Lines of white space, which may be a character each.
 _BLANK_LINES: Final[tuple[_Level, ...]] = (partial(_spaced, _all_lines), _all_lines)
 _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
@@ -224,10 +234,14 @@ _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The points that divide a block, in no order, and what makes its parts self-contained."""
+    """The points that divide a block, in no order, and what makes its parts self-contained.
+
+    ``replaced`` are the opaque runs in it that are kept.
+    """
 
     points: list[BreakPoint]
     frame: Frame | None = None
+    replaced: Sequence[OpaqueRun] = ()
 
 
 class Divider:
@@ -246,6 +260,8 @@ class Divider:
         self.protected = document.protected
         self.scores = document.config.score_table
         self.trim = document.config.trim
+        # The opaque runs that were divided.
+        self.opaque: list[OpaqueRun] = []
         # Of the leaf that was asked for last.
         self._whole: tuple[Block, SpanSet] | None = None
         # What has fewer characters than the budget has tokens is not divided.
@@ -257,14 +273,46 @@ class Divider:
         ``body_end`` is where the leaf, or the protected region that it opens, ends. What
         follows it is white space, or lines with nothing but a container's markers.
         """
-        piece = self._piece(leaf, end)
         tail = self._tail(body_end, end)
+        config = self.document.config
+        runs = runs_above_budget(self.document, leaf, start, tail)
+        if config.oversize == "keep":
+            return Division([], replaced=runs if config.opaque == "keep" else ())
+        piece = self._piece(leaf, end)
+        replaced: list[OpaqueRun] = []
+        if config.opaque == "keep":
+            piece, replaced = self._keep(piece, runs, start, tail)
+        else:
+            self.opaque += runs
         points: list[BreakPoint] = []
         if tail < end:
             points.append(piece.point(tail, "line"))
             points += self._fitting(piece, tail, end, (*_BLANK_LINES, *_FINEST))
         points += self._fitting(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
-        return Division(points, _frame(self.text, leaf) if points else None)
+        return Division(points, _frame(self.text, leaf) if points else None, replaced)
+
+    def _keep(
+        self, piece: _Piece, runs: Iterable[OpaqueRun], start: int, end: int
+    ) -> tuple[_Piece, list[OpaqueRun]]:
+        """``piece`` with the ``runs`` in ``[start, end)`` that are kept whole, and these."""
+        kept: list[OpaqueRun] = []
+        spans: list[tuple[int, int]] = []
+        sentences = (piece.leaf.start, *piece.sentences, piece.leaf.end)
+        for run in runs:
+            span = kept_span(
+                self.document,
+                run,
+                start,
+                end,
+                blocked=piece.blocked,
+                sentences=sentences,
+            )
+            # What one takes along is not another's.
+            if span is not None and (not spans or span[0] >= spans[-1][1]):
+                kept.append(run)
+                spans.append(span)
+        blocked = SpanSet([*piece.blocked, *spans])
+        return replace(piece, blocked=blocked, kept=tuple(chain(*spans))), kept
 
     def _tail(self, body_end: int, end: int) -> int:
         """Where what has to be cut off after a body begins: a line's start, or ``end``."""
@@ -351,6 +399,8 @@ class Divider:
         self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]
     ) -> Iterator[BreakPoint]:
         """The points of the first of ``levels`` that has any, and those inside what is too large."""
+        if piece.kept and piece.blocked.end(start + 1) >= content_end(self.text, start, end):
+            return
         if not self.trim:
             content = content_end(self.text, start, end)
             if start < content < end:

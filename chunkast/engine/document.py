@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from chunkast.config import ChunkConfig
@@ -20,7 +21,7 @@ class Document:
     """A text with its leaves, what its spans count, and where it must not be cut.
 
     ``parsed`` is what the parser read of ``text``, character for character. ``protected`` are
-    the protected regions that fit the budget.
+    the protected regions that fit the budget; ``count(text)`` counts tokens.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Document:
     references: frozenset[str]
     extensions: tuple[str, ...]
     config: ChunkConfig
+    count: Callable[[str], int]
 
     @classmethod
     def of(
@@ -51,4 +53,5 @@ class Document:
             references=analysis.references,
             extensions=analysis.extensions,
             config=config,
+            count=counter.count,
         )

@@ -209,13 +209,15 @@ class Layout:
         What is far too large is not counted. (White space that is trimmed may make the
         estimate much too high; a chunk that ends earlier is none the worse.)
         """
+        if self._replaced and i < j:
+            fits = self._embeds_within(
+                self._replaced, i, j, room - self._suffix_tokens(self.pos[j])
+            )
+            if fits is not None:
+                return fits
         if is_far_above(self.before[j] - self.before[i], room):
             return False
         room -= self._suffix_tokens(self.pos[j])
-        body = self._replaced.body(*self.span(i, j)) if self._replaced and i < j else None
-        if body is not None:
-            # What is embedded leaves room for the context, the text itself is within the budget.
-            return self.has_at_most(i, j, self.config.budget) and body[1] <= room
         return i == j or self._is_far_below(i, j, room) or self.has_at_most(i, j, room)
 
     def _is_far_below(self, i: int, j: int, room: int) -> bool:
@@ -224,3 +226,19 @@ class Layout:
         if not known or known[i] == NOT_EXACT or known[j] == NOT_EXACT:
             return False
         return known[j] - known[i] + TRIMMED <= room
+
+    def _embeds_within(self, replaced: Replaced, i: int, j: int, room: int) -> bool | None:
+        """Whether what is embedded of ``(i, j)`` takes at most ``room`` tokens; None if it is the text.
+
+        The text itself has to be within the budget, unless its last unit is an opaque run that is
+        kept, and all before it leads in to that.
+        """
+        budget = self.config.budget
+        far = is_far_above(self.before[j] - self.before[i], budget)
+        fits = not far and self.has_at_most(i, j, budget)
+        if not fits and any(self.score[h] >= 0 for h in range(i + 1, j)):
+            return False
+        body = replaced.body(*self.span(i, j))
+        if body is None:
+            return None
+        return body[1] <= room and (fits or not self.has_at_most(j - 1, j, budget))

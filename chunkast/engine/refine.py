@@ -51,8 +51,6 @@ def refine(
     if extended:
         found = merge_break_points(found, _region_edges(document))
         found = [point for point in found if _cuts_no_inline(document, divider, point.pos)]
-    if document.config.oversize == "keep":
-        return Refined(found, [])
     return _divided(document, found, divider)
 
 
@@ -107,6 +105,7 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
     scores = (0.0, *[point.score for point in points])
     extra: list[BreakPoint] = []
     frames: list[Frame] = []
+    replaced: list[Replacement] = []
     for first, unit in _oversize_candidates(document, edges, scores):
         start, end = edges[unit], edges[unit + 1]
         if start == end:
@@ -117,11 +116,13 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
             body_end = max(leaf.end, protected.end(start + 1))
             division = divider.divide(leaf, start, body_end, end)
             extra += division.points
+            replaced += (Replacement(r.start, r.end, r.placeholder) for r in division.replaced)
             if division.frame is not None:
                 frames.append(division.frame)
         elif (
             first < unit
             and leaf is not None
+            and document.config.oversize == "split"
             and CONSTRUCTS[leaf.kind].plain
             and leaves.kinds(start, start + 1) == ("paragraph",)
             and measure.is_above(edges[first], end)
@@ -129,7 +130,7 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
             extra += divider.sentence_points(leaf, start, end)
     if extra:
         points = sorted([*points, *extra], key=lambda point: point.pos)
-    return Refined(points, frames)
+    return Refined(points, frames, replaced)
 
 
 def _oversize_candidates(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,8 +19,10 @@ from chunkast.engine.packer import pack
 from chunkast.engine.refine import refine
 from chunkast.engine.replaced import Replaced
 from chunkast.engine.sections import sections_of
+from chunkast.errors import ChunkastWarning
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
+from chunkast.text.opaque import OpaqueRun
 from chunkast.tokens import Counter
 
 __all__ = ("chunks_of",)
@@ -49,6 +52,8 @@ def chunks_of(
     refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
     headings, front_matter, path = analysis.headings, analysis.front_matter, analysis.path
     origin = Origin.of(analysis, source)
+    if divider.opaque:
+        _warn(divider.opaque, source)
     replacements = (*refined.replaced, *analysis.replacements)
     replaced = Replaced(document.text, replacements, counter.count, trim=config.trim)
     # Its points are in ``refined``.
@@ -88,4 +93,15 @@ def chunks_of(
         replaced=replaced,
         origin=origin,
         parts=parts,
+    )
+
+
+def _warn(runs: Sequence[OpaqueRun], source: str | None) -> None:
+    """Say that opaque ``runs`` were divided into chunks, and how they are not."""
+    largest = max(runs, key=lambda run: run.end - run.start)
+    warnings.warn(
+        f"{source or 'a document'}: divided into chunks {len(runs)} that say nothing, the largest "
+        f"{largest.placeholder}; opaque='keep' (--opaque keep) makes one chunk of each",
+        ChunkastWarning,
+        stacklevel=2,
     )

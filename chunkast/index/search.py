@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from chunkast.errors import ChunkastWarning
 from chunkast.index.rows import DamageError
 from chunkast.index.terms import match_expression
 from chunkast.model import Chunk
@@ -88,14 +90,30 @@ def within_budget(
     budget: int,
     load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
 ) -> list[Hit]:
-    """The best hits that fit the budget together; one that does not fit is skipped."""
+    """The best hits that fit the budget together; one that does not fit is skipped.
+
+    Better ones that are alone larger, and than their own budget, are told in a ``ChunkastWarning``:
+    none else may be taken for the best there is.
+    """
     taken: dict[tuple[str | None, int], _Candidate] = {}
-    used = 0
+    larger: list[_Candidate] = []
+    better = used = 0
     for candidate in _candidates(iter(rows), load):
         more = _cost(candidate, taken)
         if used + more <= budget:
             taken[candidate.place] = candidate
             used += more
+            better = len(larger)
+        elif candidate.chunk.oversize and candidate.own_tokens > budget:
+            larger.append(candidate)
+    if missed := larger[: better if taken else None]:
+        best = _hit(missed[0], {})
+        warnings.warn(
+            f"left out of what is found: {len(missed)} larger than the budget of {budget:,} tokens, "
+            f"the best of them {best.place} with {best.token_count:,}",
+            ChunkastWarning,
+            stacklevel=2,
+        )
     return [_hit(candidate, taken) for candidate in taken.values()]
 
 

@@ -60,8 +60,8 @@ _INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?,
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
 )
-_ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT = map(
-    COLUMNS.index, ("id", "content_hash", "embed_hash", "headings", "text")
+_ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT, _EMBED_TEXT = map(
+    COLUMNS.index, ("id", "content_hash", "embed_hash", "headings", "text", "embed_text")
 )
 # A hash that no text has, so that the document is chunked again.
 _NO_HASH: Final = ""
@@ -176,8 +176,9 @@ class _Row(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str]:
-        """The headings and the text as they are indexed."""
-        return terms(" ".join(json.loads(self.values[_HEADINGS]))), terms(self.values[_TEXT])
+        """The headings and the text as they are indexed: that to embed, where it is another."""
+        text = self.values[_EMBED_TEXT] or self.values[_TEXT]
+        return terms(" ".join(json.loads(self.values[_HEADINGS]))), terms(text)
 
 
 class _Vectors:

@@ -1,0 +1,139 @@
+r"""Opaque runs: many tokens that say nothing, such as a data URI, base64, a hex dump, minified code.
+
+The rule; all numbers are of characters, shares those of a run's first 4,096:
+
+- *data URI*: ``data:``, a media type and parameters if any, a comma, and at least 256 more that are
+  neither white space nor one of ``"<>`()\|``.
+- *base64*: at least 256 of its alphabet (or that for URLs), in one line or in lines of at least 40,
+  of which capitals and small letters each make a tenth or more, and digits a thirtieth.
+- *hex dump*: at least 256 in lines of an address of seven digits or more and four groups of
+  hexadecimal digits or more; or of hexadecimal digits, ``0x``, ``\x``, ``,:;->`` and white space
+  alone, where ``0x`` or ``\x`` come at least once in eight, or half and more are digits, a tenth of
+  these or more letters and three tenths or more figures.
+- *minified code*, where code may stand: lines of at least 1,000, of which white space makes less
+  than a twelfth and ``(){};=`` a twentieth or more.
+
+Of runs that overlap, the one that begins first counts, of these the longest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from chunkast.text.spans import content_end
+
+__all__ = ("OpaqueRun", "opaque_runs")
+
+_LEAST: Final = 256
+_SAMPLE: Final = 4_096
+# A container's marks may stand before a line.
+_NEXT_LINE: Final = r"(?:\r\n|\n|\r)[ \t>]*"
+_DATA = re.compile(
+    r"""data:([\w.+-]{1,40}/[\w.+-]{1,60})?(?:;[\w.+=-]{1,80}){0,8},[^\s"<>`()\\|]{256,}""",
+    re.ASCII,
+)
+_BASE64 = re.compile(
+    rf"(?<![\w+/-])[\w+/-]{{40,}}(?:{_NEXT_LINE}[\w+/-]{{40,}})*"
+    rf"(?:{_NEXT_LINE}(?!-)[\w+/-]+={{0,2}}(?=[ \t]*(?:[\r\n]|\Z))|={{0,2}})",
+    re.ASCII,
+)
+_DUMP_LINE = re.compile(
+    r"^[ \t>]*(?:0x)?[0-9A-Fa-f]{7,16}:?[ \t]+(?:[0-9A-Fa-f]{2,8}[ \t]+){4}[^\r\n]*"
+    r"(?:\r\n|\n|\r|\Z)",
+    re.MULTILINE,
+)
+_HEX = re.compile(r"(?<![\w\\])[0-9A-Fa-fxX\\][0-9A-Fa-fxX\\,:; \t\r\n>-]{255,}(?!\w)")
+_HEX_MARK = re.compile(r"(?:0|\\)[xX]")
+_LONG_LINE = re.compile(r"[^\r\n]{1000,}")
+_SPACE = re.compile(r"\s")
+_CODE = re.compile("[(){};=]")
+_CAPITAL, _SMALL, _FIGURE = re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]")
+_HEX_LETTER = re.compile("[A-Fa-f]")
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueRun:
+    """The span ``[start, end)`` of a text, and what it is, in words."""
+
+    start: int
+    end: int
+    kind: str
+
+    @property
+    def placeholder(self) -> str:
+        """What is shown in its place."""
+        return f"[{self.kind}, {self.end - self.start:,} characters]"
+
+
+def opaque_runs(text: str, start: int, end: int, *, code: bool) -> list[OpaqueRun]:
+    """The opaque runs of ``text[start:end]``, in order; ``code`` may stand there."""
+    found = chain(
+        _data_uris(text, start, end),
+        _base64(text, start, end),
+        _hex_dumps(text, start, end),
+        _minified(text, start, end) if code else (),
+    )
+    kept: list[OpaqueRun] = []
+    for run in sorted(found, key=lambda run: (run.start, -run.end)):
+        if run.end - run.start >= _LEAST and (not kept or run.start >= kept[-1].end):
+            kept.append(run)
+    return kept
+
+
+def _data_uris(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    for match in _DATA.finditer(text, start, end):
+        yield OpaqueRun(*match.span(), f"data URI {match[1] or ''}".rstrip())
+
+
+def _base64(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    for match in _BASE64.finditer(text, start, end):
+        run, size = match.group(), len(match.group())
+        if (
+            size >= _LEAST
+            and _share(_CAPITAL, run) >= 1 / 10
+            and _share(_SMALL, run) >= 1 / 10
+            and _share(_FIGURE, run) >= 1 / 30
+        ):
+            yield OpaqueRun(*match.span(), "base64")
+
+
+def _hex_dumps(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    lines = _joined(match.span() for match in _DUMP_LINE.finditer(text, start, end))
+    for first, last in lines:
+        yield OpaqueRun(first, content_end(text, first, last), "hex dump")
+    for match in _HEX.finditer(text, start, end):
+        run = match.group().rstrip(" \t\r\n,:;>-")
+        letters, figures = _share(_HEX_LETTER, run), _share(_FIGURE, run)
+        digits = letters + figures
+        plain = digits >= 1 / 2 and letters >= digits / 10 and figures >= digits * 3 / 10
+        if plain or _share(_HEX_MARK, run) >= 1 / 8:
+            yield OpaqueRun(match.start(), match.start() + len(run), "hex dump")
+
+
+def _minified(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    for match in _LONG_LINE.finditer(text, start, end):
+        line = match.group()
+        if _share(_SPACE, line) < 1 / 12 and _share(_CODE, line) >= 1 / 20:
+            yield OpaqueRun(*match.span(), "minified code")
+
+
+def _share(what: re.Pattern[str], text: str) -> float:
+    sample = text[:_SAMPLE]
+    return len(what.findall(sample)) / max(len(sample), 1)
+
+
+def _joined(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Spans of which one begins where the last ends, as one."""
+    first = last = -1
+    for start, end in spans:
+        if start != last:
+            if first < last:
+                yield first, last
+            first = start
+        last = end
+    if first < last:
+        yield first, last

@@ -1,0 +1,269 @@
+"""Opaque runs: what counts as one, and what becomes of those larger than the budget."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import warnings
+from base64 import b64encode, b85encode
+from pathlib import Path
+from textwrap import wrap
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker, ConfigError
+from chunkast.index import Store
+from chunkast.text.opaque import OpaqueRun, opaque_runs
+from tests.checks import check_promises
+from tests.frameworks import DOCUMENTS
+from tests.strategies import documents, markdown
+from tests.test_cli import records, run, run_process, write
+
+
+def noise(size: int, seed: int = 0) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def dump(data: bytes) -> str:
+    """As ``xxd`` prints it."""
+    lines = []
+    for at in range(0, len(data), 16):
+        row = data[at : at + 16]
+        pairs = " ".join(row[i : i + 2].hex() for i in range(0, len(row), 2))
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        lines.append(f"{at:08x}: {pairs:<39}  {shown}\n")
+    return "".join(lines)
+
+
+BASE64 = b64encode(noise(6_000)).decode()
+IMAGE = f"data:image/png;base64,{BASE64}"
+LINES = "\n".join(wrap(BASE64, 76))
+MINIFIED = (
+    "!function(e,t){var n=e[t]||(e[t]={});n.q=n.q||[],n.on=function(r){return n.q.push(r)}};" * 40
+)
+# Just long enough.
+SHORT = (
+    IMAGE[:300],
+    BASE64[:256],
+    "\n".join(wrap(BASE64[:400], 64)),
+    noise(150).hex(),
+    dump(noise(64)),
+    f"```\n{MINIFIED[:1_100]}\n```",
+)
+RUNS = {
+    "data URI image/png": IMAGE,
+    "data URI": "data:," + "x%20y" * 400,
+    "base64": BASE64,
+    "hex dump": noise(2_000).hex(),
+    "minified code": MINIFIED,
+}
+
+
+def found(text: str, *, code: bool = True) -> list[tuple[str, str]]:
+    runs = opaque_runs(text, 0, len(text), code=code)
+    return [(run.kind, text[run.start : run.end]) for run in runs]
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_each_kind_is_found_amid_other_text(kind: str) -> None:
+    code = kind == "minified code"
+    assert found(f"Before.\n{RUNS[kind]}\nafter it.", code=code) == [(kind, RUNS[kind])]
+    assert found(f"Before it ({RUNS[kind]}). Then.", code=code)[0][0] == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (LINES, "base64"),
+        (LINES.replace("\n", "\n> "), "base64"),
+        (b64encode(noise(900), b"-_").decode(), "base64"),
+        (dump(noise(896)).rstrip("\n"), "hex dump"),
+        (", ".join(f"0x{byte:02x}" for byte in noise(300)), "hex dump"),
+        ("".join(f"\\x{byte:02X}" for byte in noise(300)), "hex dump"),
+        (noise(600).hex(":"), "hex dump"),
+    ],
+)
+def test_each_form_is_found(text: str, kind: str) -> None:
+    assert found(f"One two.\n{text}\nThree four.") == [(kind, text)]
+
+
+def test_what_says_something_is_no_run() -> None:
+    for text in (
+        "word " * 900,
+        "a-long-slug-of-many-words/" * 60,
+        "ThisIsHowSomeNameTheirTestsAndItGoesOnAndOn" * 40,
+        "10, 20, 30, 40, 50, 60, 70, 80, 90, " * 40,
+        "2024-01-31 12:30:00\n" * 60,
+        "-" * 2_000,
+        "| a | b |\n" * 200,
+        "漢字仮名" * 600,
+        '{"name": "a title of some words", "text": "and what it says"}, ' * 60,
+        b85encode(noise(150)).decode(),
+        "data:image/png;base64,iVBORw0KGgo=",
+        '{"name":"hut","beds":12,"tags":["high","open"]},' * 60,
+    ):
+        assert found(text) == [], text[:40]
+    assert found(MINIFIED, code=False) == []
+
+
+def test_real_documents_have_few() -> None:
+    runs = {name: [kind for kind, _ in found(text)] for name, text in DOCUMENTS.items()}
+    assert {name: kinds for name, kinds in runs.items() if kinds} == {"long-words.md": ["base64"]}
+
+
+def test_a_run_inside_another_is_a_part_of_it() -> None:
+    assert found(MINIFIED + IMAGE) == [("minified code", MINIFIED + IMAGE)]
+    assert found(f"({IMAGE})({IMAGE})") == [("data URI image/png", IMAGE)] * 2
+
+
+def kept(text: str, budget: int = 200, **options: object) -> list[Chunk]:
+    return check_promises(text, ChunkConfig(max_tokens=budget, opaque="keep", **options))  # type: ignore[arg-type]
+
+
+def test_a_run_is_one_chunk_and_a_placeholder_to_embed() -> None:
+    text = f"# Plan\n\nThe way up.\n\n![The map](<{IMAGE}> 'up')\n\nThe way down.\n"
+    before, image, after = kept(text)
+    assert (before.oversize, image.oversize, after.oversize) == (False, True, False)
+    assert image.text == f"![The map](<{IMAGE}> 'up')"
+    shown = "![The map](<[data URI image/png, 8,022 characters]> 'up')"
+    assert image.embed_text == f"Plan\n\n{shown}"
+    assert image.token_count > 200 > image.embed_token_count
+    assert (before.text, after.text) == ("# Plan\n\nThe way up.", "The way down.")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        # All of a block, a line, a tag or a link that says little more.
+        (
+            f"```pem\n-----BEGIN-----\n{LINES}\n-----END-----\n```\n",
+            "```pem\n-----BEGIN-----\n[base64",
+        ),
+        ("x = 1\n\n" * 60 + f'p = "{BASE64}"\n\n' + "y = 2\n\n" * 60, 'p = "[base64'),
+        ("<p>Some words.</p>\n" * 60 + f'<img src="{IMAGE}" alt="A map">\n', '<img src="[data URI'),
+        ("word " * 300 + f"[up]({IMAGE}) " + "more " * 300, "[up]([data URI"),
+        ("word " * 300 + f"{IMAGE} " + "more " * 300, "[data URI"),
+        (
+            "| a | b |\n| - | - |\n" + "| c | d |\n" * 60 + f"| e | ![]({IMAGE}) |\n",
+            "| a | b |\n| - | - |\n| e | ![]([data URI",
+        ),
+        (f"- one\n- ![x]({IMAGE})\n- two\n", "- ![x]([data URI"),
+        (f"See [it].\n\n[it]: {IMAGE}\n", "[it]: [data URI"),
+        (f"```\n{MINIFIED}\n```\n", "```\n[minified code"),
+    ],
+)
+def test_what_it_takes_along(text: str, shown: str) -> None:
+    chunks = kept(text, context="none")
+    [run] = [chunk for chunk in chunks if chunk.oversize]
+    assert run.embed_text.startswith(shown)
+    assert len(chunks) < 20
+
+
+def test_what_leads_in_to_a_run_goes_with_it() -> None:
+    [one, two] = kept(f"# One\n\n{IMAGE}\n\n# Two\n\nThe key:\n\n```\n{BASE64}\n```\n")
+    assert one.text == f"# One\n\n{IMAGE}"
+    assert two.embed_text == "# Two\n\nThe key:\n\n```\n[base64, 8,000 characters]\n```"
+
+
+def test_what_fits_is_kept_as_it_is() -> None:
+    [chunk] = kept(f"# Map\n\n![up](data:image/png;base64,{BASE64[:400]})\n", 400)
+    assert not chunk.oversize
+    assert chunk.embed_text == chunk.text
+
+
+def test_without_room_for_its_placeholder_a_run_is_divided() -> None:
+    assert not any(chunk.oversize for chunk in kept(BASE64, 5))
+    assert any(chunk.oversize for chunk in kept(BASE64, 10))
+
+
+def test_a_block_that_is_kept_has_the_placeholder_too() -> None:
+    [chunk] = kept(f"Some words. {IMAGE} More words.\n", oversize="keep")
+    assert chunk.embed_text == "Some words. [data URI image/png, 8,022 characters] More words."
+
+
+def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
+    with pytest.warns(ChunkastWarning) as told:
+        chunks = Chunker(max_tokens=200).chunk(f"One.\n\n{IMAGE}\n\n{BASE64[:900]}\n", "map.md")
+    assert len(chunks) > 20
+    [warning] = told
+    assert str(warning.message) == (
+        "map.md: divided into chunks 2 that say nothing, the largest [data URI image/png, 8,022 "
+        "characters]; opaque='keep' (--opaque keep) makes one chunk of each"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Chunker(max_tokens=200, opaque="keep").chunk(IMAGE)
+        Chunker(max_tokens=200, oversize="keep").chunk(IMAGE)
+        Chunker(max_tokens=9_000).chunk(IMAGE)
+
+
+def test_other_values_are_refused() -> None:
+    with pytest.raises(ConfigError, match="opaque='drop': must be one of 'split', 'keep'"):
+        ChunkConfig(opaque="drop")  # type: ignore[arg-type]
+
+
+@given(
+    documents() | markdown(),
+    st.lists(
+        st.tuples(
+            st.integers(0, 600),
+            st.sampled_from([*SHORT, f"![map]({SHORT[0]})", f'<a title="{SHORT[1]}">']),
+            st.sampled_from(["", " ", "\n", "\n\n", "`", "|", "́", "。", "\n> "]),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from([1, 9, 20, 60, 400]),
+    st.sampled_from([0, 0.3]),
+    st.booleans(),
+)
+@settings(max_examples=100)
+def test_the_promises_hold_around_runs(
+    text: str, runs: list[tuple[int, str, str]], budget: int, overlap: float, trim: bool
+) -> None:
+    for at, run_, edge in runs:
+        text = text[:at] + edge + run_ + edge + text[at:]
+    kept(text, budget, overlap=overlap, trim=trim)
+
+
+def notes(done: subprocess.CompletedProcess[bytes]) -> list[str]:
+    lines = done.stderr.decode().splitlines()
+    return [line for line in lines if line.startswith("chunkast: note: ")]
+
+
+def test_the_command_names_the_switch(tmp_path: Path) -> None:
+    write(tmp_path, dict.fromkeys(("a.md", "b.md"), f"# Map\n\n![up]({IMAGE})\n"))
+    for jobs in (1, 2):
+        done = run_process("chunk", ".", "--max-tokens", 200, "--jobs", jobs, cwd=tmp_path)
+        assert done.returncode == 0
+        for note, name in zip(sorted(notes(done)), ("a.md", "b.md"), strict=True):
+            assert note.startswith(
+                f"chunkast: note: {name}: divided into chunks 1 that say nothing"
+            )
+            assert "--opaque keep" in note
+    assert not notes(run("chunk", ".", "--max-tokens", 200, "-q", cwd=tmp_path))
+    done = run("chunk", "a.md", "--max-tokens", 200, "--opaque", "keep", cwd=tmp_path)
+    assert not notes(done)
+    [chunk] = [row for row in records(done.stdout) if row["oversize"]]
+    assert "[data URI image/png, 8,022 characters]" in chunk["embed_text"]
+
+
+def test_search_says_what_is_larger_than_its_budget(tmp_path: Path) -> None:
+    text = f"# Map\n\n![the summit]({IMAGE})\n\n# Huts\n\nThe hut is far from the summit.\n"
+    path = tmp_path / "map.db"
+    with Store(str(path), create=True) as store:
+        store.update([("map.md", text)], Chunker(max_tokens=200, opaque="keep"))
+        with pytest.warns(ChunkastWarning, match="1 larger than the budget of 300 tokens"):
+            assert len(store.search("summit map", 300)) == 1
+        assert len(store.search("summit map", 9_000)) == 2
+        # What is no better than what is found is not missed.
+        assert len(store.search("hut far summit", 300)) == 1
+    [note] = notes(run("search", "summit map", "--db", "map.db", "--budget", 300, cwd=tmp_path))
+    assert re.search(r"the best of them map.md:1-3 with 5,\d{3}$", note)
+
+
+def test_a_run_says_its_size() -> None:
+    assert OpaqueRun(10, 1_244, "base64").placeholder == "[base64, 1,234 characters]"
