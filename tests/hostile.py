@@ -414,6 +414,7 @@ CASES: Final[dict[str, Build]] = {
     "surrogates-in-prose": filled("A \ud800 stands here.\n\n"),
     "letters": filled("a"),
     "base64": base64_noise,
+    "images": filled(f"![a](data:image/png;base64,{base64_noise(1_600)}) word "),
     "digits": digits,
     "cjk": filled("\u6f22\u5b57"),
     "cjk-sentences": filled("\u3053\u308c\u306f\u6587\u3067\u3059\u3002"),
@@ -608,6 +609,9 @@ VARIANTS: Final[dict[str, Variant]] = {
     "overlapping": Variant({"overlap": 0.9}, SAMPLE),
     "small": Variant({"max_tokens": 8, "overlap": 0}, SAMPLE),
     "keep": Variant({"oversize": "keep"}, SAMPLE),
+    "opaque": Variant(
+        {"opaque": "keep", "max_tokens": 200, "overlap": 0}, (*SAMPLE, "base64", "images")
+    ),
     "tools": Variant(
         {"tools": (Tool("calc"),)}, tuple(name for name in CASES if name.startswith("call"))
     ),
