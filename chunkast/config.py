@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import islice
@@ -71,6 +72,7 @@ _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 _WINDOW_SHARE: Final = 200 / 900
 # The largest number of tokens: that of a document is far below, and floats can hold it.
 _MOST_TOKENS: Final = 2**63 - 1
+_LANGUAGE: Final = re.compile("auto|[a-z]{2,3}")
 _MAX_TOKENS: Final = (
     'must be a whole number of at least 1 and at most 2**63 - 1, or "model" for the limit of '
     "the tokenizer"
@@ -114,6 +116,9 @@ class ChunkConfig:
     tools: the ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in
         the chunks' metadata.
     extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
+    sentence_language: the language that sentences are sought in: a code ("de"), or "auto", for each
+        document what its front matter says (``lang`` or ``language``), or else what its function
+        words say: see ``chunkast.text.language``.
     front_matter: whether the chunks' metadata has the front matter as it stands in the
         document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
         What cannot be read stays a string, with a ``ChunkastWarning``.
@@ -138,6 +143,7 @@ class ChunkConfig:
     heuristics: tuple[Heuristic[Any, Any], ...] = ()
     tools: tuple[Any, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
+    sentence_language: str = "auto"
     front_matter: Literal["raw", "parsed"] = "raw"
     allow_download: bool = False
 
@@ -171,6 +177,7 @@ class ChunkConfig:
             raise ConfigError(
                 "front_matter", "parsed", f"needs {missing}: pip install 'chunkast[yaml]'"
             )
+        self._check_language()
         self._check_scores()
         self._check_extensions()
         self._check_heuristics()
@@ -196,6 +203,12 @@ class ChunkConfig:
             raise ConfigError("overlap", value, allowed)
         if not 0 <= value < (1 if isinstance(value, float) else most):
             raise ConfigError("overlap", value, allowed)
+
+    def _check_language(self) -> None:
+        given = self.sentence_language
+        if not (isinstance(given, str) and _LANGUAGE.fullmatch(given)):
+            allowed = 'must be "auto" or the code of a language, two or three small letters'
+            raise ConfigError("sentence_language", given, allowed)
 
     def _check_scores(self) -> None:
         allowed = "must be a mapping from kind to number"

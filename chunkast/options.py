@@ -51,6 +51,7 @@ class ChunkOptions(TypedDict, total=False):
     heuristics: Iterable[Heuristic[Any, Any]]
     tools: Iterable[Any]
     extensions: Iterable[str]
+    sentence_language: str
     front_matter: Literal["raw", "parsed"]
     allow_download: bool
     chunk_size: int | Literal["model"]

@@ -17,6 +17,7 @@ from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
+from chunkast.text.language import language_of_text
 from chunkast.text.source_map import encode, line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 from tests.hf import own_count
@@ -48,9 +49,12 @@ def sentence_spans(
     ``boundaries`` are the positions between clusters.
     """
     text = analysis.text
+    language = config.sentence_language
+    if language == "auto":
+        language = language_of_text(text, analysis.front_matter)
     for block, prose in _prose(analysis):
         spans = prose.spans(analysis.references, config.extensions)
-        inner = [start for start in prose.sentences(spans) if start in boundaries]
+        inner = [start for start in prose.sentences(spans, language) if start in boundaries]
         edges = [block.start, *inner, block.end]
         for start, end in pairwise(edges):
             yield start, start + len(text[start:end].rstrip(WHITE_SPACE))

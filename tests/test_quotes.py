@@ -121,6 +121,7 @@ def test_the_values_of_a_configuration() -> None:
         "trim": True,
         "oversize": "split",
         "opaque": "split",
+        "sentence_language": "auto",
         "heuristics": ["own"],
         "tools": {"search": {"type": "object"}},
         "extensions": ["math", "tables"],

@@ -188,6 +188,11 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         "front matter in the metadata as it stands, or as data",
         choices=choices["front_matter"],
     )
+    add(
+        "--sentence-language",
+        "the language that sentences are sought in, such as de (default: auto, for each document)",
+        metavar="CODE",
+    )
     group.add_argument(
         "--no-trim",
         dest="trim",

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from typing import Final
 
@@ -27,6 +27,7 @@ from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block, BreakPoint
 from chunkast.text.graphemes import joined_spans
+from chunkast.text.language import language_of_text
 from chunkast.text.opaque import OpaqueRun
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
@@ -267,6 +268,14 @@ class Divider:
         # What has fewer characters than the budget has tokens is not divided.
         self._outliner = Outliner(least=document.config.budget)
 
+    @cached_property
+    def language(self) -> str:
+        """The code of the language that the document's sentences are in."""
+        given = self.document.config.sentence_language
+        if given != "auto":
+            return given
+        return language_of_text(self.text, self.document.front_matter)
+
     def divide(self, leaf: Block, start: int, body_end: int, end: int) -> Division:
         """The points inside ``[start, end)``, which begins with ``leaf``, between which all fits.
 
@@ -323,7 +332,7 @@ class Divider:
 
     def sentence_points(self, leaf: Block, start: int, end: int) -> list[BreakPoint]:
         """The beginnings of sentences inside ``(start, end)`` of a leaf of prose."""
-        if not sentence_starts(Prose(self.parsed, leaf).text):
+        if not sentence_starts(Prose(self.parsed, leaf).text, language=self.language):
             return []
         return list(_sentences(self._piece(leaf, end), start, end))
 
@@ -337,7 +346,7 @@ class Divider:
         whole = SpanSet(clusters)
         for prose in self._prose(leaf):
             spans = prose.spans(self.document.references, self.document.extensions)
-            for pos in prose.sentences(spans):
+            for pos in prose.sentences(spans, self.language):
                 # One that begins inside a region leaves the region's edges to cut at.
                 sentences |= {self.protected.start(pos), self.protected.end(pos)}
             blocked.extend(self._whole_spans(prose, spans, whole))

@@ -32,6 +32,7 @@ class Document:
     protected: SpanSet
     references: frozenset[str]
     extensions: tuple[str, ...]
+    front_matter: str
     config: ChunkConfig
     count: Callable[[str], int]
 
@@ -52,6 +53,7 @@ class Document:
             protected=protected_spans(analysis.regions, measure.fits),
             references=analysis.references,
             extensions=analysis.extensions,
+            front_matter=analysis.front_matter,
             config=config,
             count=counter.count,
         )

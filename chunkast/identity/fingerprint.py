@@ -13,6 +13,7 @@ from chunkast import __version__
 from chunkast.code import versions as grammars
 from chunkast.config import ChunkConfig
 from chunkast.scores import CODE_SCORES
+from chunkast.text.language import LANGUAGE_RULES
 from chunkast.text.source_map import encode
 
 __all__ = ("config_values", "fingerprint", "versions")
@@ -65,6 +66,7 @@ def versions() -> dict[str, str]:
         **_distributions(),
         **grammars(),
         "chunkast": __version__,
+        "language-rules": LANGUAGE_RULES,
         "unicode": unicodedata.unidata_version,
     }
 

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from chunkast.markdown.inline import inline_spans
 from chunkast.model import Block
+from chunkast.text.language import DEFAULT_LANGUAGE
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts, parseable
 from chunkast.text.spans import InlineSpan, content_end
@@ -67,15 +68,17 @@ class Prose:
         """The indivisible inline constructs, in positions of the content."""
         return inline_spans(self.text, references=references, extensions=extensions)
 
-    def sentences(self, spans: Sequence[InlineSpan]) -> Iterator[int]:
-        """The places in the source where a sentence begins, but for the first.
+    def sentences(
+        self, spans: Sequence[InlineSpan], language: str = DEFAULT_LANGUAGE
+    ) -> Iterator[int]:
+        """The places in the source where a sentence in the ``language`` begins, but for the first.
 
         One that begins a line takes the start of the source's line.
         """
         lines = self._content or line_starts(self.text)
         slot = -1
         first = 0
-        for start in sentence_starts(self.text, spans):
+        for start in sentence_starts(self.text, spans, language):
             # Each line is looked at once: there may be one line, and millions of sentences.
             line = bisect_right(lines, start) - 1
             if line != slot:

@@ -12,6 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from chunkast.text.abbreviations import MENDED, goes_on
+from chunkast.text.language import DEFAULT_LANGUAGE
 from chunkast.text.source_map import without_surrogates
 from chunkast.text.spans import InlineSpan
 from chunkast.text.white_space import WHITE_SPACE
@@ -36,8 +38,12 @@ _NUMBERING = re.compile(r"(?:\A|[\s(\[*_~])(?:\d{1,9}|[^\W\d_])[.:)]*\Z")
 _MAX_NUMBERING = 16
 
 
-def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
+def sentence_starts(
+    text: str, spans: Sequence[InlineSpan] = (), language: str = DEFAULT_LANGUAGE
+) -> list[int]:
     """Where the sentences of ``text`` begin, in order; the first (0) is left out.
+
+    ``language`` is its code; in English are also those that sentencex does not know.
 
     Closing marks (of emphasis, quotes, brackets) and footnote references directly after a
     sentence belong to it. Beginnings inside one of the ``spans`` (sorted, not overlapping) are
@@ -50,7 +56,7 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     starts: list[int] = []
     edges = [span.start for span in spans]
     last = 0
-    for found in _found(text):
+    for found in _found(text, language):
         at = found
         if text[at - 1] not in WHITE_SPACE:
             at = _after_closing_marks(text, at, spans, edges)
@@ -62,14 +68,15 @@ def sentence_starts(text: str, spans: Sequence[InlineSpan] = ()) -> list[int]:
     return starts
 
 
-def _found(text: str) -> Iterator[int]:
+def _found(text: str, language: str) -> Iterator[int]:
     """The starts that sentencex finds, window by window, moved past white space."""
     last = 0
+    mended = language in MENDED
     for first, end in _windows(text):
         window = without_surrogates(text[first:end])  # sentencex accepts only valid Unicode
-        for start in _boundaries(window):
-            if first + start <= last:
-                continue  # inside the white space before that start
+        for start in _boundaries(window, language):
+            if first + start <= last or (mended and goes_on(window, start, language)):
+                continue  # inside the white space before that start, or a sentence
             match = _NOT_SPACE.search(text, first + start)  # at a window's edge there is some
             if match is None:
                 return
@@ -107,11 +114,11 @@ def _after_closing_marks(
 
 
 @lru_cache(maxsize=2)
-def _boundaries(window: str) -> tuple[int, ...]:
+def _boundaries(window: str, language: str) -> tuple[int, ...]:
     """Cached: callers first need whether a text has several sentences, and then where."""
     from sentencex import get_sentence_boundaries
 
-    return tuple(boundary["start_index"] for boundary in get_sentence_boundaries("en", window))
+    return tuple(boundary["start_index"] for boundary in get_sentence_boundaries(language, window))
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

@@ -1,0 +1,125 @@
+"""Sentences in their own language: which one a text is in, and where its sentences end."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+from sentencex import get_sentence_boundaries
+
+from chunkast import ChunkConfig, Chunker, ConfigError
+from chunkast.identity import fingerprint
+from chunkast.text.abbreviations import MENDED
+from chunkast.text.language import language_of_text
+from chunkast.text.sentences import sentence_starts
+from tests.checks import check_promises
+from tests.frameworks import DOCUMENTS
+
+FOLDER = Path(__file__).parent.parent / "fixtures" / "sentences"
+SENTENCES = {
+    path.stem: path.read_text("utf-8").splitlines() for path in sorted(FOLDER.glob("*.txt"))
+}
+# Beginnings found in the middle of a sentence, and those of sentences that were not found: asked in
+# English, as sentencex has them in the language, and here.
+FIGURES = {
+    "de": ((47, 0), (14, 0), (0, 0)),
+    "es": ((30, 0), (14, 1), (0, 1)),
+    "fr": ((21, 1), (31, 0), (0, 0)),
+    "it": ((28, 2), (11, 1), (0, 1)),
+    "nl": ((21, 1), (14, 2), (1, 2)),
+    "pl": ((24, 0), (37, 0), (0, 0)),
+    "pt": ((26, 1), (33, 0), (0, 0)),
+    "ru": ((48, 0), (17, 2), (0, 2)),
+    "uk": ((27, 0), (9, 0), (0, 0)),
+}
+
+
+def counted(language: str, starts: object) -> tuple[int, int]:
+    """What is wrong and what is missed in paragraphs of five sentences each."""
+    wrong = missed = 0
+    lines = SENTENCES[language]
+    for first in range(0, len(lines), 5):
+        group = lines[first : first + 5]
+        ends = set(accumulate(len(line) + 1 for line in group[:-1]))
+        found = set(starts(" ".join(group)))  # type: ignore[operator]
+        wrong += len(found - ends)
+        missed += len(ends - found)
+    return wrong, missed
+
+
+def sentencex(language: str) -> object:
+    def starts(text: str) -> list[int]:
+        found = get_sentence_boundaries(language, text)
+        return [each["start_index"] for each in found if each["start_index"]]
+
+    return starts
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_sentences_end_where_their_language_says(language: str) -> None:
+    in_english, own, mended = FIGURES[language]
+    # The first two are sentencex's: other figures mean that the tables are to be seen through.
+    assert counted(language, sentencex("en")) == in_english
+    assert counted(language, sentencex(language)) == own
+    found = counted(language, lambda text: sentence_starts(text, language=language))
+    assert (found[0] <= mended[0], found[1] <= mended[1]) == (True, True), found
+
+
+def test_every_mended_language_has_its_sentences() -> None:
+    assert SENTENCES.keys() == FIGURES.keys() == MENDED
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_a_text_is_known_by_its_words(language: str) -> None:
+    text = "\n\n".join(SENTENCES[language])
+    assert language_of_text(text) == language
+    code = "\n\n```js\n" + "for (const x of list) { if (x) return x.y; }\n" * 20 + "```\n"
+    assert language_of_text(text + code) == language
+    # As much of another language as leaves it open is English.
+    assert language_of_text(text + "\n\nIt is the end of the text, they say. " * 60) == "en"
+
+
+def test_what_says_nothing_is_english() -> None:
+    for text in ("", "der und nicht", "x " * 900, "日本語です。" * 90, "der und the of " * 90):
+        assert language_of_text(text) == "en"
+    assert {name for name, text in DOCUMENTS.items() if language_of_text(text) != "en"} == set()
+
+
+def test_front_matter_says_which() -> None:
+    for line in ("lang: de", 'language: "de-AT"', "lang = 'de'", "language: DE"):
+        assert language_of_text("The text of the page.", f"---\n{line}\n---\n") == "de"
+    for line in ("langs: de", "language: deutsch", "title: lang: de", "lang:"):
+        assert language_of_text("The text of the page.", f"---\n{line}\n---\n") == "en"
+
+
+def test_sentences_are_cut_in_their_language() -> None:
+    text = " ".join(SENTENCES["de"])
+    wrong = (" Dr.", " gem.", " 2.", " zzgl.", " im 19.", " Die 3.", " wg.")
+
+    def texts(budget: int, language: str = "auto") -> list[str]:
+        return Chunker(max_tokens=budget, overlap=0, sentence_language=language).split_text(text)
+
+    for budget in (24, 28, 32):
+        assert not [cut for cut in texts(budget) if cut.endswith(wrong)]
+        assert texts(budget) == texts(budget, "de") != texts(budget, "en")
+    assert any(cut.endswith(wrong) for budget in range(20, 40) for cut in texts(budget, "en"))
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+@pytest.mark.parametrize("budget", [12, 40])
+def test_the_promises_hold(language: str, budget: int) -> None:
+    text = "\n\n".join(" ".join(SENTENCES[language][at : at + 20]) for at in range(0, 100, 20))
+    check_promises(text, ChunkConfig(max_tokens=budget))
+    check_promises(text, ChunkConfig(max_tokens=budget, sentence_language="pl", overlap=0.3))
+
+
+def test_it_is_an_option_like_others() -> None:
+    for wrong in ("", "German", "DE", "de-AT", 5, None):
+        with pytest.raises(ConfigError, match="sentence_language=.*: must be"):
+            ChunkConfig(sentence_language=wrong)  # type: ignore[arg-type]
+    prints = {
+        fingerprint(ChunkConfig(sentence_language=name), "cl100k_base")
+        for name in ("auto", "de", "en")
+    }
+    assert len(prints) == 3
