@@ -122,6 +122,10 @@ class ChunkConfig:
     front_matter: whether the chunks' metadata has the front matter as it stands in the
         document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
         What cannot be read stays a string, with a ``ChunkastWarning``.
+    front_matter_text: whether front matter is text of the first chunk like any other ("keep"), or
+        in no chunk ("drop"); positions are those of the whole document in any case.
+    front_matter_keys: top-level keys of the front matter whose values ``embed_text`` begins with, a
+        line for each, as far as its context has room; "" is no key.
     allow_download: whether tiktoken may download the vocabulary of an encoding that is
         neither bundled nor in its cache. Without it nothing uses the network.
     """
@@ -145,6 +149,8 @@ class ChunkConfig:
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
     sentence_language: str = "auto"
     front_matter: Literal["raw", "parsed"] = "raw"
+    front_matter_text: Literal["keep", "drop"] = "keep"
+    front_matter_keys: tuple[str, ...] = ()
     allow_download: bool = False
 
     def __post_init__(self) -> None:
@@ -169,6 +175,7 @@ class ChunkConfig:
             ("oversize", ("split", "keep")),
             ("opaque", ("split", "keep")),
             ("front_matter", ("raw", "parsed")),
+            ("front_matter_text", ("keep", "drop")),
             ("trim", (True, False)),
             ("allow_download", (True, False)),
         ):
@@ -178,6 +185,7 @@ class ChunkConfig:
                 "front_matter", "parsed", f"needs {missing}: pip install 'chunkast[yaml]'"
             )
         self._check_language()
+        self._check_keys()
         self._check_scores()
         self._check_extensions()
         self._check_heuristics()
@@ -209,6 +217,13 @@ class ChunkConfig:
         if not (isinstance(given, str) and _LANGUAGE.fullmatch(given)):
             allowed = 'must be "auto" or the code of a language, two or three small letters'
             raise ConfigError("sentence_language", given, allowed)
+
+    def _check_keys(self) -> None:
+        keys = _items("front_matter_keys", self.front_matter_keys, "names")
+        for key in keys:
+            if not isinstance(key, str) or not key.strip():
+                raise ConfigError("front_matter_keys", key, "must be the name of a key")
+        object.__setattr__(self, "front_matter_keys", keys)
 
     def _check_scores(self) -> None:
         allowed = "must be a mapping from kind to number"

@@ -53,6 +53,8 @@ class ChunkOptions(TypedDict, total=False):
     extensions: Iterable[str]
     sentence_language: str
     front_matter: Literal["raw", "parsed"]
+    front_matter_text: Literal["keep", "drop"]
+    front_matter_keys: Iterable[str]
     allow_download: bool
     chunk_size: int | Literal["model"]
     chunk_overlap: float | int

@@ -122,6 +122,7 @@ def check_promises(
     assert at == len(text)
 
     own_end = 0
+    dropped = len(analysis.front_matter) if config.front_matter_text == "drop" else 0
     for number, chunk in enumerate(chunks):
         # 1. Verbatim, with consistent coordinates.
         assert chunk.text == text[chunk.start_index : chunk.end_index]
@@ -134,10 +135,11 @@ def check_promises(
         # 2. Nothing lost, nothing twice.
         own = chunk.start_index + chunk.overlap
         assert own >= own_end, "own texts overlap"
-        between = text[own_end:own]
+        between = text[max(own_end, dropped) : own]
         assert is_blank(between), between
+        assert own >= dropped
         if not config.trim:
-            assert own == own_end
+            assert own == max(own_end, dropped)
         if chunk.overlap:
             assert chunk.start_index > chunks[number - 1].start_index
             assert chunk.start_index < chunks[number - 1].end_index
@@ -159,10 +161,10 @@ def check_promises(
         else:
             assert chunk.token_count <= budget
             assert chunk.embed_token_count <= budget
-    rest = text[own_end:]
+    rest = text[max(own_end, dropped) :]
     assert is_blank(rest), rest
     if not config.trim:
-        assert own_end == len(text)
+        assert max(own_end, dropped) == len(text)
 
     # 4. Whole blocks. A cut is every beginning and every end of a chunk's text.
     cuts = {chunk.start_index for chunk in chunks} | {chunk.end_index for chunk in chunks}

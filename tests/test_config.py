@@ -109,7 +109,9 @@ def test_a_wrong_value_is_a_configuration_error(field: str) -> None:
     for value, why in refused:
         assert why.field.startswith(field)
         # Of several values the one that is not allowed is named.
-        assert why.value is value or field in ("scores", "extensions", "heuristics", "tools")
+        assert why.value is value or field in (
+            *("scores", "extensions", "heuristics", "tools", "front_matter_keys"),
+        )
         assert why.allowed
         # The value is shown in at most 80 characters.
         assert len(str(why)) <= len(why.field) + 80 + len("=: ") + len(why.allowed)

@@ -116,7 +116,7 @@ def test_the_promises_hold(language: str, budget: int) -> None:
 
 def test_it_is_an_option_like_others() -> None:
     for wrong in ("", "German", "DE", "de-AT", 5, None):
-        with pytest.raises(ConfigError, match="sentence_language=.*: must be"):
+        with pytest.raises(ConfigError, match=r"sentence_language=.*: must be"):
             ChunkConfig(sentence_language=wrong)  # type: ignore[arg-type]
     prints = {
         fingerprint(ChunkConfig(sentence_language=name), "cl100k_base")

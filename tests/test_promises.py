@@ -30,6 +30,8 @@ def configurations() -> st.SearchStrategy[ChunkConfig]:
         trim=st.booleans(),
         oversize=st.sampled_from(["split", "split", "keep"]),
         opaque=st.sampled_from(["split", "keep"]),
+        front_matter_text=st.sampled_from(["keep", "drop"]),
+        front_matter_keys=st.sampled_from([(), ("title", "tags")]),
         extensions=st.sampled_from([ChunkConfig().extensions, ()]),
     )
 

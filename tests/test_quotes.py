@@ -126,6 +126,8 @@ def test_the_values_of_a_configuration() -> None:
         "tools": {"search": {"type": "object"}},
         "extensions": ["math", "tables"],
         "front_matter": "raw",
+        "front_matter_text": "keep",
+        "front_matter_keys": [],
         "reserve_tokens": 0,
     }
 

@@ -189,6 +189,17 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         choices=choices["front_matter"],
     )
     add(
+        "--front-matter-text",
+        "front matter in the first chunk, or in none",
+        choices=choices["front_matter_text"],
+    )
+    group.add_argument(
+        "--front-matter-keys",
+        type=_names,
+        metavar="A,B,C",
+        help="put the values of these keys of front matter first in what is to be embedded",
+    )
+    add(
         "--sentence-language",
         "the language that sentences are sought in, such as de (default: auto, for each document)",
         metavar="CODE",
@@ -258,7 +269,7 @@ def _value(name: str, text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return _names(text) if name == "extensions" else text
+        return _names(text) if name in ("extensions", "front_matter_keys") else text
 
 
 def _names(text: str) -> tuple[str, ...]:

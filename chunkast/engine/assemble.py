@@ -16,6 +16,7 @@ from chunkast.engine.replaced import Replaced
 from chunkast.identity import Location, Parts
 from chunkast.model import Analysis, Annotation, Chunk, mutable_type
 from chunkast.text.source_map import SourceMap
+from chunkast.text.spans import trim_start
 
 __all__ = ("Origin", "assemble")
 
@@ -104,7 +105,9 @@ def assemble(
         chunk.token_count = tokens
         chunk.overlap = own - start
         chunk.headings = headings
-        chunk.kinds = document.leaves.kinds(start, end)
+        # Blank lines after dropped front matter belong to its leaf.
+        first = trim_start(text, 0, len(text)) if start == document.dropped else 0
+        chunk.kinds = document.leaves.kinds(start + first, end)
         chunk.embed_text = before + body[0] + after
         chunk.embed_token_count = embed_tokens
         chunk.oversize = tokens > budget

@@ -22,6 +22,7 @@ class Document:
 
     ``parsed`` is what the parser read of ``text``, character for character. ``protected`` are
     the protected regions that fit the budget; ``count(text)`` counts tokens.
+    The first ``dropped`` characters, front matter, are in no chunk.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Document:
     references: frozenset[str]
     extensions: tuple[str, ...]
     front_matter: str
+    dropped: int
     config: ChunkConfig
     count: Callable[[str], int]
 
@@ -42,6 +44,8 @@ class Document:
     ) -> Document:
         """The document of an analysis whose tree has these ``leaves``."""
         text = analysis.text
+        # The later cells of a notebook have that of the first.
+        drop = config.front_matter_text == "drop" and text.startswith(analysis.front_matter)
         index = TokenIndex(text, counter, leaves.starts)
         measure = Measure(text, index, config.budget, config.trim)
         return cls(
@@ -54,6 +58,7 @@ class Document:
             references=analysis.references,
             extensions=analysis.extensions,
             front_matter=analysis.front_matter,
+            dropped=len(analysis.front_matter) if drop else 0,
             config=config,
             count=counter.count,
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from chunkast.config import ChunkConfig
 from chunkast.engine.divide import Frame
 from chunkast.model import Heading
+from chunkast.text.front_matter import front_matter_value
 
 __all__ = ("Context",)
 
@@ -19,8 +20,8 @@ _FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=](.*)$", re.MULTILINE)
 class Context:
     """The heading path or title before a chunk, and the frame of a divided table or fence.
 
-    All of it takes at most half of the budget: the path is shortened from the outermost
-    heading inwards, a frame that alone takes more is left out.
+    All of it takes at most half of the budget: values of front matter are left out, the path is
+    shortened from the outermost heading inwards, a frame that alone takes more is left out.
     """
 
     def __init__(
@@ -45,6 +46,11 @@ class Context:
         self._headings = headings
         self._heading_starts = [heading.start for heading in headings]
         self._path = path
+        self._matter = "".join(
+            f"{key}: {value}\n"
+            for key in config.front_matter_keys
+            if (value := front_matter_value(front_matter, key))
+        )
         self._title = _document_title(front_matter, headings) or next(iter(path), "")
         self._lengths: dict[str, int] = {"": 0}
         # The titles to show by the first heading that is not before a chunk's own text, and
@@ -113,9 +119,11 @@ class Context:
         return known
 
     def _allowed(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
-        for first in range(len(path) + 1):
-            titles = path[first:]
-            before = (_SEPARATOR.join(titles) + "\n\n" if titles else "") + frame
+        shown = [("", path[first:]) for first in range(len(path) + 1)]
+        # What front matter says is of the whole document, and is left out first.
+        for matter, titles in [(self._matter, path), *shown] if self._matter else shown:
+            above = matter + _SEPARATOR.join(titles)
+            before = (above.rstrip("\n") + "\n\n" if above else "") + frame
             # A long path is not counted as a whole when its titles alone are too much.
             if len(before) > self._half and sum(map(self._tokens, titles)) > self._half:
                 continue

@@ -41,11 +41,13 @@ class Layout:
         context_tokens: Callable[[int], int],
         suffix_tokens: Callable[[int], int],
         replaced: Replaced | None = None,
+        dropped: int = 0,
     ) -> None:
         """``points`` are the places that may be cut, sorted.
 
         ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
-        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there.
+        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there. No chunk has
+        any of the first ``dropped`` characters.
         """
         self.text = text
         self.index = index
@@ -64,6 +66,7 @@ class Layout:
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
         self._replaced = replaced
+        self._dropped = dropped
         # What is known of units, by number, once it was asked for.
         unknown = keep(repeat(_UNKNOWN, self.units + 1))
         self._context = unknown
@@ -110,8 +113,8 @@ class Layout:
         """Where a chunk that begins with unit ``i`` begins: after its blank lines."""
         known = self._start[i]
         if known == _UNKNOWN:
-            pos = known = self.pos[i]
-            if self.config.trim and (pos == 0 or self.text[pos] in WHITE_SPACE):
+            pos = known = max(self.pos[i], self._dropped)
+            if self.config.trim and (pos == 0 or self.text[pos : pos + 1] in WHITE_SPACE):
                 known = trim_start(self.text, pos, len(self.text))
             # What else begins in these blank lines begins after them too.
             first = self.unit_at(content_end(self.text, 1, pos)) if pos and known > pos else i

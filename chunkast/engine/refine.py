@@ -108,7 +108,7 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
     replaced: list[Replacement] = []
     for first, unit in _oversize_candidates(document, edges, scores):
         start, end = edges[unit], edges[unit + 1]
-        if start == end:
+        if start == end or end <= document.dropped:
             continue
         leaf = leaves.at(start)
         if not measure.fits(start, end):

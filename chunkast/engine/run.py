@@ -75,6 +75,7 @@ def chunks_of(
         context_tokens=context.tokens,
         suffix_tokens=context.suffix_tokens,
         replaced=replaced,
+        dropped=document.dropped,
     )
     sections = sections_of(headings, layout)
     overlap = Overlap(layout, sections, sentences_of(document, layout, divider))

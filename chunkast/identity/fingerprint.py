@@ -41,6 +41,7 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     values["overlap"] = config.overlap_tokens
     values["window"] = config.window_tokens
     values["scores"] = dict(config.score_table)
+    values["front_matter_keys"] = list(config.front_matter_keys)
     values["extensions"] = sorted(config.extensions)
     values["heuristics"] = [heuristic.id for heuristic in config.heuristics]
     values["tools"] = {tool.name: dict(tool.json_schema) for tool in config.tools}

@@ -249,7 +249,8 @@ def compare_headers(
     """The fields of the configuration and the versions that differ."""
     if old is None or new is None:
         return (), ()
-    defaults = {f.name: f.default for f in fields(ChunkConfig)}
+    plain = ((f.name, f.default) for f in fields(ChunkConfig))
+    defaults = {name: list(v) if isinstance(v, tuple) else v for name, v in plain}
     sides = old.config, new.config
     if not old.versions or not new.versions:
         try:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time
 from importlib.util import find_spec
 from typing import Any, Final
 
-__all__ = ("missing_library", "parse_front_matter")
+__all__ = ("front_matter_value", "missing_library", "parse_front_matter")
 
 # Larger than any front matter written by a person; these limits bound the time.
 _MAX_CHARACTERS: Final = 64 * 1024
@@ -36,6 +37,31 @@ def missing_library() -> str | None:
     """The name of a library that is needed here and not installed, if any."""
     names = {"yaml": "PyYAML", _TOML_LIBRARY: _TOML_LIBRARY}
     return next((name for module, name in names.items() if find_spec(module) is None), None)
+
+
+def front_matter_value(raw: str, key: str) -> str:
+    """What ``raw`` front matter says of a top-level ``key``, as words; "" if nothing.
+
+    Read without a library: the rest of the key's line, without quotes and the brackets of a list, or
+    the lines below it that are indented or items, in one.
+    """
+    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    found = re.search(
+        rf"^{re.escape(key)}[ \t]*[:=](.*)((?:\n(?:[ \t]+|-[ \t]).*)*)", text, re.MULTILINE
+    )
+    if found is None:
+        return ""
+    value, below = found[1].strip(), [line.strip() for line in found[2].split("\n")[1:]]
+    if below and not value.strip("|>+-"):
+        items = all(line.startswith("- ") for line in below)
+        return (", " if items else " ").join(_bare(line[2 * items :]) for line in below)
+    if value.startswith("[") and value.endswith("]"):
+        return ", ".join(map(_bare, value[1:-1].split(",")))
+    return _bare(value)
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("\"'")
 
 
 def parse_front_matter(raw: str) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""Front matter in the chunks' text or in none, and its values in what is embedded."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast.text.front_matter import front_matter_value
+from tests.checks import check_promises
+from tests.strategies import documents, markdown
+from tests.test_cli import records, run, write
+
+MATTER = """---
+title: "Tides"
+tags: [sea, 'moon']
+authors:
+  - Ann
+  - Bob
+about: >
+  What the sea
+  does all day.
+---
+"""
+BODY = "\n\n# Guide\n\nIntro.\n\n## One\n\n" + "The sea comes and goes. " * 30 + "\n"
+TEXT = MATTER + BODY
+
+
+def chunks(text: str = TEXT, **options: object) -> list[Chunk]:
+    given = {"max_tokens": 80, "overlap": 0, "front_matter_text": "drop", **options}
+    return check_promises(text, ChunkConfig(**given))  # type: ignore[arg-type]
+
+
+def test_dropped_front_matter_is_in_no_chunk() -> None:
+    found = chunks()
+    kept = chunks(front_matter_text="keep")
+    assert kept[0].text.startswith("---\ntitle")
+    assert found[0].text.startswith("# Guide")
+    assert found[0].start_line == 13
+    assert all(chunk.metadata["front_matter"] == MATTER for chunk in found)
+    assert all("front-matter" not in chunk.kinds for chunk in found)
+    # What does not hold it is as it was.
+    assert {chunk.id: chunk.text for chunk in found[1:]}.items() <= {
+        chunk.id: chunk.text for chunk in kept
+    }.items()
+
+
+def test_untrimmed_chunks_tile_the_rest() -> None:
+    found = chunks(trim=False)
+    assert "".join(chunk.text for chunk in found) == BODY
+    assert all(one.end_index == two.start_index for one, two in pairwise(found))
+    assert "front-matter" not in found[0].kinds
+
+
+@pytest.mark.parametrize("text", [MATTER, MATTER.rstrip("\n"), "\ufeff" + MATTER, MATTER + "\n\n"])
+def test_nothing_but_front_matter_is_no_chunk(text: str) -> None:
+    assert chunks(text) == []
+
+
+def test_what_is_no_front_matter_is_kept() -> None:
+    assert chunks("---\nFoo\n---\n")[0].text == "---\nFoo\n---"
+    assert chunks(TEXT, extensions=())[0].start_index == 0
+
+
+@given(
+    markdown() | documents(),
+    st.sampled_from([MATTER, MATTER.replace("\n", "\r\n"), "+++\na = 1\n+++\n", "---\nx: y\n---"]),
+    st.sampled_from(["", "\n", " \n\n", "\u3000\n"]),
+    st.fixed_dictionaries(
+        {
+            "max_tokens": st.sampled_from([1, 8, 40, 300]),
+            "trim": st.booleans(),
+            "packing": st.sampled_from(["sections", "fill"]),
+        }
+    ),
+)
+def test_the_promises_hold_without_it(
+    text: str, matter: str, gap: str, options: dict[str, object]
+) -> None:
+    keys = ("title", "tags", "x")
+    chunks(matter + gap + text, overlap=0.2, front_matter_keys=keys, **options)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("title", "Tides"),
+        ("tags", "sea, moon"),
+        ("authors", "Ann, Bob"),
+        ("about", "What the sea does all day."),
+        ("t.tle", ""),
+        ("Ann", ""),
+        ("none", ""),
+    ],
+)
+def test_values_are_read_without_a_library(key: str, value: str) -> None:
+    assert front_matter_value(MATTER, key) == value
+    assert front_matter_value(MATTER.replace("\n", "\r\n"), key) == value
+
+
+def test_more_forms_of_values() -> None:
+    assert front_matter_value('+++\ntitle = "Tides"\ntags = ["a", "b"]\n+++\n', "tags") == "a, b"
+    assert front_matter_value("---\ntags:\n- a\n- 'b c'\nx: 1\n---\n", "tags") == "a, b c"
+    assert front_matter_value("---\na:\nb: 1\n---\n", "a") == ""
+    assert front_matter_value("", "a") == ""
+
+
+def test_values_are_embedded_and_counted() -> None:
+    found = chunks(front_matter_keys=("tags", "none", "authors"))
+    assert found[0].embed_text == "tags: sea, moon\nauthors: Ann, Bob\n\n# Guide\n\nIntro."
+    start = "tags: sea, moon\nauthors: Ann, Bob\nGuide > One\n\nThe sea"
+    assert found[-1].embed_text.startswith(start)
+    assert all(c.embed_token_count == count_tokens(c.embed_text) <= 80 for c in found)
+    bare = chunks(front_matter_keys=("tags",), context="none")
+    assert bare[-1].embed_text.startswith("tags: sea, moon\n\nThe sea")
+    # They are the first to be left out where there is no room.
+    small = chunks(front_matter_keys=("tags", "authors"), max_tokens=12)
+    assert small[-1].embed_text.startswith("Guide > One\n\nThe sea")
+
+
+def test_other_values_are_refused() -> None:
+    with pytest.raises(ConfigError, match="front_matter_text='no': must be one of 'keep', 'drop'"):
+        ChunkConfig(front_matter_text="no")  # type: ignore[arg-type]
+    for wrong in ("title", 5, ("",), (3,)):
+        with pytest.raises(ConfigError, match=r"front_matter_keys=.* must be"):
+            ChunkConfig(front_matter_keys=wrong)  # type: ignore[arg-type]
+    assert Chunker(front_matter_keys=["a"]).config.front_matter_keys == ("a",)
+
+
+def test_the_command_has_both(tmp_path: Path) -> None:
+
+    write(tmp_path, {"a.md": TEXT})
+    options = ("--front-matter-text", "drop", "--front-matter-keys", "tags, authors")
+    [chunk] = records(run("chunk", "a.md", *options, cwd=tmp_path).stdout)
+    assert chunk["embed_text"].startswith("tags: sea, moon\nauthors: Ann, Bob\n\n# Guide")
