@@ -49,10 +49,10 @@ def leave_out_pages(draft: DocumentDraft) -> Patch[Analysis]:
 
 PAGES = Heuristic("pages", "post-parse", leave_out_pages)
 TEXT = "# Tides\n\n" + "".join(
-    f"The tide of day {day} turns at noon.\n\n<!-- page {day} -->\n\nThen it falls again.\n\n"
+    f"## {day}\n\nThe tide of day {day} turns.\n\n<!-- page {day} -->\n\nThen it falls again.\n\n"
     for day in range(12)
 )
-CHUNKER = Chunker(max_tokens=60, overlap=0, heuristics=(PAGES,))
+CHUNKER = Chunker(max_tokens=60, overlap=0, min_tokens=0, heuristics=(PAGES,))
 
 
 def chunks() -> list[Chunk]:
@@ -191,7 +191,7 @@ def test_every_format_has_it(form: str, tmp_path: Path) -> None:
 
 def options() -> dict[str, Any]:
     heuristics: tuple[DocumentHeuristic, ...] = (PAGES,)
-    return {"max_tokens": 60, "overlap": 0, "heuristics": heuristics}
+    return {"max_tokens": 60, "overlap": 0, "min_tokens": 0, "heuristics": heuristics}
 
 
 def test_langchain_embeds_it() -> None:
