@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chunkast import Chunker
 from chunkast.engine.divide import Frame
 from chunkast.engine.embed import Context
 from chunkast.model import Heading
@@ -285,3 +286,21 @@ def test_a_title_and_what_is_shown_of_a_path_are_counted_once() -> None:
     for _ in range(3):
         assert [found.tokens(pos) for pos in (25, 30, 15, 45)] == [3, 3, 1, 3]
     assert len(counted) == len({*counted})
+
+
+def test_the_documents_title_may_be_the_root_of_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chunkast.engine.embed.TITLE_IS_ROOT", True)
+    text = "# First\n\nOne.\n\n# Second\n\n## Part of it\n\n### Inner\n\nTwo.\n"
+
+    def shown(matter: str, budget: int) -> list[str]:
+        chunks = Chunker(max_tokens=budget, overlap=0, min_tokens=0).chunk(matter + text)
+        assert chunks[-1].headings == ("Second",)
+        return [c.embed_text.removesuffix(c.text) for c in chunks]
+
+    assert shown("", 40) == ["", "First\n\n"]
+    assert shown("---\ntitle: Tides\n---\n", 40)[-1] == "Tides\n\n"
+    # The title is the last to go.
+    small = Chunker(max_tokens=12, overlap=0, min_tokens=0)
+    [*_, last] = small.chunk("---\ntitle: Tides\n---\n" + text.replace("Two.", "Two. " * 9))
+    assert last.embed_text.startswith("Tides > Inner\n\nTwo.")
+    assert last.headings == ("Second", "Part of it", "Inner")

@@ -14,6 +14,8 @@ from chunkast.text.front_matter import front_matter_value
 __all__ = ("Context",)
 
 _SEPARATOR = " > "
+# Whether the document's title is the root of every heading path. To be measured before it is.
+TITLE_IS_ROOT = False
 _FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=](.*)$", re.MULTILINE)
 
 
@@ -21,7 +23,7 @@ class Context:
     """The heading path or title before a chunk, and the frame of a divided table or fence.
 
     All of it takes at most half of the budget: values of front matter are left out, the path is
-    shortened from the outermost heading inwards, a frame that alone takes more is left out.
+    shortened from the outermost heading inwards (but for the title as its root), a frame that alone takes more is left out.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Context:
             if (value := front_matter_value(front_matter, key))
         )
         self._title = _document_title(front_matter, headings) or next(iter(path), "")
+        self._root = _root_title(front_matter, headings) if TITLE_IS_ROOT else ""
         self._lengths: dict[str, int] = {"": 0}
         # The titles to show by the first heading that is not before a chunk's own text, and
         # whether that begins there.
@@ -119,7 +122,11 @@ class Context:
         return known
 
     def _allowed(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
-        shown = [("", path[first:]) for first in range(len(path) + 1)]
+        root = path[:1] if path and path[0] == self._root else ()
+        inner = path[len(root) :]
+        shown = [("", (*root, *inner[first:])) for first in range(len(inner) + 1)]
+        if root:  # the title goes last
+            shown.append(("", ()))
         # What front matter says is of the whole document, and is left out first.
         for matter, titles in [(self._matter, path), *shown] if self._matter else shown:
             above = matter + _SEPARATOR.join(titles)
@@ -151,7 +158,9 @@ class Context:
     def _titles(self, path: tuple[str, ...], begins: bool) -> tuple[str, ...]:
         """The titles to show of a path; ``begins``: the chunk begins with its last."""
         if self._config.context == "headings":
-            return tuple(filter(None, path[:-1] if begins else path))
+            shown = tuple(filter(None, path[:-1] if begins else path))
+            rooted = not self._root or self._root in path
+            return shown if rooted else (self._root, *shown)
         if not self._title or (begins and path[-1] == self._title):
             return ()
         return (self._title,)
@@ -177,6 +186,12 @@ class Context:
         if known is None:
             known = self._lengths[text] = self._count(text)
         return known
+
+
+def _root_title(front_matter: str, headings: Sequence[Heading]) -> str:
+    """The front matter's title, or else the first heading."""
+    first = headings[0].title if headings else ""
+    return _document_title(front_matter, ()) or first
 
 
 def _document_title(front_matter: str, headings: Sequence[Heading]) -> str:
