@@ -37,6 +37,9 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # (<details>, <div> ...) enclose a block. A comment, an anchor or a tag on lines of its own
     # belongs to what follows it; a heading after one begins its section there.
     "blocks": True,
+    # From <table> to </table>, over blank lines too, is one table with rows and cells, unless
+    # it encloses a list, a fence or a heading. A paragraph "Table 3: ..." beside it stays with it.
+    "html_tables": True,
     # A quote whose first line is [!NOTE] or the like.
     "alerts": True,
     # "[ ]" at the head of an item is a box, never a link.

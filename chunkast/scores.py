@@ -29,6 +29,7 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "fence": 80.0,
         "code": 80.0,
         "table": 80.0,
+        "html-table": 80.0,
         "math": 80.0,
         "html": 80.0,
         "container": 80.0,

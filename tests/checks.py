@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.engine.cells import cell_content, cell_spans
+from chunkast.engine.html_tables import html_tables
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
@@ -88,9 +89,18 @@ def _prose(analysis: Analysis) -> Iterator[tuple[Block, Prose]]:
                 for start, end in cell_spans(read, *row):
                     cell = Block("paragraph", *cell_content(read, start, end))
                     yield cell, Prose(read, cell)
+        elif leaf.kind == "html-table":
+            for start, end in html_tables(read, leaf.start, leaf.end).cell_contents():
+                cell = Block("paragraph", start, end)
+                yield cell, Prose(read, cell)
 
 
 def _rows(text: str, table: Block) -> Iterator[tuple[int, int]]:
+    if table.kind == "html-table":
+        tables = html_tables(text, table.start, table.end)
+        edges = sorted({*tables.rows, *tables.tails, *tables.edges, table.end})
+        yield from (span for span in pairwise(edges) if span[0] in tables.rows)
+        return
     starts = line_starts(text[table.start : table.end])
     for first, last in pairwise(starts):
         yield table.start + first, table.start + last
@@ -176,7 +186,7 @@ def check_promises(
     rows = [
         ProtectedRegion(*row, "row")
         for leaf in analysis.blocks.leaves()
-        if leaf.kind == "table"
+        if leaf.kind in ("table", "html-table")
         for row in _rows(text, leaf)
     ]
     kept = [*analysis.regions, *rows]

@@ -163,6 +163,23 @@ CASES: Final[dict[str, Build]] = {
     # Tables with one row or one cell that is divided.
     "table-one-row": filled("Text of a cell. | ", "| a | b |\n| - | - |\n| ", "\n"),
     "table-one-cell": filled("Text of a cell. ", "| a | b |\n| - | - |\n| ", " |\n"),
+    # HTML tables: of one line, of one cell, left open, in each other, and their tags.
+    "html-table-rows": filled(
+        "<tr><td>a</td><td>b c.</td></tr>", "<table><tr><th>A<th>B</tr>", "</table>"
+    ),
+    "html-table-one-cell": filled("<p>Text of a cell.<br>", "<table><tr><td>", "</table>"),
+    "html-table-one-row": filled("<td>Text. ", "<table><tr>", "</table>"),
+    "html-tables": filled("<table><tr><td>a</table> "),
+    "html-tables-after-text": filled("a <table><tr><td>b</table> "),
+    "html-tables-open": filled("<table>\n\n"),
+    "html-tables-nested": halves("<table><tr><td>", "</table>", "x"),
+    "html-tables-captioned": filled("Table 1: a\n\n<table></table>\n\n"),
+    "html-table-elements-open": filled("<b>", "<table><tr><td>", "</table>"),
+    "html-table-closers": filled("</td></b>", "<table><tr><td>", "</table>"),
+    "html-table-rowspans": filled('<tr><td rowspan="9999">a', "<table>", "</table>"),
+    "html-table-headers": filled("<thead><tr><th>a</thead>", "<table>", "</table>"),
+    "html-table-comments": filled("<!-- ", "<table><tr><td>", "</table>"),
+    "html-table-quotes": filled("<a b='c\" ", "<table><tr><td>", "</table>"),
     "table-backslashes": filled("\\\\|", "| a | b |\n| - | - |\n| "),
     "bold-sentences": filled("**A bold one.**[^a] "),
     "closing-marks": filled("Done.*)_~ "),

@@ -15,7 +15,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-__all__ = ("documents", "markdown", "nasty_text", "spaced_text")
+__all__ = ("documents", "html_table", "markdown", "nasty_text", "spaced_text")
 
 T = TypeVar("T")
 Lines = list[str]
@@ -185,6 +185,31 @@ def joined(parts: SearchStrategy[str], low: int, high: int, glue: str = "") -> S
     return st.lists(parts, min_size=low, max_size=high).map(glue.join)
 
 
+# HTML tables, whole and broken, of parts that are put together in any number.
+TABLE_PARTS = (
+    *("<table>", "</table>", "<tr><td>", "</td></tr>", "<tr>", "</tr>", "<td>", "</td>", "<td>a"),
+    *("<thead>", "</thead>", "<tbody>", "</tbody>", "<th>Name</th>", '<td rowspan="2">', "\n"),
+    *("<caption>Fruit</caption>", "<br>", "<ul><li>", "<p>", "</p>", "<b>", "</b>", "\n\n", "  "),
+    *("<!-- <table> -->", '<td a="</table>">', "<TABLE border=1>", "\nTable 3: Fruit.\n\n", "`"),
+)
+
+
+@st.composite
+def html_table(draw: st.DrawFn) -> str:
+    """A table of rows and cells on one line or several, or what is left of one."""
+    if draw(st.booleans()):
+        return draw(joined(st.one_of(pick(TABLE_PARTS), pick(PHRASES)), 1, 40))
+    end = draw(pick(("", "\n", "\n  ", "\n\n")))
+    cells = st.lists(joined(pick(PHRASES), 0, 3, ". "), min_size=1, max_size=3)
+    rows = [
+        end.join(("<tr>", *(f"<td>{cell}</td>" for cell in row), "</tr>"))
+        for row in draw(st.lists(cells, min_size=1, max_size=8))
+    ]
+    head = draw(pick(("", "<tr><th>One</th><th>Two</th></tr>", "<caption>Two</caption>")))
+    before = draw(pick(("", "Text.\n\n", "Table 1: Things.\n\n", "<html><body>", "See: ")))
+    return end.join((f"{before}<table>", head, "<tbody>", *rows, "</tbody></table>"))
+
+
 # What opens an HTML block that goes on after a blank line, or only labels; what closes it.
 HTML_PAIRS = (
     ("<details>\n<summary>More</summary>", "</details>"),
@@ -298,6 +323,7 @@ leaf: SearchStrategy[Lines] = short(
             st.lists(st.tuples(st.integers(0, DEPTH), phrase), min_size=2, max_size=9),
         ),
         pick(RULES + REFERENCES).map(as_lines),
+        html_table().map(as_lines),
     )
 )
 

@@ -55,6 +55,8 @@ ORDER = (
 ASKS_FOR_KINDS = {
     "markdown/dialects/tags.py": "divides leaves of text and HTML, of which it is a reading",
     "markdown/dialects/html_blocks.py": "pairs leaves of HTML, of which it is a reading",
+    "markdown/dialects/html_tables.py": "joins what the parser made of a table",
+    "markdown/tree.py": "what is left of HTML beside a tag is text",
     "analysis/tool_calls.py": "a masked call is HTML to the parser",
     "index/schema.py": "the kinds are SQLite's: tables and indexes",
 }

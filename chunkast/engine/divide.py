@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, pairwise
+from operator import attrgetter
 from typing import Final
 
 from chunkast.boundaries import new_point, opening_line
@@ -21,6 +22,7 @@ from chunkast.boundaries.syntax import SyntaxPoint, fence_points
 from chunkast.code import Outliner
 from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.engine.document import Document
+from chunkast.engine.html_tables import HtmlTables, html_tables, tags_around
 from chunkast.engine.opaque import kept_span, runs_above_budget
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
@@ -43,6 +45,7 @@ _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 _STEP_SHARE: Final = 32
 # A cell's sentence counts less than the cell: this share of a sentence's score.
 _CELL_SHARE: Final = 0.2
+_TABLES: Final = frozenset({"table", "html-table"})
 # Code is divided at its syntax to this depth, then at lines.
 _SYNTAX_DEPTH: Final = 12
 
@@ -52,13 +55,14 @@ class Frame:
     """What makes a piece of a divided block self-contained.
 
     ``prefix`` goes before a text that begins inside ``(start, end)``, ``suffix`` after
-    a text that ends there.
+    a text that ends there; ``bare`` in place of the prefix where there is no room for it.
     """
 
     start: int
     end: int
     prefix: str
     suffix: str = ""
+    bare: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class _Piece:
     index: TokenIndex
     step: int
     syntax: Sequence[SyntaxPoint]
+    tables: HtmlTables
     # Where the opaque runs that are kept begin and end, sorted.
     kept: Sequence[int] = ()
 
@@ -183,6 +188,19 @@ def _kept(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
         yield piece.point(pos, "word")
 
 
+def _html(of: Callable[[HtmlTables], list[int]], kind: str) -> _Level:
+    """Places in HTML tables; those that are no good place for a cut count as a lead-in."""
+
+    def level(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+        places = of(piece.tables)
+        inside = places[bisect_right(places, start) : bisect_left(places, end)]
+        for pos in dict.fromkeys(inside):
+            if piece.blocked.end(pos) == pos:
+                yield piece.point(pos, "lead-in" if pos in piece.tables.leading else kind)
+
+    return level
+
+
 def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for pos in line_starts(piece.text, start, end)[1:-1]:
         yield piece.point(pos, "line")
@@ -228,6 +246,17 @@ _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
     "prose": (_sentences, _lines, *_FINEST),
     "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
     "lines": (_lines, *_FINEST),
+    "html-table": (
+        _html(attrgetter("edges"), "row"),
+        _html(attrgetter("groups"), "row"),
+        _html(attrgetter("rows"), "row"),
+        _html(attrgetter("tails"), "lead-in"),
+        _html(attrgetter("cells"), "cell"),
+        _html(attrgetter("items"), "line"),
+        _sentences,
+        _html(attrgetter("contents"), "word"),
+        *_FINEST,
+    ),
     "table": (_rows, _delimiters, _cells, _sentences, _cell_edges, *_FINEST),
     "container": _FINEST,
 }
@@ -241,7 +270,7 @@ class Division:
     """
 
     points: list[BreakPoint]
-    frame: Frame | None = None
+    frames: Sequence[Frame] = ()
     replaced: Sequence[OpaqueRun] = ()
 
 
@@ -298,7 +327,7 @@ class Divider:
             points.append(piece.point(tail, "line"))
             points += self._fitting(piece, tail, end, (*_BLANK_LINES, *_FINEST))
         points += self._fitting(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
-        return Division(points, _frame(self.text, leaf) if points else None, replaced)
+        return Division(points, list(_frames(self.text, leaf, piece.tables, points)), replaced)
 
     def _keep(
         self, piece: _Piece, runs: Iterable[OpaqueRun], start: int, end: int
@@ -340,11 +369,14 @@ class Divider:
         """``leaf``, and the white space after it up to ``end``."""
         last = max(leaf.end, end)
         clusters = joined_spans(self.text, leaf.start, last)
-        is_table = CONSTRUCTS[leaf.kind].shape == "table"
+        shape = CONSTRUCTS[leaf.kind].shape
+        tables = HtmlTables()
+        if shape == "html-table":
+            tables = html_tables(self.parsed, leaf.start, leaf.end)
         blocked = [*clusters, *self.protected.within(leaf.start, last)]
         sentences: set[int] = set()
         whole = SpanSet(clusters)
-        for prose in self._prose(leaf):
+        for prose in self._prose(leaf, tables):
             spans = prose.spans(self.document.references, self.document.extensions)
             for pos in prose.sentences(spans, self.language):
                 # One that begins inside a region leaves the region's edges to cut at.
@@ -356,12 +388,13 @@ class Divider:
             self.parsed,
             leaf,
             sorted(sentences),
-            _CELL_SHARE if is_table else 1.0,
+            _CELL_SHARE if shape in _TABLES else 1.0,
             SpanSet(blocked),
             self.scores,
             self.index,
             step,
             syntax,
+            tables,
         )
 
     def whole_spans(self, leaf: Block) -> SpanSet:
@@ -370,11 +403,15 @@ class Divider:
             self._whole = leaf, self._piece(leaf, leaf.end).blocked
         return self._whole[1]
 
-    def _prose(self, leaf: Block) -> Iterator[Prose]:
+    def _prose(self, leaf: Block, tables: HtmlTables) -> Iterator[Prose]:
         """What has sentences in a leaf: its text, or those cells of a table that do not fit."""
         shape = CONSTRUCTS[leaf.kind].shape
         if shape == "prose":
             yield Prose(self.parsed, leaf)
+        elif shape == "html-table":
+            for cell in tables.cell_contents():
+                if not self.measure.fits_untrimmed(*cell):
+                    yield Prose(self.parsed, Block("paragraph", *cell))
         elif shape == "table":
             for row in pairwise(line_starts(self.text, leaf.start, leaf.end)):
                 if self.measure.fits_untrimmed(*row):
@@ -435,16 +472,24 @@ class Divider:
         yield from self._fitting(piece, at, end, (*_BLANK_LINES, *_CHARACTERS))
 
 
-def _frame(text: str, leaf: Block) -> Frame | None:
-    """What a piece of a divided fence or table needs to stand alone."""
+def _frames(
+    text: str, leaf: Block, tables: HtmlTables, points: Sequence[BreakPoint]
+) -> Iterator[Frame]:
+    """What the pieces of a fence or table that is divided at ``points`` need to stand alone."""
+    if not points:
+        return
     starts = line_starts(text, leaf.start, leaf.end)
     construct = CONSTRUCTS[leaf.kind]
     if construct.fenced and len(starts) > 2:
         opening = opening_line(text, leaf)
         run = opening[: len(opening) - len(opening.lstrip(opening[:1]))]
         last = starts[-2] if leaf.closed else leaf.end
-        return Frame(leaf.start, last, opening + "\n", "\n" + run)
-    if construct.shape == "table" and len(starts) > 3:
-        header = text[leaf.start : starts[2]]
-        return Frame(leaf.start, leaf.end, header)
-    return None
+        yield Frame(leaf.start, last, opening + "\n", "\n" + run)
+    elif construct.shape == "table" and len(starts) > 3:
+        yield Frame(leaf.start, leaf.end, text[leaf.start : starts[2]])
+    elif construct.shape == "html-table":
+        cuts = (point.pos for point in points if point.pos < leaf.end)
+        around = list(tags_around(text, leaf.start, leaf.end, tables, cuts))
+        ends = [pos for pos, *_ in around[1:]] + [leaf.end - 1]
+        for (pos, prefix, bare, suffix), end in zip(around, ends, strict=True):
+            yield Frame(pos - 1, end, prefix, suffix, bare)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from chunkast.config import ChunkConfig
 from chunkast.engine.divide import Frame
@@ -60,9 +61,9 @@ class Context:
         # whether that begins there.
         self._shown: dict[tuple[int, bool], tuple[str, ...]] = {}
         # By the heading path to show and the frame's prefix.
-        self._known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+        self._known: dict[tuple[tuple[str, ...], str, str], tuple[str, ...]] = {}
         self._half = config.budget // 2
-        affordable = [frame for frame in frames if self._frame_tokens(frame) <= self._half]
+        affordable = [frame for frame in map(self._affordable, frames) if frame is not None]
         self._frames = sorted(affordable, key=lambda frame: frame.start)
         self._frame_starts = [frame.start for frame in self._frames]
 
@@ -115,13 +116,19 @@ class Context:
 
     def _before(self, start: int, own: int) -> tuple[str, ...]:
         """What may stand before a chunk, from the most that is allowed to nothing."""
-        key = self._shown_path(own), self._frame_prefix(start)
+        frame = self._frame_before(start)
+        inside = frame is not None and start < frame.end
+        key = (
+            self._shown_path(own),
+            frame.prefix if frame is not None and inside else "",
+            frame.bare if frame is not None and inside else "",
+        )
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = tuple(self._allowed(*key))
         return known
 
-    def _allowed(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
+    def _allowed(self, path: tuple[str, ...], frame: str, bare: str) -> Iterator[str]:
         root = path[:1] if path and path[0] == self._root else ()
         inner = path[len(root) :]
         shown = [("", (*root, *inner[first:])) for first in range(len(inner) + 1)]
@@ -136,6 +143,8 @@ class Context:
                 continue
             if self._tokens(before) <= self._half:
                 yield before
+        if bare and bare != frame:
+            yield bare
         if frame:
             yield ""
 
@@ -165,10 +174,6 @@ class Context:
             return ()
         return (self._title,)
 
-    def _frame_prefix(self, pos: int) -> str:
-        frame = self._frame_before(pos)
-        return frame.prefix if frame is not None and pos < frame.end else ""
-
     def _suffix(self, pos: int) -> str:
         frame = self._frame_before(pos)
         return frame.suffix if frame is not None and pos <= frame.end else ""
@@ -178,8 +183,13 @@ class Context:
         slot = bisect_left(self._frame_starts, pos) - 1
         return self._frames[slot] if slot >= 0 else None
 
-    def _frame_tokens(self, frame: Frame) -> int:
-        return self._tokens(frame.prefix) + self._tokens(frame.suffix) + bool(frame.suffix)
+    def _affordable(self, frame: Frame) -> Frame | None:
+        """The frame, or with less around it, if that takes at most half of the budget."""
+        closing = self._tokens(frame.suffix) + bool(frame.suffix)
+        for prefix in dict.fromkeys((frame.prefix, frame.bare or frame.prefix)):
+            if self._tokens(prefix) + closing <= self._half:
+                return frame if prefix == frame.prefix else replace(frame, prefix=prefix)
+        return None
 
     def _tokens(self, text: str) -> int:
         known = self._lengths.get(text)

@@ -117,8 +117,7 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
             division = divider.divide(leaf, start, body_end, end)
             extra += division.points
             replaced += (Replacement(r.start, r.end, r.placeholder) for r in division.replaced)
-            if division.frame is not None:
-                frames.append(division.frame)
+            frames += division.frames
         elif (
             first < unit
             and leaf is not None

@@ -20,7 +20,7 @@ __all__ = (
     "kinds_where",
 )
 
-Shape = Literal["prose", "code", "table", "lines", "container"]
+Shape = Literal["prose", "code", "table", "html-table", "lines", "container"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,10 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             # The lines of a definition in a source file before what it holds.
             Construct("signature", "code", heads=True),
             _own("table", "table"),
+            _own("html-table", "html-table"),
+            # The paragraph that says what the table after it shows, or the one before it.
+            Construct("caption", "prose", heads=True, named="paragraph"),
+            Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
             _own("math", "lines", delimited=True),
             _own("html", "lines"),
             # HTML without text: what opens an element around the blocks after it, an anchor, a

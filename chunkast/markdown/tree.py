@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -19,8 +19,17 @@ from markdown_it.token import Token
 
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
 from chunkast.model import Block, mutable_type
+from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
 
-__all__ = ("NO_DETAILS", "TreeBuilder", "new_block", "paragraph_tree", "relabelled")
+__all__ = (
+    "NO_DETAILS",
+    "TreeBuilder",
+    "leaf_parts",
+    "new_block",
+    "paragraph_tree",
+    "relabelled",
+)
 
 # Quote and item markers at the head of a line; a possessive repeat keeps nothing to come back
 # to, which would take a hundred bytes for each of thousands of marks.
@@ -88,6 +97,36 @@ def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Blo
     return new_block(
         kind, block.start, block.end, children, block.level, block.content, block.info, block.closed
     )
+
+
+def leaf_parts(
+    text: str, leaf: Block, spans: Iterable[tuple[int, int, str, str]]
+) -> Iterator[Block]:
+    """A leaf of text or HTML, cut at lines: ``spans`` are start, end, kind and info of new leaves.
+
+    The lines before, between and after the sorted spans stay what the leaf was. A span whose
+    kind is empty is left out.
+    """
+    content = leaf.content.split("\n") if leaf.content else []
+    starts = line_starts(text, leaf.start, leaf.end) if content else []
+
+    def part(kind: str, start: int, end: int, info: str = "") -> Block:
+        if not info and is_blank(text[start:end]):
+            kind = "blank"
+        elif kind == "html" and not text[start:end].lstrip().startswith("<"):
+            kind = "paragraph"  # text that only the tag before it made raw HTML
+        said = "\n".join(content[bisect_left(starts, start) : bisect_left(starts, end)])
+        return new_block(kind, start, end, (), leaf.level, said, info, leaf.closed)
+
+    at = leaf.start
+    for start, end, kind, info in spans:
+        if start > at:
+            yield part(leaf.kind, at, start)
+        if kind:
+            yield part(kind, start, end, info)
+        at = end
+    if at < leaf.end:
+        yield part(leaf.kind, at, leaf.end)
 
 
 class _Open:

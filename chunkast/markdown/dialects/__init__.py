@@ -18,6 +18,7 @@ from chunkast.markdown.dialects.admonitions import admonition
 from chunkast.markdown.dialects.containers import container
 from chunkast.markdown.dialects.divs import fenced_div
 from chunkast.markdown.dialects.html_blocks import arrange_html
+from chunkast.markdown.dialects.html_tables import arrange_tables
 from chunkast.markdown.dialects.slash_blocks import slash_block
 from chunkast.markdown.dialects.tags import split_tags
 from chunkast.model import Block, BreakPoint
@@ -109,6 +110,8 @@ DIALECTS: Final = (
         points=obsidian.with_ids_attached,
         inline={"%": obsidian.comment, "^": obsidian.block_id},
     ),
+    # Before what else makes blocks of HTML.
+    Dialect("html_tables", arrange=arrange_tables),
     Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
     Dialect("xml_tags", arrange=split_tags),
     Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),

@@ -17,10 +17,9 @@ from itertools import accumulate
 from operator import is_
 from typing import Final
 
-import regex
-
 from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
+from chunkast.text.html import TAG
 
 __all__ = ("arrange_html",)
 
@@ -28,10 +27,6 @@ __all__ = ("arrange_html",)
 _ELEMENTS: Final = frozenset(
     """article aside blockquote center details dialog div dl figure footer header main nav ol p
     section table ul""".split()  # noqa: SIM905
-)
-_TAG = regex.compile(
-    r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
-    r"(?:[\s/](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?>"
 )
 # Longer blocks, in characters, seldom occur again.
 _MAX_REMEMBERED: Final = 64
@@ -138,7 +133,7 @@ def _role_of(said: str) -> _Role:
     if not without.strip(_MARGIN):
         closer = _CLOSING_COMMENT.search(said) is not None
         return _Role(kind="closer" if closer else "label" if len(said) <= _MAX_COMMENT else "")
-    tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in _TAG.finditer(without)]
+    tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in TAG.finditer(without)]
     elements = _OpenElements()
     closes: list[str] = []
     for name, closing in tags:
@@ -149,7 +144,7 @@ def _role_of(said: str) -> _Role:
         elif elements.close(name) is None:
             closes.append(name)
     opens = elements.names()
-    bare = not _TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
+    bare = not TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
 

@@ -20,10 +20,9 @@ from typing import Final, NamedTuple
 import regex
 
 from chunkast.markdown.lines import CONTAINER_MARKS
-from chunkast.markdown.tree import new_block, relabelled
+from chunkast.markdown.tree import leaf_parts, relabelled
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
-from chunkast.text.white_space import is_blank
 
 __all__ = ("split_tags",)
 
@@ -53,15 +52,12 @@ _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), (
 class _Tag(NamedTuple):
     """A tag on lines of its own, the span ``[start, end)``, in the leaf with number ``leaf``.
 
-    ``first`` and ``last`` number these lines and the one after them within the leaf. Tags with
-    the same ``key`` can be a pair.
+    Tags with the same ``key`` can be a pair.
     """
 
     leaf: int
     start: int
     end: int
-    first: int
-    last: int
     key: tuple[str, int]
     closing: bool
 
@@ -113,12 +109,12 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
     """The tags that stand on lines of their own in one leaf."""
     if leaf.kind == "jsx":
         key = _key(leaf.info.strip("</>"), container)
-        yield _Tag(number, leaf.start, leaf.end, 0, 1, key, leaf.info.startswith("</"))
+        yield _Tag(number, leaf.start, leaf.end, key, leaf.info.startswith("</"))
         return
     starts = line_starts(text, leaf.start, leaf.end)
     line = 0
     while line + 1 < len(starts):
-        start, first = starts[line], line
+        start = starts[line]
         line += 1
         prefix = CONTAINER_MARKS.match(text, start, starts[line])
         at = prefix.end() if prefix else start
@@ -140,7 +136,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
             line += 1
         if skipped is None:
             key = _key(match["name"], container)
-            yield _Tag(number, starts[first], starts[line], first, line, key, closing)
+            yield _Tag(number, start, starts[line], key, closing)
 
 
 @lru_cache(maxsize=256)
@@ -188,25 +184,8 @@ def _without_frames(
 
 def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
     """A leaf as parts: those before, between and after its tag lines, and those lines."""
-    content = leaf.content.split("\n") if leaf.content else []
-
-    def part(kind: str, start: int, end: int, lines: slice, info: str = "") -> Block:
-        if kind != "tag" and is_blank(text[start:end]):
-            kind = "blank"
-        elif kind == "html" and not text[start:end].lstrip().startswith("<"):
-            kind = "paragraph"  # text that only the tag before it made raw HTML
-        said = "\n".join(content[lines])
-        return new_block(kind, start, end, (), leaf.level, said, info, leaf.closed)
-
-    at, line = leaf.start, 0
-    for tag in tags:
-        if tag.start > at:
-            yield part(leaf.kind, at, tag.start, slice(line, tag.first))
-        info = "close" if tag.closing else "open"
-        yield part("tag", tag.start, tag.end, slice(tag.first, tag.last), info)
-        at, line = tag.end, tag.last
-    if at < leaf.end:
-        yield part(leaf.kind, at, leaf.end, slice(line, None))
+    spans = ((tag.start, tag.end, "tag", "close" if tag.closing else "open") for tag in tags)
+    return leaf_parts(text, leaf, spans)
 
 
 class _Rebuilder:

@@ -1,0 +1,127 @@
+"""HTML tables: from the line of ``<table>`` to that of ``</table>`` one block, wherever it stands.
+
+markdown-it ends an HTML block at a blank line, and sees none where a table begins after other
+text. A table that encloses Markdown (a list, a fence, a heading) lays out a page and stays what
+it was. A paragraph that says which table it is ("Table 3: ...") stays with it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from operator import attrgetter, is_
+from typing import Final
+
+from chunkast.markdown.tree import leaf_parts, new_block, relabelled
+from chunkast.model import Block
+from chunkast.text.html import tags_in
+from chunkast.text.source_map import line_starts
+
+__all__ = ("arrange_tables",)
+
+_KIND: Final = "html-table"
+_OPENINGS: Final = ("<table", "<TABLE")
+# What the parser makes of a table that has no Markdown inside.
+_PARTS: Final = frozenset({"html", "paragraph", "blank", "code"})
+_CAPTION = re.compile(
+    r"(?:[*_]{1,3}|<\w+>)*(?:table|tab\.|tabelle|tableau|tabla|tabella|表)[\s*_]*"
+    r"[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
+    re.IGNORECASE,
+)
+# A longer paragraph is a text of its own.
+_MAX_CAPTION: Final = 500
+
+
+def arrange_tables(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
+    """``tree`` with a leaf "html-table" for the lines of every table."""
+    return (_arranged(text, tree) if any(map(text.__contains__, _OPENINGS)) else tree), []
+
+
+def _arranged(text: str, block: Block) -> Block:
+    children = [_arranged(text, child) if child.children else child for child in block.children]
+    spans = list(_tables(text, children))
+    if spans:
+        children = _captioned(text, _replaced(text, children, _whole_lines(text, children, spans)))
+    elif all(map(is_, children, block.children)):
+        return block
+    return relabelled(block.kind, block, tuple(children))
+
+
+def _tables(text: str, children: Sequence[Block]) -> list[tuple[int, int]]:
+    """The outermost tables, from opening to closing tag, sorted."""
+    opened: list[int] = []
+    found: list[tuple[int, int]] = []
+    for block in children:
+        if block.kind not in _PARTS:
+            opened.clear()
+            continue
+        first = block.start if block.kind == "html" else _first_opening(text, block)
+        if first < 0 and not opened:
+            continue
+        for tag in tags_in(text, block.start, block.end):
+            if tag.name != "table":
+                pass
+            elif tag.closing and opened:
+                start = opened.pop()
+                while found and found[-1][0] > start:
+                    found.pop()
+                found.append((start, tag.end))
+            elif not tag.closing and (opened or 0 <= first <= tag.start):
+                opened.append(tag.start)
+    return found
+
+
+def _first_opening(text: str, block: Block) -> int:
+    """Where a table may begin in a paragraph: before any code; -1: nowhere."""
+    if block.kind != "paragraph":
+        return -1
+    places = [text.find(opening, block.start, block.end) for opening in _OPENINGS]
+    first = min((place for place in places if place >= 0), default=-1)
+    return first if text.find("`", block.start, max(first, block.start)) < 0 else -1
+
+
+def _whole_lines(
+    text: str, children: Sequence[Block], spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The lines of ``spans``; those of two that share a line are one span."""
+    starts = line_starts(text, children[0].start, children[-1].end)
+    lines: list[tuple[int, int]] = []
+    for start, end in spans:
+        first, last = starts[bisect_right(starts, start) - 1], starts[bisect_left(starts, end)]
+        if lines and first < lines[-1][1]:
+            first = lines.pop()[0]
+        lines.append((first, last))
+    return lines
+
+
+def _replaced(
+    text: str, children: Sequence[Block], spans: Sequence[tuple[int, int]]
+) -> list[Block]:
+    """The blocks with a leaf for the ``spans`` of lines, and the lines beside them."""
+    parts = [new_block(_KIND, *span) for span in spans]
+    ends = [end for _, end in spans]
+    for block in children:
+        first = bisect_right(ends, block.start)
+        last = bisect_left(spans, (block.end,), first)
+        if first == last:
+            parts.append(block)
+            continue
+        cut = ((max(s, block.start), min(e, block.end), "", "") for s, e in spans[first:last])
+        parts += leaf_parts(text, block, cut)
+    return sorted(parts, key=attrgetter("start"))
+
+
+def _captioned(text: str, children: list[Block]) -> list[Block]:
+    """The blocks, with the paragraphs that say which table stands after or before them so marked."""
+    said = [number for number, block in enumerate(children) if block.kind != "blank"]
+    kinds = ["", *(children[number].kind for number in said), ""]
+    for place, number in enumerate(said, 1):
+        block = children[number]
+        if block.kind == "paragraph" and _KIND in (kinds[place - 1], kinds[place + 1]):
+            start = block.content or text[block.start : block.start + _MAX_CAPTION + 1]
+            short = block.end - block.start <= _MAX_CAPTION
+            if short and _CAPTION.match(start.lstrip()):
+                before = kinds[place + 1] == _KIND
+                children[number] = relabelled("caption" if before else "legend", block)
+    return children

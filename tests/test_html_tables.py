@@ -1,0 +1,132 @@
+"""HTML tables: found wherever they stand, divided at rows, each part a table again."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import ChunkConfig, Chunker
+from chunkast.text.html import VOID_ELEMENTS, tags_in
+from tests.checks import check_promises
+from tests.strategies import html_table
+
+HEAD = "<thead><tr><th>No</th><th>Text</th></tr></thead>"
+ROWS = [f"<tr><td>{n}</td><td>item {n}, with words.</td></tr>" for n in range(60)]
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    leaves = Chunker().analyze(text).blocks.leaves()
+    return [(leaf.kind, text[leaf.start : leaf.end]) for leaf in leaves]
+
+
+def is_balanced(text: str) -> bool:
+    """Whether every element that a text opens is closed in it, and the other way round."""
+    opened: list[str] = []
+    for tag in tags_in(text, 0, len(text)):
+        if not tag.closing:
+            opened += [tag.name] * (tag.name not in VOID_ELEMENTS)
+        elif not opened or opened.pop() != tag.name:
+            return False
+    return not opened
+
+
+def test_a_table_of_one_line_is_cut_at_rows_and_repeats_its_header() -> None:
+    text = f"<table border='1'>{HEAD}<tbody>{''.join(ROWS)}</tbody></table>\n"
+    chunks = Chunker(max_tokens=200, overlap=0).chunk(text)
+    assert len(chunks) > 5
+    for chunk in chunks:
+        assert chunk.kinds == ("html-table",)
+        assert HEAD in chunk.embed_text
+        assert is_balanced(chunk.embed_text)
+        assert re.match(r"<table|<tr>", chunk.text)
+        assert chunk.text.endswith(("</tr>", "</table>"))
+
+
+def test_the_lines_of_a_table_make_no_difference() -> None:
+    text = "<table>\n<tr><th>No</th>\n<th>Text</th></tr>\n\n" + "\n\n".join(ROWS) + "\n</table>\n"
+    chunks = Chunker(max_tokens=200, overlap=0).chunk(text)
+    assert all("<th>Text</th></tr>" in chunk.embed_text for chunk in chunks)
+    assert all(is_balanced(chunk.embed_text) for chunk in chunks)
+    assert all(chunk.text.startswith("<tr>") for chunk in chunks[1:])
+
+
+def test_a_table_ends_where_it_is_closed() -> None:
+    text = "Before <table>\n<tr><td>a\n\n    more\n\n</td></tr>\n</table>\nAfter.\n"
+    assert kinds(text) == [("html-table", text[: -len("After.\n")]), ("paragraph", "After.\n")]
+    listed = "- item\n\n  <table><tr><td>a\n\n  b</td></tr></table>\n"
+    assert [kind for kind, _ in kinds(listed)] == ["paragraph", "blank", "html-table"]
+
+
+def test_what_is_no_table() -> None:
+    for text in (
+        "Use `<table>` and `</table>`.\n",
+        "<!-- <table><tr></table> -->\n",
+        "<table><tr><td>\n\n- a list\n\n</td></tr></table>\n",
+        "<table><tr><td>unclosed\n",
+        '<script>"<table></table>"</script>\n',
+    ):
+        assert "html-table" not in dict(kinds(text)), text
+    [first, *_] = Chunker(extensions=()).analyze("<table><tr></tr></table>\n").blocks.leaves()
+    assert first.kind == "html"
+
+
+def test_a_caption_stays_with_its_table() -> None:
+    table = f"<table>{HEAD}{''.join(ROWS[:9])}</table>\n"
+    for caption in ("Table 3: Items.\n", "**Table 3.** Items.\n", "Tab. IV Items\n"):
+        before = f"{'Some words here. ' * 30}\n\n{caption}\n{table}"
+        cuts = {chunk.start_index for chunk in Chunker(max_tokens=250, overlap=0).chunk(before)}
+        assert before.index(caption) in cuts
+        assert before.index(table) not in cuts
+        after = f"{table}\n{caption}\n{'Some words here. ' * 40}\n"
+        cuts = {chunk.start_index for chunk in Chunker(max_tokens=250, overlap=0).chunk(after)}
+        assert after.index(caption) not in cuts
+
+
+def test_rows_under_one_cell_stay_together() -> None:
+    groups = [
+        f'<tr><td rowspan="3">{n}</td><td>one word</td></tr>'
+        "<tr><td>two words here</td></tr><tr><td>three</td></tr>"
+        for n in range(30)
+    ]
+    text = f"<table>{''.join(groups)}</table>"
+    for chunk in Chunker(max_tokens=150, overlap=0).chunk(text)[1:]:
+        assert chunk.text.startswith("<tr><td rowspan")
+
+
+def test_a_nested_table_belongs_to_its_cell() -> None:
+    inner = "<table><tr><td>a</td></tr><tr><td>b</td></tr></table>"
+    text = f"<table>{''.join(f'<tr><td>{inner}</td><td>{n}</td></tr>' for n in range(40))}</table>"
+    for chunk in Chunker(max_tokens=150, overlap=0).chunk(text)[1:]:
+        assert chunk.text.startswith("<tr><td><table>")
+        assert is_balanced(chunk.embed_text)
+
+
+def test_a_cell_too_large_is_cut_at_its_items_then_sentences() -> None:
+    items = "".join(f"<li>Item {n} has a few words. So it goes on.</li>" for n in range(30))
+    text = f"<table>{HEAD}<tr><td>1</td><td><ul>{items}</ul></td></tr></table>"
+    chunks = Chunker(max_tokens=120, overlap=0).chunk(text)
+    assert all(chunk.text.startswith("<li>") for chunk in chunks[1:-1])
+    assert all(is_balanced(chunk.embed_text) for chunk in chunks)
+
+
+@given(st.integers(60, 300), st.integers(1, 5), st.sampled_from(["", "\n", "\n\n"]))
+def test_every_part_is_a_table(budget: int, columns: int, end: str) -> None:
+    cells = [f"<td>cell {n} of a row.</td>" for n in range(columns)]
+    rows = [end.join(("<tr>", *cells, "</tr>"))] * 30
+    text = end.join(
+        ("<table><thead><tr><th>Head</th></tr></thead><tbody>", *rows, "</tbody></table>")
+    )
+    for chunk in check_promises(text, ChunkConfig(max_tokens=budget)):
+        assert is_balanced(chunk.embed_text)
+
+
+@given(
+    html_table(),
+    st.sampled_from([1, 7, 40, 100]),
+    st.sampled_from([0, 0.2]),
+    st.booleans(),
+)
+def test_promises(text: str, budget: int, overlap: float, trim: bool) -> None:
+    check_promises(text, ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim))
