@@ -40,6 +40,15 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # From <table> to </table>, over blank lines too, is one table with rows and cells, unless
     # it encloses a list, a fence or a heading. A paragraph "Table 3: ..." beside it stays with it.
     "html_tables": True,
+    # A text that is one fence ```markdown but for white space is the Markdown inside it. A bare
+    # fence in it ends it.
+    "answers": True,
+    # Lines with five or more leading dots and a page number are a table of contents, no heading.
+    "contents": True,
+    # A paragraph of one line, all of it strong, stays with the block after it.
+    "bold_headings": True,
+    # Lines of a paragraph that begin with a bullet (• ◦ ‣ –) or "(a)" begin a sentence at least.
+    "bullets": True,
     # A quote whose first line is [!NOTE] or the like.
     "alerts": True,
     # "[ ]" at the head of an item is a box, never a link.
@@ -122,6 +131,10 @@ class ChunkConfig:
     sentence_language: the language that sentences are sought in: a code ("de"), or "auto", for each
         document what its front matter says (``lang`` or ``language``), or else what its function
         words say: see ``chunkast.text.language``.
+    pseudo_headings: whether a paragraph of one line, all of it strong, is a heading with a path
+        (needs the extension "bold_headings").
+    heading_levels: "marks": as many as a heading has; "numbering": of headings numbered like
+        "2.3.1 Title", which are all on one level, by the number.
     front_matter: whether the chunks' metadata has the front matter as it stands in the
         document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
         What cannot be read stays a string, with a ``ChunkastWarning``.
@@ -151,6 +164,8 @@ class ChunkConfig:
     tools: tuple[Any, ...] = ()
     extensions: tuple[str, ...] = DEFAULT_EXTENSIONS
     sentence_language: str = "auto"
+    pseudo_headings: bool = False
+    heading_levels: Literal["marks", "numbering"] = "marks"
     front_matter: Literal["raw", "parsed"] = "raw"
     front_matter_text: Literal["keep", "drop"] = "keep"
     front_matter_keys: tuple[str, ...] = ()
@@ -179,6 +194,8 @@ class ChunkConfig:
             ("opaque", ("split", "keep")),
             ("front_matter", ("raw", "parsed")),
             ("front_matter_text", ("keep", "drop")),
+            ("heading_levels", ("marks", "numbering")),
+            ("pseudo_headings", (True, False)),
             ("trim", (True, False)),
             ("allow_download", (True, False)),
         ):

@@ -52,6 +52,8 @@ class ChunkOptions(TypedDict, total=False):
     tools: Iterable[Any]
     extensions: Iterable[str]
     sentence_language: str
+    pseudo_headings: bool
+    heading_levels: Literal["marks", "numbering"]
     front_matter: Literal["raw", "parsed"]
     front_matter_text: Literal["keep", "drop"]
     front_matter_keys: Iterable[str]

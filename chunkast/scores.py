@@ -34,6 +34,7 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "html": 80.0,
         "container": 80.0,
         "front-matter": 80.0,
+        "contents": 50.0,
         "hr": 60.0,
         # After an outermost list; before an item at depth 0, 1, 2 and deeper.
         "list-end": 75.0,
@@ -43,9 +44,11 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         # XML tags: before the line of an opening tag, after the line of a closing one.
         "tag-close": 75.0,
         "tag-open": 30.0,
-        # Between any two blocks.
+        # Before a paragraph of strong emphasis alone; between any two blocks.
+        "bold-heading": 35.0,
         "paragraph": 20.0,
         # Inside a block that is larger than the budget, finest last.
+        "bullet": 15.0,
         "sentence": 10.0,
         "row": 5.0,
         "cell": 3.0,

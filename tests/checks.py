@@ -15,6 +15,8 @@ from tokenizers import Tokenizer
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
 from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.engine.html_tables import html_tables
+from chunkast.markdown import CONSTRUCTS
+from chunkast.markdown.dialects import item_marks
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
@@ -55,7 +57,8 @@ def sentence_spans(
         language = language_of_text(text, analysis.front_matter)
     for block, prose in _prose(analysis):
         spans = prose.spans(analysis.references, config.extensions)
-        inner = [start for start in prose.sentences(spans, language) if start in boundaries]
+        items = item_marks(config.extensions)
+        inner = [start for start in prose.sentences(spans, language, items) if start in boundaries]
         edges = [block.start, *inner, block.end]
         for start, end in pairwise(edges):
             yield start, start + len(text[start:end].rstrip(WHITE_SPACE))
@@ -82,7 +85,7 @@ def _prose(analysis: Analysis) -> Iterator[tuple[Block, Prose]]:
     """The blocks that have sentences: paragraphs, headings, and each cell of a table."""
     read = analysis.masked or analysis.text
     for leaf in analysis.blocks.leaves():
-        if leaf.kind in ("paragraph", "heading"):
+        if CONSTRUCTS[leaf.kind].shape == "prose" and leaf.kind != "term":
             yield leaf, Prose(read, leaf)
         elif leaf.kind == "table":
             for row in _rows(analysis.text, leaf):

@@ -185,6 +185,14 @@ def joined(parts: SearchStrategy[str], low: int, high: int, glue: str = "") -> S
     return st.lists(parts, min_size=low, max_size=high).map(glue.join)
 
 
+# What converters and models write in place of headings, lists and tables of contents.
+CONVERTED = (
+    *("**3. Methods**", "__Data__:", "**Two**\n\n**in a row**", "2.1 **Results**"),
+    "Things:\n• one. Another sentence.\n• two [link\n• three](u)\n(a) four\n– five",
+    "### 1 Title . . . . . . . 12",
+    "1.1 One ........ 3\n1.2 Two _. . . . . ._ iv\n\n# 2 Three . . 7",
+    *("```markdown", "~~~md"),
+)
 # HTML tables, whole and broken, of parts that are put together in any number.
 TABLE_PARTS = (
     *("<table>", "</table>", "<tr><td>", "</td></tr>", "<tr>", "</tr>", "<td>", "</td>", "<td>a"),
@@ -324,6 +332,7 @@ leaf: SearchStrategy[Lines] = short(
         ),
         pick(RULES + REFERENCES).map(as_lines),
         html_table().map(as_lines),
+        pick(CONVERTED).map(as_lines),
     )
 )
 

@@ -17,6 +17,7 @@ from typing import Final
 
 from chunkast.analysis.checks import checked, patch_problem
 from chunkast.analysis.context import DocumentContext, DocumentDraft
+from chunkast.analysis.headings import NUMBERED_HEADINGS, PSEUDO_HEADINGS
 from chunkast.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
 from chunkast.boundaries import find_regions, scan_break_points
 from chunkast.config import ChunkConfig
@@ -208,6 +209,8 @@ _BUILT_IN: Final[Pipeline[Analysis, DocumentContext]] = Pipeline.of(
         Heuristic("plain-commonmark", "fallback-reparse", _plain_commonmark, _is_not_parsed),
         Heuristic("paragraphs", "fallback-reparse", _paragraphs, _is_not_parsed),
         BLOCKS,
+        PSEUDO_HEADINGS,
+        NUMBERED_HEADINGS,
         Heuristic("break-points", "post-parse", _break_points),
         Heuristic("regions", "post-parse", _regions),
         Heuristic("headings", "post-parse", _headings),

@@ -24,6 +24,7 @@ from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.engine.document import Document
 from chunkast.engine.html_tables import HtmlTables, html_tables, tags_around
 from chunkast.engine.opaque import kept_span, runs_above_budget
+from chunkast.markdown.dialects import item_marks
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.markdown.prose import Prose
@@ -79,6 +80,7 @@ class _Piece:
     step: int
     syntax: Sequence[SyntaxPoint]
     tables: HtmlTables
+    items: Sequence[re.Pattern[str]]
     # Where the opaque runs that are kept begin and end, sorted.
     kept: Sequence[int] = ()
 
@@ -98,6 +100,13 @@ def _sentences(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     for pos in piece.sentences:
         if start < pos < end and piece.blocked.end(pos) == pos:
             yield piece.point(pos, "sentence", piece.sentence_share)
+
+
+def _items(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """The sentences that begin an item in a paragraph."""
+    for point in _sentences(piece, start, end):
+        if any(item.match(piece.text, point.pos) for item in piece.items):
+            yield piece.point(point.pos, "bullet")
 
 
 def _syntax(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -243,7 +252,7 @@ _FINEST: Final[tuple[_Level, ...]] = (_kept, partial(_spaced, _words), _words, *
 # Lines of white space, which may be a character each.
 _BLANK_LINES: Final[tuple[_Level, ...]] = (partial(_spaced, _all_lines), _all_lines)
 _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
-    "prose": (_sentences, _lines, *_FINEST),
+    "prose": (_items, _sentences, _lines, *_FINEST),
     "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
     "lines": (_lines, *_FINEST),
     "html-table": (
@@ -292,6 +301,7 @@ class Divider:
         self.trim = document.config.trim
         # The opaque runs that were divided.
         self.opaque: list[OpaqueRun] = []
+        self._items = item_marks(document.extensions)
         # Of the leaf that was asked for last.
         self._whole: tuple[Block, SpanSet] | None = None
         # What has fewer characters than the budget has tokens is not divided.
@@ -378,7 +388,7 @@ class Divider:
         whole = SpanSet(clusters)
         for prose in self._prose(leaf, tables):
             spans = prose.spans(self.document.references, self.document.extensions)
-            for pos in prose.sentences(spans, self.language):
+            for pos in prose.sentences(spans, self.language, self._items):
                 # One that begins inside a region leaves the region's edges to cut at.
                 sentences |= {self.protected.start(pos), self.protected.end(pos)}
             blocked.extend(self._whole_spans(prose, spans, whole))
@@ -395,6 +405,7 @@ class Divider:
             step,
             syntax,
             tables,
+            self._items,
         )
 
     def whole_spans(self, leaf: Block) -> SpanSet:

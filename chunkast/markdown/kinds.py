@@ -38,6 +38,7 @@ class Construct:
     prefaces: it is no text of a section: it goes with the section after it where it fits.
     clings: it never stands without the block before it.
     section: at the top level it opens a section.
+    pseudo: it is a heading where ``pseudo_headings`` asks for it.
     labels: right before a heading it belongs to the heading's section.
     plain: text without a mark of its own, of which Obsidian and others make more.
     nests: it is a level of nesting for itself and the blocks inside it.
@@ -64,6 +65,7 @@ class Construct:
     prefaces: bool = False
     clings: bool = False
     section: bool = False
+    pseudo: bool = False
     labels: bool = False
     plain: bool = False
     nests: bool = False
@@ -103,6 +105,14 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             # The paragraph that says what the table after it shows, or the one before it.
             Construct("caption", "prose", heads=True, named="paragraph"),
             Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
+            # A paragraph of strong emphasis alone, before what it heads.
+            Construct(
+                "bold-heading", "prose", "bold-heading", heads=True, pseudo=True, named="paragraph"
+            ),
+            _own("contents", "lines"),
+            # The lines of a fence around a whole text.
+            Construct("answer", "lines", heads=True, labels=True, unnamed=True),
+            Construct("answer-end", "lines", clings=True, unnamed=True),
             _own("math", "lines", delimited=True),
             _own("html", "lines"),
             # HTML without text: what opens an element around the blocks after it, an anchor, a

@@ -11,7 +11,7 @@ from chunkast.model import Block
 from chunkast.text.language import DEFAULT_LANGUAGE
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts, parseable
-from chunkast.text.spans import InlineSpan, content_end
+from chunkast.text.spans import InlineSpan, SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("Prose",)
@@ -69,16 +69,23 @@ class Prose:
         return inline_spans(self.text, references=references, extensions=extensions)
 
     def sentences(
-        self, spans: Sequence[InlineSpan], language: str = DEFAULT_LANGUAGE
+        self,
+        spans: Sequence[InlineSpan],
+        language: str = DEFAULT_LANGUAGE,
+        items: Sequence[re.Pattern[str]] = (),
     ) -> Iterator[int]:
         """The places in the source where a sentence in the ``language`` begins, but for the first.
 
-        One that begins a line takes the start of the source's line.
+        One that begins a line takes the start of the source's line. So do ``items``: lines that
+        one of these patterns matches begin a sentence.
         """
         lines = self._content or line_starts(self.text)
         slot = -1
         first = 0
-        for start in sentence_starts(self.text, spans, language):
+        starts = sentence_starts(self.text, spans, language)
+        if items and (found := [*self._items(lines, spans, items)]):
+            starts = sorted({*starts, *found})
+        for start in starts:
             # Each line is looked at once: there may be one line, and millions of sentences.
             line = bisect_right(lines, start) - 1
             if line != slot:
@@ -91,6 +98,17 @@ class Prose:
                 yield self._line[line]
             else:
                 yield self._offset + (lines[line] or start)
+
+    def _items(
+        self, lines: Sequence[int], spans: Sequence[InlineSpan], items: Sequence[re.Pattern[str]]
+    ) -> Iterator[int]:
+        """Where the lines begin their text, but for the first, that are items outside of spans."""
+        whole = SpanSet((span.start, span.end) for span in spans)
+        for line in lines[1:]:
+            if any(item.match(self.text, line) for item in items):
+                text = _NOT_SPACE.search(self.text, line)
+                if text is not None and whole.end(text.start()) == text.start():
+                    yield text.start()
 
 
 def _skipped(text: str, source_lines: Sequence[int], lines: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,7 +16,10 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
 from chunkast.markdown.dialects.admonitions import admonition
+from chunkast.markdown.dialects.answers import read_answer
+from chunkast.markdown.dialects.bold_headings import arrange_bold
 from chunkast.markdown.dialects.containers import container
+from chunkast.markdown.dialects.contents import arrange_contents
 from chunkast.markdown.dialects.divs import fenced_div
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_tables import arrange_tables
@@ -26,7 +30,7 @@ from chunkast.model import Block, BreakPoint
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner
 
-__all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "dialects_of")
+__all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "dialects_of", "item_marks")
 
 # The place to go on at after a construct that begins at a position; -1: it begins none.
 InlineRule: TypeAlias = "Callable[[Scanner, int], int]"
@@ -36,6 +40,8 @@ TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
 Arrange: TypeAlias = Callable[[str, Block, bool], tuple[Block, list[tuple[int, int]]]]
 
 
+# Marks of items that Markdown does not know, where they begin a line.
+BULLET: Final = re.compile(r"[ \t>]*(?:[•◦‣▪●○–]|\([a-z]{1,3}\))[ \t]+\S")
 # The blocks that the rules of dialects interrupt.
 _INTERRUPTED: Final = ["paragraph", "reference", "blockquote", "list"]
 
@@ -56,6 +62,7 @@ class Dialect:
         CommonMark's own.
     titles: rules of the inline parser for what a title shows, by name, each with the stock rule
         before which it is tried.
+    items: matches at the start of those lines in a paragraph that begin an item.
     """
 
     extension: str
@@ -69,6 +76,7 @@ class Dialect:
     ) = None
     inline: Mapping[str, InlineRule] = field(default_factory=dict)
     titles: Mapping[str, tuple[str, TitleRule]] = field(default_factory=dict)
+    items: re.Pattern[str] | None = None
 
     def add_to(self, md: MarkdownIt) -> None:
         """Let a parser read the dialect's blocks."""
@@ -103,6 +111,8 @@ DIALECTS: Final = (
     Dialect("quarto", rule=fenced_div, begins={"fenced_div": ":"}, inline={"{": jsx.expression}),
     Dialect("containers", rule=container, begins={"container_block": ":"}),
     Dialect("admonitions", rule=admonition, begins={"admonition": "!?="}),
+    # Before what else reads lines.
+    Dialect("answers", read=read_answer),
     Dialect(
         "obsidian",
         _with_alerts,
@@ -115,6 +125,10 @@ DIALECTS: Final = (
     Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
     Dialect("xml_tags", arrange=split_tags),
     Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),
+    # After what makes other blocks of paragraphs.
+    Dialect("contents", arrange=arrange_contents),
+    Dialect("bold_headings", arrange=arrange_bold),
+    Dialect("bullets", items=BULLET),
     Dialect("alerts", _with_alerts),
     Dialect("tasklists", _with_tasklists),
     Dialect(
@@ -138,3 +152,8 @@ DIALECTS: Final = (
 def dialects_of(extensions: Collection[str]) -> tuple[Dialect, ...]:
     """The rows of the ``extensions`` that are on, in order."""
     return tuple(dialect for dialect in DIALECTS if dialect.extension in extensions)
+
+
+def item_marks(extensions: Collection[str]) -> tuple[re.Pattern[str], ...]:
+    """What matches the lines of a paragraph that begin an item."""
+    return tuple(row.items for row in dialects_of(tuple(extensions)) if row.items is not None)

@@ -1,0 +1,60 @@
+"""Paragraphs of nothing but strong emphasis, which head what follows them.
+
+Converters and people write headings so. Such a paragraph never stands without the block after
+it; it opens no section, unless ``pseudo_headings`` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import is_
+from typing import Final
+
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.tree import relabelled
+from chunkast.model import Block
+
+__all__ = ("arrange_bold", "bold_title")
+
+# One line: a number, strong text, a colon.
+_BOLD = re.compile(
+    r"\s*(?P<title>(?:\d[\d.]*[ \t]+)?(?P<mark>\*\*\*?|__)(?![\s*_])(?:(?!\*\*|__)[^\r\n])+"
+    r"(?<![\s\\])(?P=mark):?)\s*"
+)
+# A longer paragraph is a text of its own.
+_LONGEST: Final = 200
+# Whether a line may be one; most texts have none.
+_LINE = re.compile(
+    r"^[ \t>]*(?:(?:[-+*]|\d[\d.)]*)[ \t]+)*(?:\*\*|__)[^\r\n]*(?:\*\*|__):?[ \t]*\r?$",
+    re.MULTILINE,
+)
+
+
+def bold_title(text: str, block: Block) -> str:
+    """The line of a paragraph that is only strong emphasis, marks and all; "" of any other."""
+    if block.end - block.start > _LONGEST:
+        return ""
+    found = _BOLD.fullmatch(block.content or text[block.start : block.end])
+    return found["title"] if found else ""
+
+
+def arrange_bold(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
+    """``tree`` with leaves "bold-heading" for those paragraphs that a block of text follows."""
+    return (_arranged(text, tree) if _LINE.search(text) else tree), []
+
+
+def _arranged(text: str, block: Block) -> Block:
+    children = [_arranged(text, child) if child.children else child for child in block.children]
+    headed = False  # whether what follows is text, or heads text
+    for number in range(len(children) - 1, -1, -1):
+        child = children[number]
+        construct = CONSTRUCTS[child.kind]
+        if construct.blank:
+            continue
+        if headed and construct.plain and bold_title(text, child):
+            children[number] = relabelled("bold-heading", child)
+        else:
+            headed = not construct.section and not construct.marker
+    if all(map(is_, children, block.children)):
+        return block
+    return relabelled(block.kind, block, tuple(children))

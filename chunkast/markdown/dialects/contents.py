@@ -1,0 +1,63 @@
+"""Tables of contents: lines with dot leaders and a page number, which are no headings.
+
+Converters write them as paragraphs and, where they are large or bold, as headings. What lies
+between two of them but blank lines is one block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.tree import new_block, relabelled
+from chunkast.model import Block
+
+__all__ = ("arrange_contents",)
+
+_DOTS: Final = ".…·"
+_LEADERS = re.compile(rf"[{_DOTS}][{_DOTS} \t_*]{{4,}}")
+_LEAST: Final = 5
+_PAGE = re.compile(r"(?:\d{1,5}|[ivxlcIVXLC]{1,8})(?!\w)")
+# Fewer, where the title takes all but a few characters of its line.
+_FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
+_TAIL: Final = 40
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+def arrange_contents(
+    text: str, tree: Block, _has_html: bool
+) -> tuple[Block, list[tuple[int, int]]]:
+    """``tree`` with a leaf "contents" for each table of contents at its top level."""
+    if _LEADERS.search(text) is None:
+        return tree, []
+    children: list[Block] = []
+    last = -1  # the number of the last table of contents, if only blank lines follow it
+    for child in tree.children:
+        construct = CONSTRUCTS[child.kind]
+        if (construct.plain or construct.section) and _is_contents(text, child):
+            if last >= 0:
+                start = children[last].start
+                del children[last:]
+                child = new_block("contents", start, child.end)  # noqa: PLW2901
+            last = len(children)
+            children.append(relabelled("contents", child))
+        else:
+            last = last if construct.blank else -1
+            children.append(child)
+    return relabelled(tree.kind, tree, tuple(children)), []
+
+
+def _is_contents(text: str, block: Block) -> bool:
+    """Whether half of the lines or more lead to a page."""
+    lines = [line for line in _LINE_END.split(text[block.start : block.end]) if line.strip()]
+    return 2 * sum(map(_leads_to_page, lines)) >= len(lines) > 0
+
+
+def _leads_to_page(line: str) -> bool:
+    if _FEW.search(line.rstrip()[-_TAIL:]):
+        return True
+    return any(
+        _PAGE.match(line, found.end()) and sum(map(found[0].count, _DOTS)) >= _LEAST
+        for found in _LEADERS.finditer(line)
+    )
