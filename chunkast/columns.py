@@ -14,7 +14,7 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = ("COLUMNS", "arrow_schema", "chunk_row")
 
-# Column -> name of its Arrow type ("list": of strings); all but ``source`` are never null.
+# Column -> name of its Arrow type ("list": of strings, "pages": of two numbers).
 COLUMNS: Final = {
     "id": "string",
     "index": "int32",
@@ -36,19 +36,24 @@ COLUMNS: Final = {
     "embed_hash": "string",
     "oversize": "bool",
     "metadata": "string",
+    "pages": "pages",
 }
+_NULLABLE: Final = frozenset({"source", "pages"})
 
 
 def arrow_schema() -> Any:
     """The Arrow schema of chunks; needs pyarrow."""
     import pyarrow as pa
 
-    list_of_strings = pa.list_(pa.field("item", pa.string(), nullable=False))
+    lists = {
+        "list": pa.list_(pa.field("item", pa.string(), nullable=False)),
+        "pages": pa.list_(pa.field("item", pa.int32(), nullable=False)),
+    }
     return pa.schema(
         pa.field(
             name,
-            list_of_strings if type_name == "list" else pa.type_for_alias(type_name),
-            nullable=name == "source",
+            lists.get(type_name) or pa.type_for_alias(type_name),
+            nullable=name in _NULLABLE,
         )
         for name, type_name in COLUMNS.items()
     )
@@ -64,4 +69,4 @@ def chunk_row(chunk: Chunk) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, str):
         return without_surrogates(value)
-    return [without_surrogates(item) for item in value] if isinstance(value, list) else value
+    return [_value(item) for item in value] if isinstance(value, list) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import islice
@@ -49,6 +50,9 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "bold_headings": True,
     # Lines of a paragraph that begin with a bullet (• ◦ ‣ –) or "(a)" begin a sentence at least.
     "bullets": True,
+    # Marks of pages on lines of their own, and form feeds, give chunks their pages. A paragraph
+    # that goes on after one in lower case is one paragraph.
+    "page_markers": True,
     # A quote whose first line is [!NOTE] or the like.
     "alerts": True,
     # "[ ]" at the head of an item is a box, never a link.
@@ -135,6 +139,10 @@ class ChunkConfig:
         (needs the extension "bold_headings").
     heading_levels: "marks": as many as a heading has; "numbering": of headings numbered like
         "2.3.1 Title", which are all on one level, by the number.
+    page_markers: a regular expression of a user's own for lines that mark pages, beside those
+        that are known; its group (?P<begins>...) or (?P<ends>...) is the number of the page.
+    page_markers_in_embed: whether ``embed_text`` has the marks of pages, as ``text`` always does.
+    running_heads_in_embed: whether it has the lines that stand on page after page.
     front_matter: whether the chunks' metadata has the front matter as it stands in the
         document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
         What cannot be read stays a string, with a ``ChunkastWarning``.
@@ -166,6 +174,9 @@ class ChunkConfig:
     sentence_language: str = "auto"
     pseudo_headings: bool = False
     heading_levels: Literal["marks", "numbering"] = "marks"
+    page_markers: str | None = None
+    page_markers_in_embed: bool = False
+    running_heads_in_embed: bool = True
     front_matter: Literal["raw", "parsed"] = "raw"
     front_matter_text: Literal["keep", "drop"] = "keep"
     front_matter_keys: tuple[str, ...] = ()
@@ -196,6 +207,8 @@ class ChunkConfig:
             ("front_matter_text", ("keep", "drop")),
             ("heading_levels", ("marks", "numbering")),
             ("pseudo_headings", (True, False)),
+            ("page_markers_in_embed", (True, False)),
+            ("running_heads_in_embed", (True, False)),
             ("trim", (True, False)),
             ("allow_download", (True, False)),
         ):
@@ -206,6 +219,7 @@ class ChunkConfig:
             )
         self._check_language()
         self._check_keys()
+        self._check_page_markers()
         self._check_scores()
         self._check_extensions()
         self._check_heuristics()
@@ -244,6 +258,22 @@ class ChunkConfig:
             if not isinstance(key, str) or not key.strip():
                 raise ConfigError("front_matter_keys", key, "must be the name of a key")
         object.__setattr__(self, "front_matter_keys", keys)
+
+    def _check_page_markers(self) -> None:
+        if self.page_markers is None:
+            return
+        allowed = "must be a regular expression, its group (?P<begins>...) or (?P<ends>...)"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # of a syntax that is about to change
+                pattern = re.compile(self.page_markers)
+        except (re.error, TypeError, ValueError, OverflowError, RecursionError, Warning) as error:
+            raise ConfigError("page_markers", self.page_markers, f"{allowed}: {error}") from error
+        if (
+            pattern.groups > 1
+            or len({"begins", "ends"} & pattern.groupindex.keys()) < pattern.groups
+        ):
+            raise ConfigError("page_markers", self.page_markers, allowed)
 
     def _check_scores(self) -> None:
         allowed = "must be a mapping from kind to number"

@@ -203,6 +203,7 @@ class Analysis:
     path: the heading path that the text as a whole stands under, as a notebook's cell may.
     extensions: the Markdown extensions that the text was parsed with.
     footnotes: the labels of the footnotes.
+    pages: where each page begins, a character index, and its number, from 1.
     replacements: what ``embed_text`` has in place of spans, sorted by start; of two that
         overlap the first counts.
     """
@@ -224,6 +225,7 @@ class Analysis:
     extensions: tuple[str, ...] = ()
     footnotes: frozenset[str] = frozenset()
     replacements: tuple[Replacement, ...] = ()
+    pages: tuple[tuple[int, int], ...] = ()
 
     def plus(
         self,
@@ -255,6 +257,7 @@ class Analysis:
             self.extensions,
             self.footnotes,
             (*self.replacements, *replacements),
+            self.pages,
         )
 
     def __repr__(self) -> str:
@@ -310,6 +313,8 @@ class Chunk:
     oversize: whether ``token_count`` may exceed the budget: for a single grapheme cluster
         that does, or a block or opaque run that the configuration keeps whole.
     metadata: JSON data by key: the front matter, the values of annotations, a notebook's cell.
+    pages: the first and the last page that the text is on, from 1, where the document has marks
+        of pages; else ``None``.
 
     >>> from chunkast import chunk
     >>> document = "# Fruit\n\nApples are red.\n"
@@ -340,6 +345,7 @@ class Chunk:
     embed_hash: str
     oversize: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    pages: tuple[int, int] | None = None
 
     @property
     def uuid(self) -> str:
@@ -365,6 +371,7 @@ class Chunk:
         values["headings"] = list(self.headings)
         values["kinds"] = list(self.kinds)
         values["metadata"] = dict(self.metadata)
+        values["pages"] = None if self.pages is None else list(self.pages)
         return values
 
     def __repr__(self) -> str:
@@ -390,16 +397,20 @@ class Chunk:
         True
         """
         given = dict(values)
-        for name in ("headings", "kinds"):
-            if name in given:
+        for name in ("headings", "kinds", "pages"):
+            if given.get(name) is not None:
                 given[name] = tuple(given[name])
         return cls(**given)
 
 
 def state_hash(values: Mapping[str, Any]) -> str:
     """The hash of all fields of a chunk, given as :meth:`Chunk.to_dict` returns them."""
-    # The two hashes follow from the texts.
-    return values_hash({name: v for name, v in values.items() if name not in RECORD[1:]})
+    # The two hashes follow from the texts. A document without pages has the hash of before there
+    # were any.
+    known = {name: v for name, v in values.items() if name not in RECORD[1:]}
+    if known.get("pages") is None:
+        known.pop("pages", None)
+    return values_hash(known)
 
 
 class _HashField:

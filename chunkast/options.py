@@ -54,6 +54,9 @@ class ChunkOptions(TypedDict, total=False):
     sentence_language: str
     pseudo_headings: bool
     heading_levels: Literal["marks", "numbering"]
+    page_markers: str | None
+    page_markers_in_embed: bool
+    running_heads_in_embed: bool
     front_matter: Literal["raw", "parsed"]
     front_matter_text: Literal["keep", "drop"]
     front_matter_keys: Iterable[str]

@@ -15,7 +15,15 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-__all__ = ("documents", "html_table", "markdown", "nasty_text", "spaced_text")
+__all__ = (
+    "PAGE_MARKS",
+    "documents",
+    "html_table",
+    "markdown",
+    "nasty_text",
+    "paged",
+    "spaced_text",
+)
 
 T = TypeVar("T")
 Lines = list[str]
@@ -193,6 +201,10 @@ CONVERTED = (
     "1.1 One ........ 3\n1.2 Two _. . . . . ._ iv\n\n# 2 Three . . 7",
     *("```markdown", "~~~md"),
 )
+PAGE_MARKS = (
+    *("--- end of page=3 ---", "<!-- Page 7 -->", "{4}" + "-" * 48, "<!-- PageBreak -->", "\f"),
+    *("<!-- Slide number: 2 -->", '<!-- PageNumber="9" -->', "<!-- page-break -->"),
+)
 # HTML tables, whole and broken, of parts that are put together in any number.
 TABLE_PARTS = (
     *("<table>", "</table>", "<tr><td>", "</td></tr>", "<tr>", "</tr>", "<td>", "</td>", "<td>a"),
@@ -216,6 +228,24 @@ def html_table(draw: st.DrawFn) -> str:
     head = draw(pick(("", "<tr><th>One</th><th>Two</th></tr>", "<caption>Two</caption>")))
     before = draw(pick(("", "Text.\n\n", "Table 1: Things.\n\n", "<html><body>", "See: ")))
     return end.join((f"{before}<table>", head, "<tbody>", *rows, "</tbody></table>"))
+
+
+def paged() -> SearchStrategy[str]:
+    """Blocks that go on over the marks of pages, or do not, with what stands at their edges."""
+    blocks = (
+        *("Words that go on,", "in the middle of it", "and end here.", "Chapter 1: Things 3", "12"),
+        *(
+            "| a | b |\n|---|---|\n| 1 | 2 |",
+            "| 3 | 4 |",
+            "- item",
+            "- item that goes on",
+            "**Bold**",
+        ),
+        *("# Title", "```\ncode\n```", "> quote", "The end. " * 30, "<table><tr><td>a"),
+        "</td></tr></table>",
+    )
+    gap = pick(("\n\n", "\n\n", "\n", "\r\n\r\n", "\n\n\n\n", "\n> "))
+    return joined(st.tuples(pick(blocks) | pick(PAGE_MARKS), gap).map("".join), 1, 30)
 
 
 # What opens an HTML block that goes on after a blank line, or only labels; what closes it.
@@ -332,7 +362,7 @@ leaf: SearchStrategy[Lines] = short(
         ),
         pick(RULES + REFERENCES).map(as_lines),
         html_table().map(as_lines),
-        pick(CONVERTED).map(as_lines),
+        pick(CONVERTED + PAGE_MARKS).map(as_lines),
     )
 )
 

@@ -238,7 +238,12 @@ def test_a_search_reads_the_full_text_index_whole_once_for_a_state(whole: Path) 
 
 
 def as_second_version(path: Path) -> None:
-    change(path, "ALTER TABLE chunks DROP COLUMN embed_text", "PRAGMA user_version = 2")
+    change(
+        path,
+        "ALTER TABLE chunks DROP COLUMN embed_text",
+        "ALTER TABLE chunks DROP COLUMN pages",
+        "PRAGMA user_version = 2",
+    )
 
 
 def as_first_version(path: Path) -> None:
@@ -257,7 +262,7 @@ def as_first_version(path: Path) -> None:
 def test_an_index_of_an_older_version_is_brought_up_to_date(
     whole: Path, as_version: Callable[[Path], None]
 ) -> None:
-    assert len(STEPS) == 3
+    assert len(STEPS) == 4
     with Store(str(whole), read_only=True) as store:
         before = state(store)
     as_version(whole)

@@ -67,6 +67,7 @@ ASKS_FOR_EXTENSIONS = {
     "markdown/parser.py": {"front_matter"},
     "markdown/inline.py": {"footnotes"},
     "analysis/markdown.py": {"attributes"},
+    "analysis/pages.py": {"page_markers"},
 }
 # The package itself may name what it offers.
 ANYTHING = "__init__"

@@ -128,6 +128,11 @@ def test_the_values_of_a_configuration() -> None:
         "front_matter": "raw",
         "front_matter_text": "keep",
         "front_matter_keys": [],
+        "pseudo_headings": False,
+        "heading_levels": "marks",
+        "page_markers": None,
+        "page_markers_in_embed": False,
+        "running_heads_in_embed": True,
         "reserve_tokens": 0,
     }
 

@@ -26,6 +26,7 @@ from chunkast import (
     plan_writes,
 )
 from chunkast.analysis import DocumentDraft, DocumentHeuristic
+from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.engine.replaced import Replaced
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.index import Store
@@ -52,7 +53,11 @@ TEXT = "# Tides\n\n" + "".join(
     f"## {day}\n\nThe tide of day {day} turns.\n\n<!-- page {day} -->\n\nThen it falls again.\n\n"
     for day in range(12)
 )
-CHUNKER = Chunker(max_tokens=60, overlap=0, min_tokens=0, heuristics=(PAGES,))
+# Without what would find the same marks.
+EXTENSIONS = tuple(name for name in DEFAULT_EXTENSIONS if name != "page_markers")
+CHUNKER = Chunker(
+    max_tokens=60, overlap=0, min_tokens=0, heuristics=(PAGES,), extensions=EXTENSIONS
+)
 
 
 def chunks() -> list[Chunk]:
@@ -191,7 +196,13 @@ def test_every_format_has_it(form: str, tmp_path: Path) -> None:
 
 def options() -> dict[str, Any]:
     heuristics: tuple[DocumentHeuristic, ...] = (PAGES,)
-    return {"max_tokens": 60, "overlap": 0, "min_tokens": 0, "heuristics": heuristics}
+    return {
+        "max_tokens": 60,
+        "overlap": 0,
+        "min_tokens": 0,
+        "heuristics": heuristics,
+        "extensions": EXTENSIONS,
+    }
 
 
 def test_langchain_embeds_it() -> None:

@@ -28,6 +28,7 @@ _SPARK_TYPES: Final = {
     "int32": "int",
     "int64": "bigint",
     "list": "array<string>",
+    "pages": "array<int>",
     "bool": "boolean",
 }
 # The columns of Parquet output, and ``error``: why a row has no chunks.

@@ -7,10 +7,20 @@ from typing import Any, Final
 from chunkast.errors import ConfigError
 from chunkast.model import Chunk
 
-__all__ = ("POSITION_KEYS", "checked_content", "embedded_parts", "id_of", "metadata_of")
+__all__ = (
+    "PAGE_KEYS",
+    "POSITION_KEYS",
+    "checked_content",
+    "embedded_parts",
+    "id_of",
+    "metadata_of",
+)
 
 # The keys of a chunk's position in its metadata.
 POSITION_KEYS: Final = ("start_index", "end_index", "start_line", "end_line")
+
+# Those of its pages, where the document has any.
+PAGE_KEYS: Final = ("first_page", "last_page")
 
 
 def metadata_of(chunk: Chunk, *, positions: bool = True) -> dict[str, Any]:
@@ -28,6 +38,7 @@ def metadata_of(chunk: Chunk, *, positions: bool = True) -> dict[str, Any]:
         "headings": " > ".join(chunk.headings),
         "token_count": chunk.token_count,
         **({key: getattr(chunk, key) for key in POSITION_KEYS} if positions else {}),
+        **(dict(zip(PAGE_KEYS, chunk.pages, strict=True)) if positions and chunk.pages else {}),
     }
 
 

@@ -18,6 +18,7 @@ from typing import Final
 from chunkast.analysis.checks import checked, patch_problem
 from chunkast.analysis.context import DocumentContext, DocumentDraft
 from chunkast.analysis.headings import NUMBERED_HEADINGS, PSEUDO_HEADINGS
+from chunkast.analysis.pages import MASK_PAGES, PAGES
 from chunkast.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
 from chunkast.boundaries import find_regions, scan_break_points
 from chunkast.config import ChunkConfig
@@ -56,7 +57,10 @@ def analyze_markdown(
         first,
         _BUILT_IN + Pipeline.of(config.heuristics) if extended else _BUILT_IN,
         lambda source: _new_analysis(
-            text, source, parse_document(source, extensions, blanks=blanks), extensions
+            text,
+            source,
+            parse_document(source, extensions, blanks=blanks or source is not text),
+            extensions,
         ),
         check=patch_problem if extended else None,
         report=_warn,
@@ -136,7 +140,11 @@ def _break_points(draft: DocumentDraft) -> _Patch:
 
 def _regions(draft: DocumentDraft) -> _Patch:
     value = _value(draft)
-    return Patch(value=value.plus(regions=find_regions(value.text, value.blocks, value.tags)))
+    found = value.plus(regions=find_regions(value.text, value.blocks, value.tags))
+    if value.regions:  # those of other steps
+        in_order = sorted(found.regions, key=lambda region: (region.start, -region.end))
+        found = replace(found, regions=tuple(in_order))
+    return Patch(value=found)
 
 
 def _is_front_matter_wanted(draft: DocumentDraft) -> bool:
@@ -206,9 +214,11 @@ def _content(analysis: Analysis, heading: Block) -> str:
 _BUILT_IN: Final[Pipeline[Analysis, DocumentContext]] = Pipeline.of(
     (
         MASK,
+        MASK_PAGES,
         Heuristic("plain-commonmark", "fallback-reparse", _plain_commonmark, _is_not_parsed),
         Heuristic("paragraphs", "fallback-reparse", _paragraphs, _is_not_parsed),
         BLOCKS,
+        PAGES,
         PSEUDO_HEADINGS,
         NUMBERED_HEADINGS,
         Heuristic("break-points", "post-parse", _break_points),

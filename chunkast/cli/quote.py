@@ -11,6 +11,7 @@ from chunkast.cli.inputs import read_pieces
 from chunkast.cli.messages import UsageError, say_error
 from chunkast.cli.options import add_database, add_report_format
 from chunkast.cli.output import open_output
+from chunkast.text.pages import pages_note
 
 if TYPE_CHECKING:
     from chunkast.identity import Citation
@@ -57,7 +58,7 @@ def _page(places: list[Citation], form: str) -> str:
     if form == "json":
         return json.dumps([asdict(place) for place in places], ensure_ascii=False, indent=1) + "\n"
     return "".join(
-        f"{place.source}:{place.start_line}-{place.end_line}  "
+        f"{place.source}:{place.start_line}-{place.end_line}{pages_note(place.pages)}  "
         f"characters {place.start_index}-{place.end_index}  "
         f"{' '.join(place.chunk_ids) or '(over a cut)'}\n"
         for place in places

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from chunkast.cli.messages import say
 from chunkast.cli.options import add_database, add_report_format, whole_number
 from chunkast.cli.output import open_output
+from chunkast.text.pages import pages_note
 from chunkast.writers.text import page
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ def run(options: Namespace) -> int:
 
 def _page(query: str, options: Namespace, hits: list[Hit]) -> str:
     if options.format == "text":
-        return "".join(page(hit.place, hit.token_count, hit.headings, hit.text) for hit in hits)
+        return "".join(
+            page(hit.place + pages_note(hit.pages), hit.token_count, hit.headings, hit.text)
+            for hit in hits
+        )
     values = {
         "query": query,
         "budget": options.budget,

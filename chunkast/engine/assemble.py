@@ -15,6 +15,7 @@ from chunkast.engine.piece import Piece
 from chunkast.engine.replaced import Replaced
 from chunkast.identity import Location, Parts
 from chunkast.model import Analysis, Annotation, Chunk, mutable_type
+from chunkast.text.pages import pages_of
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
 
@@ -31,13 +32,14 @@ class Origin:
     source: str | None
     front_matter: str | Mapping[str, Any]
     annotations: Sequence[Annotation]
+    pages: Sequence[tuple[int, int]] = ()
 
     @classmethod
     def of(cls, analysis: Analysis, source: str | None) -> Origin:
         """The origin of an analysis: its front matter as data where that was asked for."""
         data = analysis.front_matter_data
         front_matter = analysis.front_matter if data is None else data
-        return cls(source, front_matter, analysis.annotations)
+        return cls(source, front_matter, analysis.annotations, analysis.pages)
 
     def metadata(self, start: int, end: int) -> dict[str, Any]:
         """The document's front matter, and what is annotated of ``[start, end)``."""
@@ -112,6 +114,7 @@ def assemble(
         chunk.embed_token_count = embed_tokens
         chunk.oversize = tokens > budget
         chunk.metadata = origin.metadata(own, end)
+        chunk.pages = pages_of(origin.pages, start, end)
         chunk.__class__ = Chunk
         yield chunk
         number += 1

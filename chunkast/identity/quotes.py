@@ -31,6 +31,8 @@ class Citation:
     end_byte: where it ends, in bytes of UTF-8, exclusive.
     start_line: the line in which it begins, from 1.
     end_line: the line of its last character, from 1, inclusive.
+    pages: the first and the last page of the chunks that it begins and ends in, from 1; ``None``
+        in a source text, and where chunks have no pages.
     chunk_ids: the chunks that contain all of it: none if it is divided between chunks, two
         or more if it is in an overlap.
     """
@@ -43,6 +45,7 @@ class Citation:
     start_line: int
     end_line: int
     chunk_ids: tuple[str, ...] = ()
+    pages: tuple[int, int] | None = None
 
 
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
@@ -180,6 +183,7 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk]) -> Iterator[Citation]:
             begin.start_line + maps[one].line(start - begin.start_index) - 1,
             stop.start_line + maps[two].line(end - 1 - stop.start_index) - 1,
             tuple(_containing(chunks, one, start, end)),
+            None if begin.pages is None or stop.pages is None else (begin.pages[0], stop.pages[1]),
         )
 
 

@@ -45,7 +45,7 @@ _PLAIN_FIELDS: Final = (
 )
 # Columns that a step after the first added: NULL in the rows of before, and where there is nothing
 # to say. ``embed_text`` is for one that is not ``text`` between two others.
-LATER_COLUMNS: Final = ("embed_text",)
+LATER_COLUMNS: Final = ("embed_text", "pages")
 COLUMNS: Final = (
     *_PLAIN_FIELDS,
     "position",
@@ -97,6 +97,7 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
         int(chunk.oversize),
         as_json(chunk.metadata),
         None if at >= 0 else embed,
+        None if chunk.pages is None else as_json(chunk.pages),
     )
 
 
@@ -137,6 +138,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
         embed_text=embed,
         oversize=bool(stored["oversize"]),
         metadata=metadata,
+        pages=None if stored["pages"] is None else tuple(json.loads(stored["pages"])),
     )
 
 

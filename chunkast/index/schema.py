@@ -114,6 +114,7 @@ STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
         _add_checksums,
     ),
     ("ALTER TABLE chunks ADD COLUMN embed_text TEXT",),
+    ("ALTER TABLE chunks ADD COLUMN pages TEXT",),
 )
 
 

@@ -47,6 +47,7 @@ class Hit:
     token_count: how many tokens ``text`` has.
     headings: the titles of the sections around the chunk, outermost first.
     score: the score by BM25; higher is better.
+    pages: the first and the last page that the chunk is on, from 1; ``None`` without pages.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Hit:
     token_count: int
     headings: tuple[str, ...]
     score: float
+    pages: tuple[int, int] | None = None
 
     @property
     def place(self) -> str:
@@ -160,4 +162,5 @@ def _hit(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate])
         token_count=_tokens(candidate, alone=alone),
         headings=chunk.headings,
         score=candidate.score,
+        pages=chunk.pages,
     )

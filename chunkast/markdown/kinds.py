@@ -40,6 +40,8 @@ class Construct:
     section: at the top level it opens a section.
     pseudo: it is a heading where ``pseudo_headings`` asks for it.
     labels: right before a heading it belongs to the heading's section.
+    edge: it stands at the edge of a page, where the text around it may go on.
+    mark: it marks that edge, and says nothing else.
     plain: text without a mark of its own, of which Obsidian and others make more.
     nests: it is a level of nesting for itself and the blocks inside it.
     quotes: its lines begin with a mark, so that a line of nothing else is blank.
@@ -67,6 +69,8 @@ class Construct:
     section: bool = False
     pseudo: bool = False
     labels: bool = False
+    edge: bool = False
+    mark: bool = False
     plain: bool = False
     nests: bool = False
     quotes: bool = False
@@ -113,6 +117,13 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
             # The lines of a fence around a whole text.
             Construct("answer", "lines", heads=True, labels=True, unnamed=True),
             Construct("answer-end", "lines", clings=True, unnamed=True),
+            # Marks where a page begins or ends; lines that stand on page after page.
+            Construct(
+                "page-begin", "lines", heads=True, labels=True, edge=True, mark=True, unnamed=True
+            ),
+            Construct("page-end", "lines", clings=True, edge=True, mark=True, unnamed=True),
+            Construct("running-head", "prose", heads=True, edge=True),
+            Construct("running-foot", "prose", clings=True, edge=True),
             _own("math", "lines", delimited=True),
             _own("html", "lines"),
             # HTML without text: what opens an element around the blocks after it, an anchor, a

@@ -18,6 +18,12 @@ __all__ = ("Prose",)
 
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
+_BLANK_LINES = re.compile(r"(?<=\S)[ \t]*(?:\r\n?|\n)(?:[ \t\f]*(?:\r\n?|\n))+(?=[ \t]*\S)")
+
+
+def _as_blanks(lines: re.Match[str]) -> str:
+    return " " * (lines.end() - lines.start())
+
 
 class Prose:
     """One leaf's text as the parser read it, mapped to the source line by line.
@@ -36,6 +42,9 @@ class Prose:
         self.text = text[block.start : block.end]
         if block.content:
             self._map_lines(block)
+        else:
+            # Blank lines are in no paragraph but one that goes on over the edge of a page.
+            self.text = _BLANK_LINES.sub(_as_blanks, self.text)
 
     def _map_lines(self, block: Block) -> None:
         content = block.content

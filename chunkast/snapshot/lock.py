@@ -70,6 +70,7 @@ _CELL: Final = re.compile(r"  cell (\".*\")")
 _CUT: Final = re.compile(r"  cut (\".*\") (\S+)")
 _UNDER: Final = re.compile(r"  under (\[.*\])")
 _KINDS: Final = re.compile(r"  kinds (\[.*\])")
+_PAGES: Final = re.compile(f"  pages ({_NUMBER}) ({_NUMBER})")
 _HASH: Final = re.compile("  hash ([0-9a-f]{16}) embed ([0-9a-f]{16})")
 _AT: Final = re.compile(
     f"  at lines ({_STEP}) ({_NUMBER}) chars ({_STEP}) ({_NUMBER}) bytes ({_STEP}) ({_NUMBER})"
@@ -167,6 +168,8 @@ def _stanza(chunk: ChunkRecord, last: ChunkRecord | None) -> Iterator[str]:
         yield f"  cut {_json(chunk.cut.kind)} {shown}"
     yield f"  under {_json(chunk.headings)}"
     yield f"  kinds {_json(chunk.kinds)}"
+    if chunk.pages:
+        yield f"  pages {' '.join(map(str, chunk.pages))}"
     yield f"  hash {chunk.content_hash} embed {chunk.embed_hash}"
     yield (
         f"  at lines {place.start_line - before.end_line:+} {place.end_line - place.start_line}"
@@ -351,6 +354,7 @@ class _Reader:
         cut = self.optional(_CUT)
         under = self.match(_UNDER, "'under'")
         kinds = self.match(_KINDS, "'kinds'")
+        pages = self.optional(_PAGES)
         hashes = self.match(_HASH, "'hash'")
         at = self.match(_AT, "'at'")
         repeats = self.optional(_REPEATS)
@@ -373,6 +377,7 @@ class _Reader:
             repeats="" if repeats is None else self.text(repeats[1]),
             metadata=(at[9].removeprefix(_NOTHING) if at[9] else before.metadata if before else ""),
             place=_place(_end_of(before, cell), at),
+            pages=() if pages is None else (int(pages[1]), int(pages[2])),
         )
 
     def cut(self, found: re.Match[str]) -> CutRecord:

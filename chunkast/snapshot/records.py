@@ -107,6 +107,7 @@ class ChunkRecord:
     repeats: the first 60 characters with the overlap; empty without one.
     metadata: the first 12 digits of the SHA-256 of its metadata as JSON; empty if it has none.
     place: where it is.
+    pages: the first and the last page that it is on; empty without pages.
     """
 
     id: str
@@ -125,6 +126,7 @@ class ChunkRecord:
     repeats: str
     metadata: str
     place: Place
+    pages: tuple[int, ...] = ()
 
     @property
     def own(self) -> tuple[int, int]:
@@ -284,6 +286,7 @@ def _record(chunk: Chunk, cut: CutRecord | None, cell: str, part: int) -> ChunkR
             chunk.overlap,
             SourceMap(chunk.text).line(chunk.overlap) - 1 if chunk.overlap else 0,
         ),
+        pages=chunk.pages or (),
     )
 
 

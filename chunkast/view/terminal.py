@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from chunkast.model import BreakPoint, Chunk
+from chunkast.text.pages import pages_note
 from chunkast.text.source_map import line_starts
 from chunkast.view.budgets import BudgetView, View
 from chunkast.view.visible import shorten, visible
@@ -99,7 +100,7 @@ class _Page:
         from rich.text import Text
 
         tokens = f"{chunk.token_count:,}/{self.budget.max_tokens:,} tokens"
-        place = f"lines {chunk.start_line:,}-{chunk.end_line:,}"
+        place = f"lines {chunk.start_line:,}-{chunk.end_line:,}{pages_note(chunk.pages)}"
         parts = [f"{chunk.index + 1:,}", tokens, place]
         if chunk.overlap:
             parts.append(f"{chunk.overlap:,} characters of overlap")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Final
 
 from chunkast.model import Chunk
+from chunkast.text.pages import pages_note
 
 __all__ = ("encode_text", "page", "write_text")
 
@@ -30,7 +31,7 @@ def encode_text(chunks: Iterable[Chunk]) -> bytes:
 def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
     for chunk in chunks:
         source = "-" if chunk.source is None else chunk.source
-        place = f"{source}:{chunk.start_line}-{chunk.end_line}"
+        place = f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
         written = page(
             place, chunk.token_count, chunk.headings, chunk.text, oversize=chunk.oversize
         )

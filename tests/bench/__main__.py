@@ -21,6 +21,7 @@ from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
     calls,
     compare,
+    converted,
     index,
     memory,
     retrieval,
@@ -48,6 +49,7 @@ BENCHES = {
         stability,
         index,
         compare,
+        converted,
         retrieval,
     )
 }

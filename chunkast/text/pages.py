@@ -1,0 +1,151 @@
+"""The marks that converters leave where a page begins or ends, and the pages they tell."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from chunkast.text.white_space import is_blank
+
+__all__ = ("MARKERS", "Marker", "PageMark", "page_marks", "page_starts", "pages_note", "pages_of")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A mark that stands alone on its line.
+
+    pattern: matches it; its group is the number of a page, where it has one.
+    role: it "begins" the page of that number, or "ends" it; it "breaks" pages and has no number;
+        or it only "says" something about its page.
+    first: the number of a document's first page.
+    seen: where it was seen.
+    """
+
+    pattern: str
+    role: str
+    first: int = 1
+    seen: str = ""
+
+
+# Of those that match a line the first counts. A form feed breaks pages wherever it stands.
+MARKERS: Final = (
+    Marker(r"-{3,} ?end of page[= ](\d{1,6}) ?-{3,}", "ends", 0, "pymupdf4llm"),
+    Marker(r"\{(\d{1,6})\}-{20,}", "begins", 0, "marker"),
+    Marker(r"(?i:<!-- *page[-_ ]?break *-->)", "breaks", 1, "Azure, docling-serve"),
+    Marker(r"<!-- *Page(?:Number|Header|Footer) *=[^\r\n]{0,500}?-->", "says", 1, "Azure"),
+    Marker(r"<!-- *Slide number: *(\d{1,6}) *-->", "begins", 1, "markitdown"),
+    Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins", 1, "texts that were prepared by hand"),
+)
+_FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """A mark ``[start, end)`` in a text, and the number in it; None if it has none.
+
+    ``begins``: it belongs to the text after it.
+    """
+
+    start: int
+    end: int
+    marker: Marker
+    number: int | None
+    begins: bool
+
+
+def page_marks(text: str, own: str | None = None) -> list[PageMark]:
+    """The marks in ``text``, in order. ``own`` is a user's pattern, tried first.
+
+    The name of its group says what the number is of: the page that it "begins" or "ends".
+    """
+    markers: tuple[Marker, ...] = MARKERS
+    if own is not None:
+        role = next(iter(re.compile(own).groupindex), "breaks")
+        markers = (Marker(own, role), *MARKERS)
+    lines = _lines(tuple(marker.pattern for marker in markers))
+    marks: list[PageMark] = []
+    for found in lines.finditer(text):
+        place = int((found.lastgroup or "m0")[1:])
+        group = lines.groupindex[f"m{place}"]
+        marker = markers[place]
+        numbered = marker.role in ("begins", "ends")
+        start, end = found.span(group)
+        # What is said right after a break is of the page that begins there.
+        last = marks[-1] if marks and marker.role == "says" else None
+        begins = last is not None and (last.begins or last.marker.role == "breaks")
+        if last is not None and begins:
+            begins = is_blank(text[last.end : start])
+        marks.append(
+            PageMark(
+                start,
+                end,
+                marker,
+                int(found[group + 1]) if numbered else None,
+                begins or marker.role == "begins",
+            )
+        )
+    if "\f" in text:
+        marks += (
+            PageMark(at.start(), at.end(), _FORM_FEED, None, begins=False)
+            for at in re.finditer("\f", text)
+        )
+        marks.sort(key=lambda mark: mark.start)
+    return marks
+
+
+@lru_cache(maxsize=8)
+def _lines(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    either = "|".join(f"(?P<m{place}>{pattern})" for place, pattern in enumerate(patterns))
+    return re.compile(rf"^[ \t]*(?:{either})[ \t]*\r?$", re.MULTILINE)
+
+
+def page_starts(marks: Sequence[PageMark]) -> Iterator[tuple[int, int]]:
+    """Where each page begins, and its number, from 1.
+
+    Marks without numbers do not count beside such that have them.
+    """
+    numbered = [mark for mark in marks if mark.number is not None]
+    counted = numbered or [mark for mark in marks if mark.marker.role == "breaks"]
+    if not counted:
+        return
+    # A first mark says itself whether the pages are counted from 0.
+    number = counted[0].number
+    first = counted[0].marker.first if number is None or number > 1 else number
+    page = 1 if number is None else max(1, number - first + 1 - counted[0].begins)
+    yield 0, page
+    for mark in counted:
+        if mark.number is None:
+            page += 1
+        else:
+            page = max(1, mark.number - first + 1 + (not mark.begins))
+        yield mark.start if mark.begins else mark.end, page
+
+
+def pages_note(pages: tuple[int, int] | None) -> str:
+    """What is put after a place in a document: "  p. 3", "  pp. 3-4", or "" without pages.
+
+    >>> pages_note((3, 4))
+    '  pp. 3-4'
+    """
+    if pages is None:
+        return ""
+    first, last = pages
+    return f"  p. {first}" if first == last else f"  pp. {first}-{last}"
+
+
+def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
+    """The first and the last page of ``[start, end)``; None without pages."""
+    if not starts:
+        return None
+    first, last = (
+        starts[max(bisect_right(starts, pos, key=_position) - 1, 0)][1] for pos in (start, end - 1)
+    )
+    return first, last
+
+
+def _position(start: tuple[int, int]) -> int:
+    return start[0]

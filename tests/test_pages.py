@@ -1,0 +1,156 @@
+"""Pages: from the marks of converters to chunks, and what goes on over a mark."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, locate_quote
+from chunkast.text.white_space import is_blank
+from tests.checks import check_promises
+from tests.strategies import PAGE_MARKS, paged
+
+# Of a converter: the mark of page {n} (counted as it does), and where it stands.
+CONVERTERS = {
+    "pymupdf4llm": ("--- end of page={n} ---", 0, "after"),
+    "marker": ("{{{n}}}" + "-" * 48, 0, "before"),
+    "azure": ('<!-- PageNumber="{n}" -->\n<!-- PageBreak -->', 1, "between"),
+    "azure, at the top": ('<!-- PageBreak -->\n\n<!-- PageNumber="{n}" -->', 1, "between"),
+    "docling": ("<!-- page-break -->", 1, "between"),
+    "markitdown": ("<!-- Slide number: {n} -->", 1, "before"),
+    "by hand": ("<!-- page {n} -->", 1, "before"),
+    "pdftotext": ("\f", 1, "between"),
+}
+
+
+def document(mark: str, first: int, where: str, pages: int, body: str = "") -> str:
+    """Pages of three paragraphs, each of which names its page."""
+    texts = [
+        "\n\n".join(f"On page {n} {chr(96 + n) * 3} says {m}. {body}" for m in range(3))
+        for n in range(1, pages + 1)
+    ]
+    marks = [mark.format(n=n + first) for n in range(pages)]
+    if where == "between":
+        joined = "".join(f"{t}\n\n{m}\n\n" for t, m in zip(texts[:-1], marks[:-1], strict=True))
+        return joined + texts[-1]
+    pair = "{t}\n\n{m}\n\n" if where == "after" else "{m}\n\n{t}\n\n"
+    return "".join(pair.format(t=t, m=m) for t, m in zip(texts, marks, strict=True))
+
+
+def said(chunk: Chunk) -> tuple[int, int]:
+    """The first and the last page that the text of a chunk names."""
+    numbers = [int(number) for number in re.findall(r"On page (\d+)", chunk.text)]
+    return numbers[0], numbers[-1]
+
+
+@pytest.mark.parametrize("converter", CONVERTERS)
+@pytest.mark.parametrize("budget", [30, 90, 400])
+def test_chunks_have_their_pages(converter: str, budget: int) -> None:
+    text = document(*CONVERTERS[converter], pages=14)
+    chunks = check_promises(text, ChunkConfig(max_tokens=budget))
+    assert len(chunks) > 1
+    for chunk in chunks:
+        assert chunk.pages == said(chunk), chunk.text
+        assert "---" not in chunk.embed_text
+        assert "<!--" not in chunk.embed_text
+        assert Chunk.from_dict(chunk.to_dict()) == chunk
+    kept = Chunker(max_tokens=budget, page_markers_in_embed=True).chunk(text)
+    assert all(chunk.text in chunk.embed_text for chunk in kept)
+    assert all(chunk.pages is None for chunk in Chunker(extensions=()).chunk(text))
+
+
+def test_a_converter_may_begin_anywhere_and_count_from_one() -> None:
+    for first, pages in ((0, (1, 2, 3)), (1, (1, 2, 3)), (7, (8, 9, 10))):
+        text = document("--- end of page={n} ---", first, "after", pages=3)
+        chunks = Chunker(max_tokens=30, overlap=0).chunk(text)
+        assert sorted({chunk.pages[0] for chunk in chunks if chunk.pages}) == list(pages)
+
+
+def test_marks_of_a_users_own() -> None:
+    begins = document("[p {n}]", 1, "before", pages=5)
+    ends = document("[p {n}]", 1, "after", pages=5)
+    for text, pattern in ((begins, r"\[p (?P<begins>\d+)\]"), (ends, r"\[p (?P<ends>\d+)\]")):
+        for chunk in Chunker(max_tokens=40, overlap=0, page_markers=pattern).chunk(text):
+            assert chunk.pages == said(chunk)
+            assert "[p" not in chunk.embed_text
+    for wrong in ("(", r"(\d+)", r"(?P<page>\d)", 3):
+        with pytest.raises(ConfigError, match="page_markers"):
+            Chunker(page_markers=wrong)  # type: ignore[arg-type]
+
+
+def test_a_sentence_a_list_and_a_table_go_on_over_a_mark() -> None:
+    mark = "\n\n<!-- page {} -->\n\n"
+    words = "Some words stand here. " * 20
+    text = f"{words}This sentence goes on{mark.format(2)}and ends here. {words}"
+    [paragraph] = [leaf for leaf in Chunker().analyze(text).blocks.leaves() if leaf.kind != "blank"]
+    assert (paragraph.kind, paragraph.start, paragraph.end) == ("paragraph", 0, len(text))
+    chunks = check_promises(text, ChunkConfig(max_tokens=60, overlap=0))
+    [over] = [chunk for chunk in chunks if "goes on" in chunk.text]
+    assert "and ends here." in over.text
+    assert "goes on and ends here." in over.embed_text
+    assert over.pages == (1, 2)
+
+    listed = f"- one{mark.format(2)}- two\n"
+    assert [block.kind for block in Chunker().analyze(listed).blocks.children] == ["list"]
+    table = f"| a | b |\n|---|---|\n| 1 | 2 |{mark.format(2)}| 3 | 4 |\n"
+    assert [block.kind for block in Chunker().analyze(table).blocks.children] == ["table"]
+    assert "| 1 | 2 |\n| 3 | 4 |" in Chunker().chunk(table)[0].embed_text
+    html = f"<table><tr><td>1</td></tr>{mark.format(2)}<tr><td>2</td></tr></table>\n"
+    assert [block.kind for block in Chunker().analyze(html).blocks.children] == ["html-table"]
+
+
+def test_what_ends_before_a_mark_and_what_is_in_code_stays_apart() -> None:
+    mark = "\n\n<!-- page 2 -->\n\n"
+    for text in (f"It ends.{mark}and so on", f"A title{mark}The text", f"# A title{mark}the text"):
+        leaves = [leaf.kind for leaf in Chunker().analyze(text).blocks.leaves()]
+        assert len([kind for kind in leaves if kind not in {"blank", "page-begin"}]) == 2
+    fence = f"```\na{mark}b\n```\n"
+    assert Chunker().analyze(fence).pages == ()
+
+
+def test_running_heads_are_told_and_left_out_on_request() -> None:
+    pages = [
+        f"Chapter 1: Things {n}\n\n{'Some words stand here and ' * 9} {n}\n\n{chr(96 + n) * 3} goes on.\n\nPage {n} of 8"
+        for n in range(1, 9)
+    ]
+    text = "".join(f"{page}\n\n--- end of page={n} ---\n\n" for n, page in enumerate(pages))
+    leaves = [leaf.kind for leaf in Chunker().analyze(text).blocks.leaves()]
+    assert (
+        leaves.count("running-head") == 7
+    )  # what is at the ends of the text is at the edge of no mark
+    assert leaves.count("running-foot") == 7
+    for left_out in (False, True):
+        config = ChunkConfig(max_tokens=120, running_heads_in_embed=not left_out)
+        chunks = check_promises(text, config)
+        assert sum("Chapter 1" in chunk.text for chunk in chunks) >= 8
+        assert all(
+            ("Chapter 1" not in chunk.embed_text) == left_out
+            for chunk in chunks[1:]
+            if "Chapter 1" in chunk.text
+        )
+
+
+def test_a_citation_says_the_page() -> None:
+    chunks = Chunker(max_tokens=40, overlap=0).chunk(
+        document("<!-- page {n} -->", 1, "before", pages=5), "a.md"
+    )
+    [found] = locate_quote("On page 3 ccc says 1.", chunks)
+    assert found.pages == (3, 3)
+    assert found.start_line
+
+
+@given(paged(), st.sampled_from([7, 40, 90]), st.sampled_from([0, 0.3]), st.booleans())
+def test_promises(text: str, budget: int, overlap: float, trim: bool) -> None:
+    check_promises(text, ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim))
+
+
+@given(paged(), st.sampled_from([90, 200]))
+def test_a_mark_is_never_a_chunk(text: str, budget: int) -> None:
+    marks = "|".join(re.escape(mark) for mark in PAGE_MARKS)
+    chunks = Chunker(max_tokens=budget, overlap=0).chunk(text)
+    for chunk in chunks:
+        alone = is_blank(re.sub(marks, "", chunk.text))
+        assert not alone or len(chunks) == 1
