@@ -73,12 +73,19 @@ def _unigram() -> tuple[Tokenizer, Any]:
 
 
 def _bpe_of_spaces() -> tuple[Tokenizer, Any]:
-    """Llama 2: no pre-tokenizer, spaces marked by the normalizer."""
+    """No pre-tokenizer, spaces marked by the normalizer, tokens of several words."""
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN, fuse_unk=True))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
     )
     return tokenizer, trainers.BpeTrainer
+
+
+def _bpe_marked() -> tuple[Tokenizer, Any]:
+    """Llama 2: no pre-tokenizer once it is trained, spaces marked by the normalizer."""
+    tokenizer, trainer = _bpe_of_spaces()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", behavior="merged_with_next")
+    return tokenizer, trainer
 
 
 def _bpe_lower() -> tuple[Tokenizer, Any]:
@@ -97,6 +104,7 @@ FAMILIES: Final[dict[str, Callable[[], tuple[Tokenizer, Any]]]] = {
     "byte-level with a pattern": _byte_level_pattern,
     "unigram": _unigram,
     "bpe of spaces": _bpe_of_spaces,
+    "bpe of marked words": _bpe_marked,
     "bpe of words": _bpe_lower,
 }
 
@@ -116,6 +124,8 @@ def train(family: str) -> Tokenizer:
         # Without a pre-tokenizer, training takes each text for one word.
         texts = [" ".join(line.split()[:6]) for text in texts for line in text.splitlines()]
     tokenizer.train_from_iterator(texts, trainer(show_progress=False, **settings))
+    if family == "bpe of marked words":
+        tokenizer.pre_tokenizer = None
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )

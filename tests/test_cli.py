@@ -27,6 +27,7 @@ import chunkast
 from chunkast.cli.main import main
 from chunkast.cli.stats import _histogram, _spread
 from chunkast.markdown import parser_note
+from chunkast.tokens import encoder_note
 
 if os.name == "posix":
     import pty
@@ -182,7 +183,7 @@ def test_help_and_version(tmp_path: Path) -> None:
     version = run("--version", cwd=tmp_path)
     assert (version.returncode, version.stdout) == (
         0,
-        f"chunkast {chunkast.__version__}\n{parser_note()}\n".encode(),
+        f"chunkast {chunkast.__version__}\n{parser_note()}\n{encoder_note()}\n".encode(),
     )
 
 
@@ -284,7 +285,9 @@ def test_main_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert main(["chunk"]) == 2
     assert main([]) == 2
-    assert capsys.readouterr().out == f"chunkast {chunkast.__version__}\n{parser_note()}\n"
+    assert capsys.readouterr().out == (
+        f"chunkast {chunkast.__version__}\n{parser_note()}\n{encoder_note()}\n"
+    )
 
 
 # Which files

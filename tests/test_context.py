@@ -38,6 +38,7 @@ def context(
     path: tuple[str, ...] = (),
     shown: str = "headings",
     count: Callable[[str], int] = tokens,
+    text: str = "w" * 99,
     adds_up: Callable[[int], bool] = lambda _: False,
 ) -> Context:
     return Context(
@@ -47,6 +48,7 @@ def context(
         front_matter,
         path=path,
         count=count,
+        count_after=lambda before, start, end: count(before + text[: end - start]),
         adds_up=adds_up,
     )
 
@@ -257,8 +259,11 @@ def test_words_may_join_what_is_put_before_them() -> None:
     found = context(12, headings=(), frames=(Frame(100, 200, "| a b |", "c"),), count=words)
     assert found.around("d e", 2, 150, 150, 160) == ("| a b |", "c", 5)
     # Parts that are too much by a few tokens may fit together.
-    found = context(16, headings=(), frames=(Frame(100, 200, "a b c d e f g h"),), count=words)
-    assert found.around("1 2 3 4 5 6 7 8 9", 9, 150, 150, 160) == ("a b c d e f g h", "", 16)
+    text = "1 2 3 4 5 6 7 8 9"
+    found = context(
+        16, headings=(), frames=(Frame(100, 200, "a b c d e f g h"),), count=words, text=text
+    )
+    assert found.around(text, 9, 150, 150, 160) == ("a b c d e f g h", "", 16)
 
 
 def test_what_is_too_much_by_far_is_not_counted() -> None:

@@ -600,7 +600,7 @@ def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
     assert {part for _, part in parts("w" * 101 + "\n", 64)} == {"ww", "w\n"}
     assert {part for _, part in parts("w " * 100 + "\n", 96)} == {"w w w ", "w \n"}
     # Points are closer where the tokens are.
-    heavy = {"encoding": lambda text: 40 * text.count("W")}
+    heavy = {"counter": Counter("heavy", lambda text: 40 * text.count("W"))}
     found = parts("x" * 900 + "WWWW\n", 64, **heavy)
     assert [part for _, part in found] == [*["x" * 11] * 81, *"x" * 9, *"W" * 4, "\n"]
     found = parts("x " * 450 + "W W W W\n", 64, **heavy)

@@ -26,8 +26,6 @@ from tokenizers import (
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
 from chunkast.cli.main import main
 from chunkast.identity.fingerprint import config_values
-from chunkast.text.source_map import line_starts
-from chunkast.tokens import TokenIndex, resolve_counter
 from tests.checks import check_promises
 from tests.hf import FAMILIES, UNKNOWN, own_count, train
 from tests.strategies import documents, nasty_text
@@ -52,75 +50,6 @@ def test_promises_hold_in_any_tokenizer(text: str, family: str, budget: int) -> 
     check_promises(text, ChunkConfig(encoding=train(family), max_tokens=budget))
 
 
-# What a tokenizer of words may take for a part of one, for a mark on one, or for nothing.
-HOSTILE = st.lists(
-    st.sampled_from(
-        (
-            *(
-                "word",
-                "Wörd",
-                "A1",
-                "1a",
-                "[CLS]",
-                "[CLS",
-                "]",
-                "[UNK]",
-                "İ",
-                "ΐ",
-                "한국",
-                "\u1100\u1161",
-            ),
-            *(
-                "中",
-                "、",
-                "ﬁ",
-                "½",
-                "a\u0301",
-                "\u0301",
-                "\u302e",
-                "\u0327",
-                "x" * 120,
-                "…",
-                ".",
-                "'",
-            ),
-            *(" ", "\n", "\r\n", "\t", "\r", "\xa0", "\u3000", "\x85", "\u2028", "\u200b", "\xad"),
-            *(
-                "\x0b",
-                "\x0c",
-                "\x1c",
-                "\0",
-                "\x7f",
-                "\ufffd",
-                "\ud83d",
-                "\udc00",
-                "👍",
-                "\ue000",
-                "_",
-            ),
-        )
-    ),
-    max_size=30,
-).map("".join)
-
-
-@given(HOSTILE | nasty_text(), st.sampled_from([1, 60]), st.data())
-def test_words_count_as_the_tokenizer_counts_them(
-    text: str, times: int, data: st.DataObject
-) -> None:
-    text *= times
-    tokenizer = train("wordpiece")
-    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
-    assert counter.spaced
-    index = TokenIndex(text, counter, line_starts(text)[1:-1])
-    place = st.integers(0, len(text))
-    for _ in range(6):
-        start, end = sorted((data.draw(place), data.draw(place)))
-        assert index.count(start, end) == count(text[start:end])
-        assert start == end or count(text[start:end]) <= index.at_most(start, end)
-    assert index.count(0, len(text)) == counter.count(text) == count(text)
-
-
 # A lower-case word has no token, or three, where the text ends with END, and one elsewhere.
 @pytest.mark.parametrize("instead", ["", "x y z"])
 def test_estimates_that_mislead(instead: str) -> None:
@@ -142,15 +71,6 @@ def test_documents_in_any_tokenizer(family: str) -> None:
         for chunk in chunker.chunk(path.read_text("utf-8"), path.name):
             assert chunk.token_count == count(chunk.text) <= 120
             assert chunk.embed_token_count == count(chunk.embed_text) <= 120
-
-
-def test_tokens_with_white_space_are_no_words() -> None:
-    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
-    tokenizer.add_tokens(["two words"])
-    counter = resolve_counter(tokenizer)
-    assert not counter.spaced
-    text = "one two words three"
-    assert counter.count(text) == own_count(tokenizer)(text)
 
 
 def test_truncation_and_padding_touch_no_count(folder: Path) -> None:

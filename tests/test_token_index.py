@@ -29,7 +29,6 @@ from chunkast import ConfigError
 from chunkast.tokens import (
     NOT_EXACT,
     Counter,
-    TokenIndex,
     is_far_above,
     long_space,
     pretokens,
@@ -38,11 +37,12 @@ from chunkast.tokens import (
 )
 from chunkast.tokens import index as index_module
 from chunkast.tokens import resolve as resolve_module
-from chunkast.tokens.index import Exact
+from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pretokens import CountFunctions, PretokenCounter, by_pretokens
+from chunkast.tokens.spans import Exact
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
-from tests.units import W_ALONE, W, tokens
+from tests.units import W_ALONE, W, by_tiktoken, tokens
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 # Loaded once; what is made of them is made anew by every test.
@@ -77,7 +77,7 @@ def pretoken_ends(name: str, text: str, start: int) -> list[int]:
     ],
 )
 def test_known_characters_are_counted_by_pretokens(name: str, text: str) -> None:
-    counter = resolve_counter(OF[name])
+    counter = by_tiktoken(OF[name])
     assert counter.name == name
     assert isinstance(getattr(counter.count, "__self__", None), PretokenCounter)
     for _ in range(2):
@@ -113,7 +113,7 @@ def test_a_text_with_unknown_characters_is_encoded(name: str, text: str) -> None
 
 
 def test_few_pretokens_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    counter = resolve_counter(OF["cl100k_base"]).count
+    counter = by_tiktoken(OF["cl100k_base"]).count
     remembered = counter.__self__._tokens.__self__  # type: ignore[attr-defined]
     assert counter("a" * 64) == number("cl100k_base", "a" * 64)
     counter("b" * 65)

@@ -9,13 +9,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
+from unittest.mock import patch
 
 from chunkast import BreakPoint, ChunkConfig
 from chunkast.engine.layout import Layout
 from chunkast.scores import SCORES
-from chunkast.tokens import Counter, TokenIndex
+from chunkast.tokens import Counter, resolve_counter
+from chunkast.tokens.index import TokenIndex
+from chunkast.tokens.vocabulary import load_encoding
 
-__all__ = ("W_ALONE", "Unit", "W", "config", "row", "tokens")
+__all__ = ("W_ALONE", "Unit", "W", "by_tiktoken", "config", "row", "tokens")
 
 # A unit is its text, or how many tokens it has: then it is a block with a blank line after it.
 Unit = int | str
@@ -76,3 +79,9 @@ def row(
         context_tokens=lambda pos: context(starts.index(pos)),
         suffix_tokens=lambda pos: suffix(starts.index(pos)),
     )
+
+
+def by_tiktoken(encoding: object) -> Counter:
+    """The counter of one of tiktoken's encodings, without the faster encoder."""
+    with patch("chunkast.tokens.resolve.by_fast_encoder", lambda _encoding, others, _table: others):
+        return resolve_counter(load_encoding(encoding) if isinstance(encoding, str) else encoding)

@@ -77,8 +77,9 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
         from chunkast.markdown import parser_note
+        from chunkast.tokens import encoder_note
 
-        version = f"chunkast {chunkast.__version__}\n{parser_note()}\n"
+        version = f"chunkast {chunkast.__version__}\n{parser_note()}\n{encoder_note()}\n"
         parser._print_message(version, sys.stdout)  # noqa: SLF001 - our own, above
         parser.exit()
 

@@ -36,7 +36,7 @@ from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import InlineSpan, SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
-from chunkast.tokens import TokenIndex
+from chunkast.tokens import SpanCounts
 
 __all__ = ("Divider", "Division", "Frame")
 
@@ -76,7 +76,7 @@ class _Piece:
     sentence_share: float
     blocked: SpanSet
     scores: Mapping[str, float]
-    index: TokenIndex
+    index: SpanCounts
     step: int
     syntax: Sequence[SyntaxPoint]
     tables: HtmlTables

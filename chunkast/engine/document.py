@@ -11,7 +11,7 @@ from chunkast.engine.measure import Measure
 from chunkast.engine.protected import protected_spans
 from chunkast.model import Analysis
 from chunkast.text.spans import SpanSet
-from chunkast.tokens import Counter, TokenIndex
+from chunkast.tokens import Counter, SpanCounts, index_of
 
 __all__ = ("Document",)
 
@@ -28,7 +28,7 @@ class Document:
     text: str
     parsed: str
     leaves: Leaves
-    index: TokenIndex
+    index: SpanCounts
     measure: Measure
     protected: SpanSet
     references: frozenset[str]
@@ -46,7 +46,7 @@ class Document:
         text = analysis.text
         # The later cells of a notebook have that of the first.
         drop = config.front_matter_text == "drop" and text.startswith(analysis.front_matter)
-        index = TokenIndex(text, counter, leaves.starts)
+        index = index_of(text, counter, leaves.starts)
         measure = Measure(text, index, config.budget, config.trim)
         return cls(
             text=text,

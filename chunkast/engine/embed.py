@@ -36,15 +36,19 @@ class Context:
         *,
         path: tuple[str, ...] = (),
         count: Callable[[str], int],
+        count_after: Callable[[str, int, int], int],
         adds_up: Callable[[int], bool],
     ) -> None:
         """``path`` is the heading path before the first of ``headings``; ``count(text)`` counts tokens.
+
+        ``count_after(before, start, end)`` counts those of a span of the document after a text.
 
         ``adds_up(pos)`` says whether a text that ends with a line end, and the text from
         ``pos`` on put after it, have the tokens of both.
         """
         self._config = config
         self._count = count
+        self._count_after = count_after
         self._adds_up = adds_up
         self._headings = headings
         self._heading_starts = [heading.start for heading in headings]
@@ -106,10 +110,12 @@ class Context:
                     break  # the text has been counted
                 if tokens + self._tokens(before) > budget + 8:
                     continue  # too much by far; the sum is exact but for a token or two
-                if verbatim and not closing and before.endswith("\n") and self._adds_up(start):
+                if closing or not verbatim:
+                    count = self._count(before + text + closing)
+                elif before.endswith("\n") and self._adds_up(start):
                     count = self._tokens(before) + tokens
                 else:
-                    count = self._count(before + text + closing)
+                    count = self._count_after(before, start, start + len(text))
                 if count <= budget:
                     return before, closing, count
         return "", "", tokens

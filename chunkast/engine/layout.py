@@ -18,7 +18,7 @@ from chunkast.model import BreakPoint
 from chunkast.text.source_map import positions_in
 from chunkast.text.spans import content_end, trim_start
 from chunkast.text.white_space import WHITE_SPACE
-from chunkast.tokens import NOT_EXACT, TokenIndex, is_far_above
+from chunkast.tokens import NOT_EXACT, SpanCounts, is_far_above
 
 __all__ = ("TRIMMED", "Layout")
 
@@ -34,7 +34,7 @@ class Layout:
     def __init__(
         self,
         text: str,
-        index: TokenIndex,
+        index: SpanCounts,
         points: Sequence[BreakPoint],
         config: ChunkConfig,
         *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chunkast.text.spans import trim_span
-from chunkast.tokens import TokenIndex, is_far_above
+from chunkast.tokens import SpanCounts, is_far_above
 
 __all__ = ("Measure",)
 
@@ -18,7 +18,7 @@ class Measure:
     """
 
     text: str
-    index: TokenIndex
+    index: SpanCounts
     budget: int
     trim: bool
 

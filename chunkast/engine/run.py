@@ -43,7 +43,7 @@ def chunks_of(
     All is packed when this returns. ``parts`` counts the chunks of each location, and goes on
     from document to document.
     """
-    unpacked = analysis if counter.token_starts is not None else None
+    unpacked = analysis if counter.is_estimated else None
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than all that comes after it, which needs the leaves.
     analysis = replace(analysis, blocks=_NO_TREE)
@@ -65,6 +65,7 @@ def chunks_of(
         front_matter,
         path=path,
         count=counter.count,
+        count_after=document.index.count_after,
         adds_up=document.index.adds_up_after_line_end,
     )
     layout = Layout(
@@ -84,7 +85,7 @@ def chunks_of(
     pieces = pack(layout, sections, overlap, has_text, depths)
     near = document.index.is_near
     if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
-        return chunks_of(unpacked, config, replace(counter, token_starts=None), source, parts)
+        return chunks_of(unpacked, config, replace(counter, trusted=False), source, parts)
     return assemble(
         document,
         layout,

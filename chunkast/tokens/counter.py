@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from chunkast.errors import ConfigError
+from chunkast.tokens.words import Words
 
-__all__ = ("WHITE_SPACE", "Counter", "Window")
-
-# What every tokenizer of words takes for white space, as a character class.
-WHITE_SPACE: Final = r" \t\r\n"
+__all__ = ("Counter", "Window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +32,12 @@ class Counter:
     at or before, in the same pre-token; the text itself begins at index ``start``. It is None
     for an encoding that does not split text at the boundaries which ``tokens/index.py`` proves.
 
-    ``spaced``: the boundaries are instead all positions beside white space of
-    :data:`WHITE_SPACE`.
+    ``words`` counts by pieces between boundaries that hold in any text; ``count`` is theirs.
 
     ``token_starts(text)`` gives for each token of a text, in order, about where it begins: a
     character index. Nothing is known then of counts that add up.
+
+    ``trusted``: whether by one of the last two estimates may stand in for counts.
 
     ``window`` is what the tokenizer says of its model's limit, if it does.
     """
@@ -47,9 +45,15 @@ class Counter:
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
-    spaced: bool = False
+    words: Words | None = None
     token_starts: Callable[[str], Iterable[int]] | None = None
+    trusted: bool = True
     window: Window | None = None
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether estimates stand in for counts."""
+        return self.trusted and (self.words is not None or self.token_starts is not None)
 
     def window_room(self) -> int:
         """The most tokens of a text that the model reads whole.

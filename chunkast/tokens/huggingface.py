@@ -8,11 +8,11 @@ worker processes, and a process stays one that can be forked.
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from operator import itemgetter
 from os import PathLike, fspath
 from pathlib import Path
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
-from chunkast.tokens.counter import WHITE_SPACE, Counter, Window
-from chunkast.tokens.pretokens import CountFunctions, PretokenCounter
+from chunkast.tokens.counter import Counter, Window
+from chunkast.tokens.word_boundaries import Boundary, boundary_of
+from chunkast.tokens.words import Words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -34,18 +35,20 @@ _LIMITS: Final = (
     ("sentence_bert_config.json", "max_seq_length"),
     ("tokenizer_config.json", "model_max_length"),
 )
-# A word with the white space before it, or white space alone.
-_WORD: Final = rf"[{WHITE_SPACE}]*[^{WHITE_SPACE}]+|[{WHITE_SPACE}]+"
 # transformers has a huge number for a tokenizer without a limit.
 _NO_LIMIT: Final = 2**31
 
 
 class _Copy(NamedTuple):
-    """A tokenizer that neither cuts nor pads, its SHA-256, and the limit that it would cut at."""
+    """A tokenizer that neither cuts nor pads, and what is known of it.
+
+    Its SHA-256, the limit that it would cut at, and where it splits any text.
+    """
 
     tokenizer: Tokenizer
     digest: str
     limit: int | None
+    boundary: Boundary | None
 
 
 def counter_of_file(path: str | PathLike[Any]) -> Counter:
@@ -89,7 +92,7 @@ def counter_of_tokenizer(given: object) -> Counter | None:
         if tokenizer.truncation or tokenizer.padding:
             allowed = f"has truncation or padding on, and cannot be copied ({describe(error)})"
             raise ConfigError("encoding", given, allowed) from error
-        copy, name = _Copy(tokenizer, "", None), type(given).__qualname__
+        copy, name = _Copy(tokenizer, "", None, None), type(given).__qualname__
     else:
         copy = _copy(content)
         name = _name(copy.digest)
@@ -106,7 +109,8 @@ def _copy(content: str) -> _Copy:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     digest = sha256(tokenizer.to_str().encode()).hexdigest()
-    return _Copy(tokenizer, digest, truncation["max_length"] if truncation else None)
+    limit = truncation["max_length"] if truncation else None
+    return _Copy(tokenizer, digest, limit, boundary_of(tokenizer))
 
 
 def _name(digest: str) -> str:
@@ -124,38 +128,58 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
         # The engine takes no lone surrogates.
         return len(encode(without_surrogates(text), add_special_tokens=False))
 
-    functions = _by_words(copy.tokenizer, count)
     limit = copy.limit if limit is None or limit >= _NO_LIMIT else limit
     special = copy.tokenizer.num_special_tokens_to_add(False)
     window = None if limit is None else Window(limit, special)
-    if functions is None:
+    if copy.boundary is None:
 
         def token_starts(text: str) -> Iterator[int]:
             offsets = encode(without_surrogates(text), add_special_tokens=False).offsets
             return map(itemgetter(0), offsets)
 
         return Counter(name, count, token_starts=token_starts, window=window)
-    return Counter(name, functions.count, functions.token_ends, spaced=True, window=window)
+    words = Words(copy.boundary.pattern, count, _piece_counter(copy, count))
+    return Counter(name, words.count, words=words, window=window)
 
 
-def _by_words(tokenizer: Tokenizer, count: Callable[[str], int]) -> CountFunctions | None:
-    """Counts from remembered words, for a tokenizer of BERT's; None for others.
+def _piece_counter(
+    copy: _Copy, count: Callable[[str], int]
+) -> Callable[[Sequence[str]], Iterable[int]]:
+    """A function that counts pieces that begin at boundaries, many with one call.
 
-    BERT's pre-tokenizer splits a text at white space in any case, and gives that no tokens; what
-    its normalizer does to a character does not depend on others but for marks, which white space
-    is none of. No added token reaches over white space if it has none inside.
+    A call takes as long as a few words. So the pieces are joined by an added token, between which
+    the tokenizer takes each text for itself, and told apart by its number.
     """
-    from tokenizers import models, normalizers, pre_tokenizers
+    assert copy.boundary is not None, "called only where boundaries are known"
+    encode, before = copy.tokenizer.encode, copy.boundary.before
+    own = count(before)
+    number, between = _separator(copy.tokenizer)
 
-    parts = tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model
-    kinds = normalizers.BertNormalizer, pre_tokenizers.BertPreTokenizer, models.WordPiece
-    added = tokenizer.get_added_tokens_decoder().values()
-    if not all(map(isinstance, parts, kinds)) or any(
-        re.search(r"\s", token.content) or token.lstrip or token.rstrip for token in added
-    ):
-        return None
-    words = PretokenCounter((_WORD, _WORD), count)
-    return CountFunctions(words.count, words.token_ends)
+    def count_pieces(pieces: Sequence[str]) -> Iterable[int]:
+        texts = [before + piece for piece in pieces]
+        if len(texts) > 1 and between:
+            text = between.join(("", before, *texts, ""))
+            ids = encode(without_surrogates(text), add_special_tokens=False).ids
+            ends = [at for at, each in enumerate(ids) if each == number]
+            # Some piece may have that token too.
+            if len(ends) == len(texts) + 2:
+                first, *lengths = (end - start - 1 for start, end in pairwise(ends))
+                return [length - first for length in lengths]
+        return [count(text) - own for text in texts]
+
+    return count_pieces
+
+
+def _separator(tokenizer: Tokenizer) -> tuple[int, str]:
+    """An added token that takes nothing beside it, and its number; an empty text if there is none.
+
+    Not that for unknown words, which many texts have.
+    """
+    for number, token in tokenizer.get_added_tokens_decoder().items():
+        joins = token.normalized or token.lstrip or token.rstrip or token.single_word
+        if not joins and "unk" not in token.content.lower():
+            return number, token.content
+    return 0, ""
 
 
 def _number(file: Path, key: str) -> int | None:

@@ -37,14 +37,6 @@ expressions do in one direction only: Python's white space also contains U+001C 
 Unicode version stays one in later versions. Lone surrogates are encoded as U+FFFD is. A
 document with surrogates in pairs is counted without these shortcuts, and so is every
 document by another counter.
-
-A counter that says where tokens begin (``Counter.token_starts``), of which nothing else is known,
-encodes the document once, for estimates. These answer whether a span is within a budget where they
-are far enough from it; the text is counted elsewhere, and wherever its count is told. If the
-estimate of any chunk turns out to be further from its count, nothing is estimated (``engine/run.py``).
-
-For a counter of words (``Counter.spaced``) every position beside white space is safe, and no
-other is taken for one.
 """
 
 from __future__ import annotations
@@ -54,15 +46,15 @@ import re
 import string
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import accumulate, chain
 from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
-from chunkast.tokens.counter import WHITE_SPACE, Counter
+from chunkast.tokens.counter import Counter
+from chunkast.tokens.spans import Exact, SpanCounts
 
-__all__ = ("NOT_EXACT", "Exact", "TokenIndex", "is_far_above")
+__all__ = ("TokenIndex",)
 
 _ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
@@ -71,9 +63,6 @@ _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za
 _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
-# The same for a counter that splits text at white space, and is known to do that alone.
-_SPACED = re.compile(rf"(?<=[{WHITE_SPACE}])|(?=[{WHITE_SPACE}])")
-_LAST_SPACED = re.compile(rf".*(?:[{WHITE_SPACE}]|.(?=[{WHITE_SPACE}]))", re.DOTALL)
 _SAFE_FIRST_CHARACTERS = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 # Checkpoints inside long blocks, so that no count has to walk far.
@@ -86,58 +75,11 @@ _SHORT = 16
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # The most positions, and the most short spans, whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
-# In place of a count where none is known without counting.
-NOT_EXACT: Final = -1
-# An estimate is taken to be at most this many tokens, and one in so many, from the count.
-_MARGIN: Final = 8
-_MARGIN_SHARE: Final = 32
-# So many characters are encoded at once for estimates.
-_ENCODED_AT_ONCE: Final = 65_536
 # Offsets in texts with fewer characters than this fit in four bytes.
 _UNSIGNED_INT_LIMIT = 2**32
 
 
-def is_far_above(estimated: int, room: int) -> bool:
-    """Whether an estimated count is above ``room`` in any case, so that it need not be counted.
-
-    Estimates are exact at the starts of blocks, near elsewhere, and not far off for a user's
-    own counter.
-    """
-    return estimated > 4 * room + 64
-
-
-def _margin(tokens: int) -> int:
-    """How far an estimate may be from a count."""
-    return _MARGIN + tokens // _MARGIN_SHARE
-
-
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """How many ``tokens`` lie before each of some sorted ``positions``; elsewhere ``NOT_EXACT``.
-
-    A dictionary would take ten times the memory.
-    """
-
-    positions: Sequence[int]
-    tokens: Sequence[int]
-
-    def get(self, position: int) -> int:
-        """The tokens before ``position``."""
-        slot = bisect_left(self.positions, position)
-        found = slot < len(self.positions) and self.positions[slot] == position
-        return self.tokens[slot] if found else NOT_EXACT
-
-    def each(self, positions: Iterable[int]) -> Iterator[int]:
-        """The tokens before each of some sorted ``positions``, none beyond the last known one."""
-        known = zip(self.positions, self.tokens, strict=True)
-        at, tokens = next(known)
-        for position in positions:
-            while at < position:
-                at, tokens = next(known)
-            yield tokens if at == position else NOT_EXACT
-
-
-class TokenIndex:
+class TokenIndex(SpanCounts):
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
     ``positions`` are starts of lines, sorted: where chunks are likely to begin. Between
@@ -147,25 +89,17 @@ class TokenIndex:
     __slots__ = (
         "_checkpoints",
         "_counter",
-        "_counts",
         "_inner",
-        "_last_safe",
         "_lengths",
         "_prefix",
         "_released",
         "_remembered",
-        "_safe",
         "_slash",
-        "_starts",
         "_tokens_per_character",
-        "additive",
-        "estimated",
-        "exact",
-        "text",
     )
 
     def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
-        # Whether estimates are sums of exact counts, off by a few tokens at the most.
+        self.estimated = False
         self.additive = counter.token_ends is not None
         if self.additive and not text.isascii() and has_surrogates(text):
             # tiktoken takes a lone surrogate for U+FFFD, but two that are a pair for one
@@ -174,13 +108,6 @@ class TokenIndex:
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
-        # Whether estimates come from one encoding of the text, and are not exact anywhere.
-        self.estimated = counter.token_starts is not None
-        self._starts = self._token_starts() if self.estimated else ()
-        # The counts of spans, where all that is known is estimates.
-        self._counts: dict[tuple[int, int], int] = {}
-        self._safe = _SPACED if counter.spaced else _SAFE
-        self._last_safe = _LAST_SPACED if counter.spaced else _LAST_SAFE
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
         # By a checkpoint's number: where the tokens between the previous checkpoint and it end,
@@ -191,14 +118,9 @@ class TokenIndex:
         self._tokens_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
         keep = positions_in(text, len(self._checkpoints))
-        self._prefix: Sequence[int]
-        if self.estimated:
-            self._prefix = keep(map(self.estimate, self._checkpoints))
-        else:
-            spans = map(slice, self._checkpoints, self._checkpoints[1:])
-            counts = map(counter.count, map(text.__getitem__, spans))
-            self._prefix = keep(accumulate(counts, initial=0))
-        # Where estimates are exact without counting, and their values.
+        spans = map(slice, self._checkpoints, self._checkpoints[1:])
+        counts = map(counter.count, map(text.__getitem__, spans))
+        self._prefix = keep(accumulate(counts, initial=0))
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions counted so far; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
@@ -244,7 +166,7 @@ class TokenIndex:
     def _inner_checkpoint(self, start: int, end: int) -> int:
         if not self.additive:
             return end
-        match = self._safe.search(self.text, start, end)
+        match = _SAFE.search(self.text, start, end)
         return match.start() if match else end
 
     def estimate(self, position: int) -> int:
@@ -252,8 +174,6 @@ class TokenIndex:
 
         Never decreases from one position to a later one.
         """
-        if self.estimated:
-            return bisect_left(self._starts, position)
         slot = bisect_right(self._checkpoints, position) - 1
         start = self._checkpoints[slot]
         if start == position:
@@ -263,41 +183,13 @@ class TokenIndex:
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
     def at_most(self, start: int, end: int) -> float:
-        """An upper bound of ``count(start, end)`` without counting; infinite where there is none.
-
-        Where there are estimates alone it is likely, not certain.
-        """
-        if self.estimated:
-            tokens = self.estimate(end) - self.estimate(start)
-            return tokens + _margin(tokens)
+        """An upper bound of ``count(start, end)`` without counting; infinite where there is none."""
         return (end - start) * self._tokens_per_character
-
-    def is_within(self, start: int, end: int, room: int) -> bool:
-        """Whether ``text[start:end]`` has at most ``room`` tokens, as far as estimates tell."""
-        if self.estimated:
-            tokens = self.estimate(end) - self.estimate(start)
-            if abs(tokens - room) > _margin(tokens):
-                return tokens <= room
-        return self.count(start, end) <= room
-
-    def may_fit(self, start: int, end: int, room: int) -> bool:
-        """Whether estimates leave it open that ``text[start:end]`` has at most ``room`` tokens."""
-        if not self.estimated:
-            return True
-        tokens = self.estimate(end) - self.estimate(start)
-        return tokens - room <= _margin(tokens)
-
-    def is_near(self, start: int, end: int) -> bool:
-        """Whether the estimate of a span is as near its count as :meth:`is_within` takes it for."""
-        tokens = self.estimate(end) - self.estimate(start)
-        return abs(tokens - self.count(start, end)) <= _margin(tokens)
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:
             return 0
-        if self.estimated:
-            return self._counted(start, end)
         if not self.additive:
             return self._counter.count(self.text[start:end])
         if end - start <= _SHORT:
@@ -310,6 +202,10 @@ class TokenIndex:
             before = self._before_safe(first)
         tokens = self.before(end, first) - before
         return tokens + self._length(self.text[start:first]) if start < first else tokens
+
+    def count_after(self, before: str, start: int, end: int) -> int:
+        """How many tokens ``before + text[start:end]`` has."""
+        return self._counter.count(before + self.text[start:end])
 
     def before(self, end: int, start: int = 0) -> int:
         """How many tokens ``text[:end]`` has, for an encoding that is :attr:`additive`.
@@ -334,26 +230,6 @@ class TokenIndex:
             for slot in range(self._released, before):
                 self._inner.pop(slot, None)
             self._released = before
-
-    def _token_starts(self) -> Sequence[int]:
-        """Where the tokens of the text begin, but for what joins where it was taken apart."""
-        text, token_starts = self.text, self._counter.token_starts
-        assert token_starts is not None, "called only where there are estimates"
-        found: MutableSequence[int] = positions_in(text, len(text))(())
-        for at in range(0, len(text), _ENCODED_AT_ONCE):
-            starts = token_starts(text[at : at + _ENCODED_AT_ONCE])
-            # What a normalizer moves may begin before the token before it.
-            found.extend(accumulate((at + start for start in starts), max))
-        return found
-
-    def _counted(self, start: int, end: int) -> int:
-        """The count of a span, remembered."""
-        known = self._counts.get((start, end))
-        if known is None:
-            if len(self._counts) >= _MAX_REMEMBERED:
-                self._counts.clear()
-            known = self._counts[start, end] = self._counter.count(self.text[start:end])
-        return known
 
     def _tokens_at(self, position: int) -> int | None:
         """How many tokens lie before ``position``, if it is safe; remembered."""
@@ -399,13 +275,13 @@ class TokenIndex:
             return self._begins_safely(position)
         if text[position] in "\r\n" and previous.isalnum():
             return True  # by far the most common, by rule 5
-        return self._safe.match(text, position) is not None
+        return _SAFE.match(text, position) is not None
 
     def _safe_after(self, start: int, end: int) -> int:
         """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or a checkpoint."""
         slot = bisect_right(self._checkpoints, start)
         checkpoint = self._checkpoints[slot] if slot < len(self._checkpoints) else end
-        match = self._safe.search(self.text, start + 1, min(checkpoint, end))
+        match = _SAFE.search(self.text, start + 1, min(checkpoint, end))
         return match.start() if match else min(checkpoint, end)
 
     def _safe_before(self, end: int, start: int) -> int:
@@ -416,10 +292,9 @@ class TokenIndex:
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
         text = self.text
-        after_word = text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum()
-        if after_word and not self._counter.spaced:
+        if text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
             return end - 1  # most sentences end like that; rule 3
-        match = self._last_safe.match(self.text, near, end)
+        match = _LAST_SAFE.match(self.text, near, end)
         if match:
             return match.end()
         # A paragraph may have thousands of lines in which no other rule finds anything.

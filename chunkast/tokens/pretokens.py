@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("CLASSES", "KNOWN", "CountFunctions", "PretokenCounter", "by_pretokens")
+__all__ = (
+    "CLASSES",
+    "KNOWN",
+    "CountFunctions",
+    "PretokenCounter",
+    "RememberedCounts",
+    "by_pretokens",
+)
 
 _EXTENDED = [chr(code) for code in range(0x100, 0x17F)]
 _UPPER_LATIN = "A-Z\xc0-\xd6\xd8-\xde"
@@ -111,8 +118,8 @@ class CountFunctions(NamedTuple):
     token_ends: Callable[[str, int], Iterable[int]]
 
 
-class _Tokens(dict[str, int]):
-    """The token counts of the pre-tokens met so far; others are encoded when they occur."""
+class RememberedCounts(dict[str, int]):
+    """The token counts of the pieces of text met so far; others are counted when they occur."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
@@ -141,7 +148,7 @@ class PretokenCounter:
     ) -> None:
         ascii_pattern, self._pattern = patterns
         self._ascii = re.compile(ascii_pattern)
-        self._tokens = _Tokens(count).__getitem__
+        self._tokens = RememberedCounts(count).__getitem__
         self._others = others
 
     # Compiling these takes milliseconds, which a program in English may never need.

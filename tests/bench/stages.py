@@ -32,7 +32,7 @@ OTHER = "other"
 SEAMS = (
     ("parse", "chunkast.analysis.markdown", "parse_document"),
     ("find boundaries", "chunkast.documents", "analyze"),
-    ("tokenize", "chunkast.engine.document", "TokenIndex.__init__"),
+    ("tokenize", "chunkast.engine.document", "index_of"),
     ("divide", "chunkast.engine.run", "refine"),
     ("pack", "chunkast.engine.run", "pack"),
     ("emit", "chunkast.engine.run", "assemble"),

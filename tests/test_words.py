@@ -1,0 +1,260 @@
+"""Counts of words and of parts, against the tokenizers that they stand in for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
+
+from chunkast.tokens import Counter, index_of, resolve_counter
+from chunkast.tokens import words as words_module
+from chunkast.tokens.word_boundaries import boundary_of
+from chunkast.tokens.words import Words
+from tests.hf import FAMILIES, own_count, train
+from tests.strategies import nasty_text
+
+# What a tokenizer may take for a part of a word, for a mark on one, for white space or for nothing.
+PARTS = (
+    *(
+        "word",
+        "Wörd",
+        "A1",
+        "1a",
+        "don't",
+        "'s",
+        "x" * 120,
+        "한국",
+        "\u1100\u1161",
+        "中文字",
+        "テスト",
+    ),
+    *("[CLS]", "[CLS", "]", "[UNK]", "[SEP]", "<s>", "</s>", "<mask>", "<x>", "<|end|>", "a|>"),
+    *("İ", "ΐ", "ﬁ", "½", "ß", "ª", "ﷺ", "ͺ", "ﹰ", "ﾞ", "ൎ", "\u212b", "\u0958", "\u0958,", "é,"),
+    *("a\u0301", "\u0301", "\u302e", "\u0327", "e\u0301\n", "<\u0338", "नमस्ते", "ก็", "مرحبا"),
+    *("、", "。", "…", ".", "'", ",", "!!", "-", "/", "_", "▁", "a▁b", "〈", "123", "1,000.5"),
+    *(" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\r", "\xa0", "\u3000", "\x85", "\u2028"),
+    *(
+        "\u200b",
+        "\xad",
+        "\u2000",
+        "\u180e",
+        "\ufeff",
+        "\x0b",
+        "\x0c",
+        "\x1c",
+        "\0",
+        "\x7f",
+        "\ufffd",
+    ),
+    *("\ud83d", "\udc00", "👍", "👨\u200d👩", "\ue000", "\U00020000", "\U0001f1e6"),
+)
+HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
+KINDS = [name for name in FAMILIES if name != "bpe of spaces"]
+
+
+@cache
+def tokenizer_of(family: str, *, added: bool) -> Tokenizer:
+    """A tokenizer of the family, as it is or with tokens that were added to it."""
+    if not added:
+        return train(family)
+    tokenizer = Tokenizer.from_str(train(family).to_str())
+    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True), "<s>", "</s>", "<|end|>"])
+    tokenizer.add_tokens(["don't", "<x>", "中文"])
+    return tokenizer
+
+
+@given(HOSTILE | nasty_text(), st.sampled_from(KINDS), st.booleans(), st.data())
+def test_words_count_as_the_tokenizer_counts_them(
+    text: str, family: str, added: bool, data: st.DataObject
+) -> None:
+    text *= data.draw(st.sampled_from([1, 60]))
+    tokenizer = tokenizer_of(family, added=added)
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    assert counter.words is not None
+    index = index_of(text, counter, [])
+    place = st.integers(0, len(text))
+    for _ in range(6):
+        start, end = sorted((data.draw(place), data.draw(place)))
+        expected = count(text[start:end]) if start < end else 0
+        assert index.count(start, end) == expected
+        assert index.count_after("A > B\n\n", start, end) == count("A > B\n\n" + text[start:end])
+    assert counter.count(text) == count(text)
+    estimates = [index.estimate(position) for position in range(len(text) + 1)]
+    assert estimates == sorted(estimates)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", KINDS)
+def test_every_character_between_words(family: str) -> None:
+    tokenizer = tokenizer_of(family, added=True)
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    assert counter.words is not None
+    for code in range(0x110000):
+        for text in (f"a{chr(code)} b", f"{chr(code)}, {chr(code)}\nb"):
+            assert counter.count(text) == count(text), hex(code)
+
+
+# What is known of none of these: white space inside a token or taken with it, spaces that are
+# joined to words or that words are made of, patterns and components of another's own.
+@pytest.mark.parametrize(
+    ("family", "change"),
+    [
+        ("wordpiece", lambda made: made.add_tokens(["two words"])),
+        ("wordpiece", lambda made: made.add_tokens([AddedToken("<x>", rstrip=True)])),
+        ("wordpiece", lambda made: made.add_tokens([AddedToken("<x>", single_word=True)])),
+        ("byte-level", lambda made: made.add_tokens(["a"])),
+        ("byte-level", lambda made: setattr(made, "normalizer", normalizers.NFKD())),
+        (
+            "byte-level",
+            lambda made: setattr(
+                made,
+                "pre_tokenizer",
+                pre_tokenizers.Sequence(
+                    [
+                        pre_tokenizers.Split(Regex(r"\S+\s*"), "isolated"),
+                        pre_tokenizers.ByteLevel(use_regex=False),
+                    ]
+                ),
+            ),
+        ),
+        (
+            "unigram",
+            lambda made: setattr(made, "normalizer", normalizers.Replace(Regex("a b"), " ")),
+        ),
+        ("unigram", lambda made: setattr(made, "normalizer", normalizers.Replace(" ", "_"))),
+        ("unigram", lambda made: setattr(made, "pre_tokenizer", None)),
+        ("bpe of words", lambda made: setattr(made, "pre_tokenizer", pre_tokenizers.Digits())),
+        ("bpe of spaces", lambda _: None),
+    ],
+)
+def test_where_no_boundary_is_known(family: str, change: Callable[[Tokenizer], object]) -> None:
+    tokenizer = Tokenizer.from_str(train(family).to_str())
+    change(tokenizer)
+    assert boundary_of(tokenizer) is None
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    text = "one two words, a <x> b. " * 40
+    index = index_of(text, counter, [])
+    assert counter.words is None
+    assert [index.count(start, 300) for start in range(290)] == [
+        count(text[start:300]) for start in range(290)
+    ]
+
+
+def letters(text: str) -> int:
+    """As many tokens as letters, and one for the beginning of a text."""
+    return 1 + sum(map(str.isalpha, text))
+
+
+class Asked:
+    """Words of letters, each with the white space before it; what was asked for is noted."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.pieces: list[Sequence[str]] = []
+        self.words = Words(r"(?<=\S)(?=\s)", self.count, self.count_pieces)
+
+    def count(self, text: str) -> int:
+        self.texts.append(text)
+        return letters(text)
+
+    def count_pieces(self, pieces: Sequence[str]) -> list[int]:
+        self.pieces.append(pieces)
+        return [letters(piece) - 1 for piece in pieces]
+
+
+def test_each_piece_is_encoded_once() -> None:
+    asked = Asked()
+    assert [asked.words.count("ab cd  ef cd") for _ in range(2)] == [9, 9]
+    assert (asked.texts, asked.pieces) == (["ab"], [[" cd", "  ef"]])
+    assert asked.words.count_later(" ef cd") == 4
+    assert asked.pieces[1:] == [[" ef"]]
+    assert [asked.words.count(""), asked.words.count_later("")] == [1, 0]
+    long = " " + "x" * 64
+    assert [asked.words.count_later(long) for _ in range(2)] == [64, 64]
+    assert asked.pieces[2:] == [[long], [long]]
+
+
+def test_no_more_pieces_are_remembered_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words_module, "_MAX_REMEMBERED_PIECES", 2)
+    asked = Asked()
+    for text in ("x a", "x b", "x a b", "x c", "x c"):
+        asked.words.count(text)
+    assert asked.pieces == [[" a"], [" b"], [" c"]]
+
+
+def test_a_long_text_is_taken_apart_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words_module, "_SPLIT_AT_ONCE", 8)
+    asked = Asked()
+    text = "ab cdef ghijklmnopqrstu v w"
+    assert asked.words.count(text) == letters(text)
+    found = [piece for pieces, _ in asked.words.counts(text) for piece in pieces]
+    assert found == ["ab", " cdef", " ghijklmnopqrstu", " v", " w"]
+    assert asked.pieces == [[" cdef"], [" ghijklmnopqrstu"], [" v", " w"]]
+
+
+def test_the_index_of_words_counts_ends_alone() -> None:
+    asked = Asked()
+    text = "ab cde " * 40
+    index = index_of(
+        text, Counter("letters", asked.words.count, words=asked.words, trusted=False), []
+    )
+    asked.words._known.clear()
+    for start, end in ((0, 280), (1, 200), (3, 203), (2, 276), (5, 9), (9, 9)):
+        assert index.count(start, end) == (letters(text[start:end]) if start < end else 0)
+    assert index.count_after("x ", 1, 200) == letters("x " + text[1:200])
+    assert max(map(len, asked.texts)) < 50
+    assert index.exact.get(280) == letters(text)
+    # Without estimates each is counted.
+    assert index.at_most(0, 9) == float("inf")
+    assert [index.is_within(0, 280, room) for room in (200, 201)] == [False, True]
+    assert index.may_fit(0, 280, 1)
+    # Eight tokens, one in 32 of 240, and what is next to both ends.
+    trusted = index_of(text, Counter("letters", asked.words.count, words=asked.words), [])
+    assert trusted.at_most(0, 280) == 201 + 8 + 201 // 32 + 24 + 2
+    assert trusted.is_near(1, 200)
+
+
+def starts(text: str) -> Iterator[int]:
+    return (match.start() for match in re.finditer(r"\S+", text))
+
+
+def test_estimates_by_where_tokens_begin() -> None:
+    text = "Some words of a line.\n" * 240
+    asked: list[str] = []
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return len(text.split())
+
+    index = index_of(text, Counter("w", count, token_starts=starts), [])
+    for start in range(0, 1_320, 22):
+        for end in range(start + 22, 1_321, 22):
+            tokens = 5 * (end - start) // 22
+            assert index.at_most(start, end) == tokens + 8 + tokens // 32
+            assert index.is_within(start, end, tokens + 20)
+            assert not index.is_within(start, end, tokens - 20)
+            assert not index.may_fit(start, end, tokens - 20)
+            assert index.may_fit(start, end, tokens)
+    assert asked == []
+    assert [index.is_within(0, 660, room) for room in (149, 150)] == [False, True]
+    assert index.count(0, 660) == 150
+    assert asked == [text[:660]]
+    assert [index.count(9, 9), index.count_after("a b ", 0, 22)] == [0, 7]
+    exact = index_of(text, Counter("w", count, token_starts=starts, trusted=False), [])
+    assert not exact.estimated
+
+
+def test_estimates_that_are_off() -> None:
+    more = [0]
+    text = "some words " * 160
+    counter = Counter("w", lambda text: len(text.split()) + more[0], token_starts=starts)
+    near = []
+    for more[0] in (-11, -10, 10, 11):
+        near.append(index_of(text, counter, []).is_near(0, 440))
+    # One in 32 of 80 tokens, and eight.
+    assert near == [False, True, True, False]
