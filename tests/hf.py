@@ -18,7 +18,7 @@ from tokenizers import (
     trainers,
 )
 
-__all__ = ("FAMILIES", "UNKNOWN", "own_count", "train")
+__all__ = ("FAMILIES", "UNKNOWN", "own_count", "train", "train_on")
 
 _CORPUS: Final = Path(__file__).parents[1] / "fixtures" / "documents"
 UNKNOWN: Final = "[UNK]"
@@ -111,15 +111,21 @@ FAMILIES: Final[dict[str, Callable[[], tuple[Tokenizer, Any]]]] = {
 
 @cache
 def train(family: str) -> Tokenizer:
-    """A tokenizer of a family, which adds [CLS] and [SEP] to a text as models read it."""
+    """A small tokenizer of a family."""
+    return train_on(
+        [path.read_text("utf-8") for path in sorted(_CORPUS.glob("*.md"))[:12]], family, 1_000
+    )
+
+
+def train_on(texts: list[str], family: str, size: int) -> Tokenizer:
+    """A tokenizer with ``size`` tokens, which adds [CLS] and [SEP] to a text as models read it."""
     tokenizer, trainer = FAMILIES[family]()
     special = [UNKNOWN, "[CLS]", "[SEP]"]
-    settings: dict[str, Any] = {"vocab_size": 1_000, "special_tokens": special}
+    settings: dict[str, Any] = {"vocab_size": size, "special_tokens": special}
     if isinstance(tokenizer.model, models.Unigram):
         settings["unk_token"] = UNKNOWN
     if family.startswith("byte"):
         settings["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
-    texts = [path.read_text("utf-8") for path in sorted(_CORPUS.glob("*.md"))[:12]]
     if family == "bpe of spaces":
         # Without a pre-tokenizer, training takes each text for one word.
         texts = [" ".join(line.split()[:6]) for text in texts for line in text.splitlines()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from unittest.mock import patch
 
 import pytest
@@ -23,6 +23,15 @@ from tests.test_words import HOSTILE
 from tests.units import by_tiktoken
 
 toktok = pytest.importorskip("toktok")
+
+
+@pytest.fixture(autouse=True)
+def at_once() -> Iterator[None]:
+    """It is loaded for the first text already."""
+    with patch.object(fast_module, "_WORTH_LOADING", 0):
+        yield
+
+
 ENCODINGS = sorted(BUNDLED)
 # What decides which alternative of a splitting pattern a character belongs to, and what merges.
 BESIDE = (
@@ -83,7 +92,7 @@ def fast(name: str) -> CountFunctions:
     """The faster functions, of which nothing is left to tiktoken but what has to be."""
     encoding = load_encoding(name)
     found = by_fast_encoder(encoding, plain(name), lambda: [1] * encoding.n_vocab)
-    assert found.count is not plain(name).count
+    assert found.token_ends is not plain(name).token_ends
     return found
 
 
@@ -137,7 +146,7 @@ def test_scripts_and_long_texts(name: str) -> None:
 def test_any_text(text: str, name: str) -> None:
     counts = plain(name).count(text)
     assert fast(name).count(text) == counts
-    counter = resolve_counter(name)
+    counter = resolve_counter(load_encoding(name))
     assert counter.count(text) == counts
     assert counter.token_ends is not None
     ends = [*counter.token_ends(text, 5)]
@@ -147,7 +156,7 @@ def test_any_text(text: str, name: str) -> None:
 
 @given(documents(), st.sampled_from(ENCODINGS), st.integers(2, 60))
 def test_chunks_are_the_same(text: str, name: str, budget: int) -> None:
-    chunker = Chunker(encoding=name, max_tokens=budget)
+    chunker = Chunker(encoding=load_encoding(name), max_tokens=budget)
     with patch("chunkast.chunker.resolve_counter", lambda *_, **__: by_tiktoken(name)):
         other = Chunker(encoding=name, max_tokens=budget)
     assert chunker.chunk(text) == other.chunk(text)
@@ -201,3 +210,18 @@ def test_a_package_that_cannot_be_loaded_is_none(monkeypatch: pytest.MonkeyPatch
         assert fast_module._installed() == (tiktoken.__version__, None)
     finally:
         fast_module._installed.cache_clear()
+
+
+def test_it_is_loaded_once_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast_module, "_WORTH_LOADING", 10)
+    asked: list[str] = []
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return 5
+
+    others = CountFunctions(count, lambda _text, _start: ())
+    found = by_fast_encoder(load_encoding("cl100k_base"), others, lambda: [0] * 200_000)
+    assert [found.count(text) for text in ("five ", "more.", "words and words")] == [5, 5, 3]
+    assert asked == ["five ", "more."]
+    assert [*found.token_ends("words and words", 7)] == [7, 7, 7]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +26,8 @@ __all__ = ("VERIFIED", "by_fast_encoder", "encoder_note")
 
 # The versions of tiktoken and toktok-rs that the differential test passed with.
 VERIFIED: Final = frozenset({("0.14.0", "0.3.0")})
+# Loading it takes as long as counting about so many characters otherwise.
+_WORTH_LOADING: Final = 1_000_000
 # Letters, marks and digits in Unicode 17 or 18 that are not assigned in Unicode 16, surrogates, and
 # one letter that changed its case.
 _DIFFERENT: Final = (
@@ -81,20 +83,44 @@ def by_fast_encoder(
         return others  # a user's own may have any vocabulary
     if _installed() not in VERIFIED:
         return others
-    fast: Any = import_module("toktok")._encoding(encoding.name)  # noqa: SLF001 - as its documentation says
-    count_all, encode_all = fast.count, fast.encode_batch
-    different = _different().search
+    fast = _Fast(encoding.name, others, characters)
+    return CountFunctions(fast.count, fast.token_ends)
 
-    def count(text: str) -> int:
-        return others.count(text) if not text.isascii() and different(text) else count_all(text)
 
-    def token_ends(text: str, start: int) -> Iterable[int]:
-        if not text.isascii() and different(text):
-            return others.token_ends(text, start)
+class _Fast:
+    """The functions of the faster encoder, which is loaded once it is worth it."""
+
+    def __init__(
+        self, name: str, others: CountFunctions, characters: Callable[[], Sequence[int]]
+    ) -> None:
+        self._name = name
+        self._others = others
+        self._characters = characters
+        self._first = _WORTH_LOADING
+
+    @cached_property
+    def _encoder(self) -> Any:
+        # As its documentation says, for those who want more than counts of many texts.
+        return import_module("toktok")._encoding(self._name)  # noqa: SLF001
+
+    def _is_known(self, text: str) -> bool:
+        """Whether the faster encoder is to be asked of a text."""
+        if self._first > 0:
+            self._first -= len(text)
+            return False
+        return text.isascii() or _different().search(text) is None
+
+    def count(self, text: str) -> int:
+        """How many tokens the text has."""
+        known = self._is_known(text)
+        return self._encoder.count(text) if known else self._others.count(text)
+
+    def token_ends(self, text: str, start: int) -> Iterable[int]:
+        """For each token a position that it ends at or before, in a text that begins at ``start``."""
+        if not self._is_known(text):
+            return self._others.token_ends(text, start)
         # Four bytes a token; one thread.
-        tokens = memoryview(encode_all([text], 1)[0]).cast("I")
-        ends = accumulate(map(characters().__getitem__, tokens), initial=start)
+        tokens = memoryview(self._encoder.encode_batch([text], 1)[0]).cast("I")
+        ends = accumulate(map(self._characters().__getitem__, tokens), initial=start)
         next(ends)
         return ends
-
-    return CountFunctions(count, token_ends)

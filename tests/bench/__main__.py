@@ -1,7 +1,7 @@
 """Benchmarks of chunkast beside other chunkers; by itself the throughput and its stages.
 
-Nothing is fetched but what retrieval asks for: peers that are not installed are left out
-(pip install 'chunkast[bench]').
+Nothing is fetched but what retrieval asks for, and a tokenizer by encoders: peers that are not
+installed are left out (pip install 'chunkast[bench]').
 Tables go to stdout, what is going on to stderr.
 """
 
@@ -22,6 +22,7 @@ from tests.bench import (
     calls,
     compare,
     converted,
+    encoders,
     index,
     memory,
     retrieval,
@@ -41,6 +42,7 @@ BENCHES = {
     bench.KEY: bench
     for bench in (
         throughput,
+        encoders,
         stages,
         calls,
         startup,

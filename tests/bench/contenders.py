@@ -25,6 +25,7 @@ __all__ = (
     "Chunk",
     "Contender",
     "Place",
+    "chonkie_rules",
     "chunkast_contenders",
     "default_contender",
     "floor",
@@ -176,13 +177,11 @@ def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFun
     return ChunkFunctions(lambda text: list(made(text, overlap=overlap or None)), places)
 
 
-def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
-    # The library's own rules for Markdown are downloaded on request; these
-    # are written after its documentation.
-    ordinary = _without_special_tokens(encoding)
+def chonkie_rules(module: Any) -> Any:
+    """Chonkie's rules for Markdown after its documentation; its own are downloaded on request."""
     level = module.RecursiveLevel
     headings = [f"\n{'#' * depth} " for depth in range(1, 7)]
-    rules = module.RecursiveRules(
+    return module.RecursiveRules(
         [
             level(delimiters=headings, include_delim="next"),
             level(delimiters=["\n\n"]),
@@ -192,6 +191,11 @@ def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunc
             level(),
         ]
     )
+
+
+def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
+    ordinary = _without_special_tokens(encoding)
+    rules = chonkie_rules(module)
     made = module.RecursiveChunker(tokenizer=ordinary, chunk_size=budget - overlap, rules=rules)
     refine = (
         module.OverlapRefinery(tokenizer=ordinary, context_size=overlap, method="prefix")

