@@ -55,7 +55,8 @@ class _Encoder:
             with patch("chunkast.tokens.resolve.by_fast_encoder", lambda _, others, _table: others):
                 yield "chunkast", _own(resolve_counter(_loaded(self.given)))
             if encoder_note().startswith("toktok"):
-                yield "chunkast[fast]", _own(resolve_counter(_loaded(self.given)))
+                with patch("chunkast.tokens.fast._WORTH_LOADING", 0):
+                    yield "chunkast[fast]", _own(resolve_counter(_loaded(self.given)))
         else:
             yield "chunkast", _own(resolve_counter(self.given))
         for peer in _PEERS:
@@ -159,6 +160,8 @@ def _rows(
     for number in range(setting.rounds):
         turns = [("one encoding", encoder.encode), *encoder.chunkers(setting)]
         spent = dict.fromkeys((name for name, _ in turns), 0.0)
+        for _, cut in turns:
+            cut("# Title\n\n" + "Some words of a text, and of what is loaded for it. " * 200)
         for text in texts:
             for name, cut in turns:
                 before = process_time()
