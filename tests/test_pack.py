@@ -137,10 +137,12 @@ def joined(
     tried = set[int]()
 
     def key(pair: tuple[Part, Part]) -> tuple[float, ...]:
-        _one, two = pair
+        two = pair[1]
         following = text[two.start : two.start + 20]
         level = f"h{following.index(' ')}"
-        return SCORES[level], min(map(size, pair)), crc32(following.encode()) >> 8, two.start
+        union = sum(map(size, pair)).bit_length()
+        sample = crc32(following.encode()) >> 12
+        return SCORES[level], min(map(size, pair)), sample, union, two.start
 
     while left := [pair for pair in pairwise(parts) if pair[1].start not in tried]:
         one, two = min(left, key=key)

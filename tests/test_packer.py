@@ -331,7 +331,8 @@ def joined_plainly(
         before, score, pos = layout.before, layout.score[h], layout.pos[h]
         smaller = min(before[h] - before[i], before[j] - before[h])
         sample = layout.text[pos : pos + 20].encode(errors="replace")
-        return score >= 0, -depths[h], score, smaller, crc32(sample) >> 8, h
+        union = (before[j] - before[i]).bit_length()
+        return score >= 0, -depths[h], score, smaller, crc32(sample) >> 12, union, h
 
     while True:
         triples = zip(kept, kept[1:], kept[2:], strict=False)

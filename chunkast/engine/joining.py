@@ -24,9 +24,10 @@ Joins: TypeAlias = Callable[[int, int, int], bool]
 # Characters after a boundary that tell it from others: few, as an edit in them moves it.
 _SAMPLE: Final = 20
 # A key is one number of 64 bits, of these parts from the highest: the rank, how large the
-# smaller of the two pieces is in tokens, the hash of the text that follows. What is beyond the
-# bits of a part is equal to its highest value.
-_RANK_BITS, _SIZE_BITS, _HASH_BITS = 20, 20, 24
+# smaller of the two pieces is in tokens, the hash of the text that follows, how large the union
+# is by powers of two (so that pieces alike pair up, and none grows by one each time). What is
+# beyond the bits of a part is equal to its highest value.
+_RANK_BITS, _SIZE_BITS, _HASH_BITS, _UNION_BITS = 18, 20, 20, 6
 _LAST_RANK: Final = (1 << _RANK_BITS) - 1
 _LARGEST: Final = (1 << _SIZE_BITS) - 1
 
@@ -37,7 +38,7 @@ def joined(layout: Layout, bounds: Sequence[int], depths: Sequence[int], joins: 
     ``bounds`` are units, ascending: where each piece begins, and where the last one ends.
     Boundaries are tried in this order: those that part what belongs together, the deeper in
     containers first (``depths``, by unit), the lower score, the one beside the smaller piece,
-    then by a hash, and the first of equals.
+    then by a hash, then the smaller union, and the first of equals.
     """
     last = len(bounds) - 1
     if last < 2:
@@ -50,9 +51,10 @@ def joined(layout: Layout, bounds: Sequence[int], depths: Sequence[int], joins: 
     done[0] = done[last] = True
 
     def key(number: int) -> int:
-        middle = sums[number]
-        size = min(middle - sums[lower[number]], sums[upper[number]] - middle, _LARGEST)
-        return (ranks[number] << _SIZE_BITS | size) << _HASH_BITS | hashes[number]
+        first, middle, end = sums[lower[number]], sums[number], sums[upper[number]]
+        size = min(middle - first, end - middle, _LARGEST)
+        found = (ranks[number] << _SIZE_BITS | size) << _HASH_BITS | hashes[number]
+        return found << _UNION_BITS | (end - first).bit_length()
 
     keys = array("Q", (0 if done[number] else key(number) for number in range(last + 1)))
     number = 1
