@@ -205,7 +205,8 @@ def test_every_field_is_part_of_the_state() -> None:
     for name, value in values.items():
         if name in ("id", "content_hash", "embed_hash"):
             continue
-        other = {str: "x", int: 99, bool: True, list: ["x"], dict: {"x": 1}}[type(value)]
+        given = {str: "x", int: 99, bool: True, list: ["x"], dict: {"x": 1}, type(None): [3, 4]}
+        other = given[type(value)]
         assert Chunk.from_dict({**values, name: other}).state_hash != chunk.state_hash, name
 
 

@@ -124,7 +124,12 @@ def _left_out(
     if not config.running_heads_in_embed:
         found += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
     if not config.page_markers_in_embed:
-        found += (Replacement(mark.start, _next_text(text, mark.end)) for mark in marks)
+        # A form feed is white space.
+        found += (
+            Replacement(mark.start, _next_text(text, mark.end))
+            for mark in marks
+            if not is_blank(text[mark.start : mark.end])
+        )
         # A sentence goes on at once, a row on a line of its own, if no head is between.
         whole = [joint for joint in joints if not (joint.edged and config.running_heads_in_embed)]
         inside = SpanSet((joint.start, joint.end) for joint in whole)
