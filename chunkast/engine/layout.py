@@ -165,6 +165,8 @@ class Layout:
         """Whether a chunk of the units ``(i, j)`` has at most ``room`` tokens."""
         if self.index.estimated:
             return self.index.is_within(*self.span(i, j), room)
+        if self._base[i] == NOT_EXACT and self.index.at_most(self.pos[i], self.pos[j]) <= room:
+            return True  # else it would be counted anew for every unit that a piece grows by
         return self.count(i, j) <= room
 
     def context(self, i: int) -> int:
