@@ -205,6 +205,12 @@ def test_other_values_are_refused() -> None:
         ChunkConfig(opaque="drop")  # type: ignore[arg-type]
 
 
+def test_long_white_space_after_a_run_is_divided() -> None:
+    for text in (f"Words.|{SHORT[1]}|{' ' * 4_000}end", f"{SHORT[1]}{' ' * 4_000}\n\nend"):
+        chunks = kept(text, 9, trim=False, overlap=0)
+        assert [chunk.text for chunk in chunks if chunk.oversize] == [SHORT[1]]
+
+
 @given(
     documents() | markdown(),
     st.lists(

@@ -456,13 +456,12 @@ class Divider:
         self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]
     ) -> Iterator[BreakPoint]:
         """The points of the first of ``levels`` that has any, and those inside what is too large."""
-        if piece.kept and piece.blocked.end(start + 1) >= content_end(self.text, start, end):
+        content = content_end(self.text, start, end)
+        if not self.trim and start < content < end:
+            yield from self._without_space(piece, start, content, end, levels)
             return
-        if not self.trim:
-            content = content_end(self.text, start, end)
-            if start < content < end:
-                yield from self._without_space(piece, start, content, end, levels)
-                return
+        if piece.kept and start < content <= piece.blocked.end(start + 1):
+            return
         for number, level in enumerate(levels, 1):
             points = list(level(piece, start, end))
             if points:
