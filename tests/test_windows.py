@@ -108,7 +108,7 @@ def test_reserved_tokens_on_the_command_line(
     def largest(*options: str) -> int:
         assert main(["chunk", str(path), *options, "-q"]) == 0
         chunks = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        return max(chunk["embed_token_count"] for chunk in chunks)
+        return max(int(chunk["embed_token_count"]) for chunk in chunks)
 
     assert largest(*arguments) <= 58 < largest("--max-tokens", "70") <= 70
     assert main(["stats", str(path), *arguments, "--format", "json"]) == 0
