@@ -12,9 +12,12 @@ from hypothesis import HealthCheck, Phase, settings
 
 from chunkast.code import versions
 
-# A shell's background job ignores Ctrl-C, and so would the programs that the tests start.
+# A shell's background job ignores Ctrl-C, what nohup starts a closed terminal; so would the
+# programs that the tests start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # "quick" is for the loop; ``.ci/run`` has "ci", and what runs at night "nightly".
 settings.register_profile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -94,9 +95,16 @@ def test_every_character_between_words(family: str) -> None:
     tokenizer = tokenizer_of(family, added=True)
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
     assert counter.words is not None
-    for code in range(0x110000):
-        for text in (f"a{chr(code)} b", f"{chr(code)}, {chr(code)}\nb"):
-            assert counter.count(text) == count(text), hex(code)
+    # Some at once, and few of those that are not assigned or private: all would take an hour.
+    characters = [
+        char
+        for char in map(chr, range(0x110000))
+        if unicodedata.category(char) not in ("Cn", "Co") or ord(char) % 16 == 0
+    ]
+    for first in range(0, len(characters), 32):
+        each = characters[first : first + 32]
+        text = "\n".join(f"a{char} b {char}, {char}\nb" for char in each)
+        assert counter.count(text) == count(text), hex(ord(each[0]))
 
 
 # What is known of none of these: white space inside a token or taken with it, spaces that are

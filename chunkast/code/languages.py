@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final
 
@@ -269,5 +268,8 @@ def language_named(info: str) -> Language | None:
 
 def language_of(path: str) -> str:
     """The name of the language of a source file, by its ending; "" if it is none known."""
-    language = ENDINGS.get(PurePath(path).suffix.lower())
+    # Several times as fast as a path's suffix; this runs for every document.
+    name = path[path.rfind("/") + 1 :].lower()
+    dot = name.rfind(".")
+    language = ENDINGS.get(name[dot:]) if dot > 0 else None
     return language.names[0] if language else ""

@@ -40,7 +40,7 @@ class _Search:
             if layout.fits(at, last, reserve):
                 end = last
             else:
-                end = self.best_end(at, self.config.budget - layout.context(at) - reserve)
+                end = self.best_end(at, self.layout.budget - layout.context(at) - reserve)
             pieces.append(Piece(at, end))
             at = end
         return self.balanced(pieces) if len(pieces) > 1 else pieces
@@ -58,7 +58,7 @@ class _Search:
         for h in chain(self.by_value(nearest, first, room), nearest):
             if layout.within(first, h, room):
                 return h
-        room = self.config.budget
+        room = self.layout.budget
         usable = range(first + 1, layout.furthest(first, last, room) + 1)
         beyond = (h for h in usable if layout.score[h] > 0 or h == last)
         parting = sorted(usable, key=lambda h: (layout.score[h], h), reverse=True)
@@ -89,7 +89,7 @@ class _Search:
         """Share the last two pieces more evenly when the last one is a crumb."""
         layout = self.layout
         one, two = pieces[-2:]
-        crumb = self.config.budget // _CRUMB_SHARE
+        crumb = self.layout.budget // _CRUMB_SHARE
         if self.sections.begins(two.first) or not layout.has_at_most(
             two.first, two.last, crumb - 1
         ):

@@ -39,19 +39,20 @@ class Layout:
         config: ChunkConfig,
         *,
         context_tokens: Callable[[int], int],
-        suffix_tokens: Callable[[int], int],
+        suffix_tokens: Callable[[int], int] | None = None,
         replaced: Replaced | None = None,
         dropped: int = 0,
     ) -> None:
         """``points`` are the places that may be cut, sorted.
 
         ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
-        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there. No chunk has
-        any of the first ``dropped`` characters.
+        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there, if anything
+        is anywhere. No chunk has any of the first ``dropped`` characters.
         """
         self.text = text
         self.index = index
         self.config = config
+        self.budget = config.budget
         size = len(text)
         inner = [point for point in points if 0 < point.pos < size]
         keep = positions_in(text, len(inner))
@@ -65,7 +66,7 @@ class Layout:
         self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
-        self._replaced = replaced
+        self._replaced = replaced or None
         self._dropped = dropped
         # What is known of units, by number, once it was asked for.
         unknown = keep(repeat(_UNKNOWN, self.units + 1))
@@ -178,7 +179,7 @@ class Layout:
 
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
-        return self.within(i, j, self.config.budget - self.context(i) - reserve)
+        return self.within(i, j, self.budget - self.context(i) - reserve)
 
     def furthest(self, i: int, j: int, room: int, *, about: bool = False) -> int:
         """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes (``about``) at most ``room`` tokens."""
@@ -214,23 +215,20 @@ class Layout:
         What is far too large is not counted. (White space that is trimmed may make the
         estimate much too high; a chunk that ends earlier is none the worse.)
         """
-        if self._replaced and i < j:
-            fits = self._embeds_within(
-                self._replaced, i, j, room - self._suffix_tokens(self.pos[j])
-            )
+        estimated = self.before[j] - self.before[i]
+        far = is_far_above(estimated, room)
+        if self._suffix_tokens is not None:
+            room -= self._suffix_tokens(self.pos[j])
+        if self._replaced is not None and i < j:
+            fits = self._embeds_within(self._replaced, i, j, room)
             if fits is not None:
                 return fits
-        if is_far_above(self.before[j] - self.before[i], room):
+        if far:
             return False
-        room -= self._suffix_tokens(self.pos[j])
-        return i == j or self._is_far_below(i, j, room) or self.has_at_most(i, j, room)
-
-    def _is_far_below(self, i: int, j: int, room: int) -> bool:
-        """Whether ``(i, j)`` has at most ``room`` tokens whatever trimming changes."""
         known = self._known
-        if not known or known[i] == NOT_EXACT or known[j] == NOT_EXACT:
-            return False
-        return known[j] - known[i] + TRIMMED <= room
+        if known and known[i] != NOT_EXACT != known[j] and known[j] - known[i] + TRIMMED <= room:
+            return True  # whatever trimming changes
+        return i == j or self.has_at_most(i, j, room)
 
     def _embeds_within(self, replaced: Replaced, i: int, j: int, room: int) -> bool | None:
         """Whether what is embedded of ``(i, j)`` takes at most ``room`` tokens; None if it is the text.
@@ -238,7 +236,7 @@ class Layout:
         The text itself has to be within the budget, unless its last unit is an opaque run that is
         kept, and all before it leads in to that.
         """
-        budget = self.config.budget
+        budget = self.budget
         far = is_far_above(self.before[j] - self.before[i], budget)
         fits = not far and self.has_at_most(i, j, budget)
         if not fits and any(self.score[h] >= 0 for h in range(i + 1, j)):

@@ -52,18 +52,19 @@ class Overlap:
 
     def leaves_room(self, first: int, last: int) -> bool:
         """Whether ``(first, last)`` fits with its overlap, wherever the piece before it begins."""
-        layout = self._layout
+        layout, within = self._layout, self._layout.within
+        room = layout.budget - layout.context(first)
         if not self._budget:
-            return layout.fits(first, last)
-        if layout.fits(first, last, self._budget + 1):
+            return within(first, last, room)
+        if within(first, last, room - self._budget - 1):
             return True
-        if not layout.fits(first, last):
+        if not within(first, last, room):
             return False
         # Only what is near the limit is looked at closely. Twice the budget, as counts before
         # a unit may be estimates.
         far = layout.before[first] - 2 * self._budget
         previous = Piece(max(bisect_left(layout.before, far) - 1, 0), first)
-        return layout.fits(first, last, self.reserve(previous))
+        return within(first, last, room - self.reserve(previous))
 
     def start(self, previous: Piece, piece: Piece, room: int) -> tuple[int, int]:
         """Where the text of ``piece`` begins once the end of ``previous`` is repeated, and its tokens.

@@ -107,7 +107,7 @@ class _Packer:
     def fit_together(self, i: int, h: int, j: int) -> bool:
         """What belongs together does so at the expense of context and overlap, if need be."""
         if self.layout.score[h] < 0:
-            return self.layout.within(i, j, self.config.budget)
+            return self.layout.within(i, j, self.layout.budget)
         return self.fits(i, j)
 
     def belong(self, i: int, h: int, j: int) -> bool:
@@ -117,7 +117,7 @@ class _Packer:
         if (least is None and whole) or not self.has_text(h, j):
             return self.fits(i, j)
         if least is None:
-            least = self.config.budget // _CRUMB_SHARE
+            least = self.layout.budget // _CRUMB_SHARE
         return self.has_below(least, i, h, j) and self.fits(i, j)
 
     def has_below(self, least: int, i: int, h: int, j: int) -> bool:

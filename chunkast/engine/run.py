@@ -74,7 +74,7 @@ def chunks_of(
         refined.points,
         config,
         context_tokens=context.tokens,
-        suffix_tokens=context.suffix_tokens,
+        suffix_tokens=context.suffix_tokens if refined.frames else None,
         replaced=replaced,
         dropped=document.dropped,
     )

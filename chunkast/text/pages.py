@@ -40,6 +40,8 @@ MARKERS: Final = (
     Marker(r"<!-- *Slide number: *(\d{1,6}) *-->", "begins", 1, "markitdown"),
     Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins", 1, "texts that were prepared by hand"),
 )
+# What one of them or another has; most texts have none of these.
+_HINTS: Final = ("<!--", "end of page", "}---")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
 
 
@@ -66,9 +68,11 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
     if own is not None:
         role = next(iter(re.compile(own).groupindex), "breaks")
         markers = (Marker(own, role), *MARKERS)
+    elif not any(hint in text for hint in _HINTS):
+        markers = ()
     lines = _lines(tuple(marker.pattern for marker in markers))
     marks: list[PageMark] = []
-    for found in lines.finditer(text):
+    for found in lines.finditer(text) if markers else ():
         place = int((found.lastgroup or "m0")[1:])
         group = lines.groupindex[f"m{place}"]
         marker = markers[place]

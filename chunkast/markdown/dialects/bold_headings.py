@@ -7,6 +7,7 @@ it; it opens no section, unless ``pseudo_headings`` says so.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from operator import is_
 from typing import Final
 
@@ -23,11 +24,12 @@ _BOLD = re.compile(
 )
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 200
-# Whether a line may be one; most texts have none.
+# Whether a line may be one, and how such a line ends; most texts have none.
 _LINE = re.compile(
-    r"^[ \t>]*(?:(?:[-+*]|\d[\d.)]*)[ \t]+)*(?:\*\*|__)[^\r\n]*(?:\*\*|__):?[ \t]*\r?$",
+    r"[ \t>]*(?:(?:[-+*]|\d[\d.)]*)[ \t]+)*(?:\*\*|__)[^\r\n]*(?:\*\*|__):?[ \t]*\r?$",
     re.MULTILINE,
 )
+_ENDS = tuple(re.compile(rf"{mark}:?[ \t]*\r?$", re.MULTILINE) for mark in (r"\*\*", "__"))
 
 
 def bold_title(text: str, block: Block) -> str:
@@ -40,7 +42,12 @@ def bold_title(text: str, block: Block) -> str:
 
 def arrange_bold(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "bold-heading" for those paragraphs that a block of text follows."""
-    return (_arranged(text, tree) if _LINE.search(text) else tree), []
+    return (_arranged(text, tree) if _has_line(text) else tree), []
+
+
+def _has_line(text: str) -> bool:
+    found = chain.from_iterable(end.finditer(text) for end in _ENDS)
+    return any(_LINE.match(text, text.rfind("\n", 0, end.start()) + 1) for end in found)
 
 
 def _arranged(text: str, block: Block) -> Block:

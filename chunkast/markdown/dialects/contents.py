@@ -22,6 +22,12 @@ _PAGE = re.compile(r"(?:\d{1,5}|[ivxlcIVXLC]{1,8})(?!\w)")
 # Fewer, where the title takes all but a few characters of its line.
 _FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
 _TAIL: Final = 40
+# Whether a line may lead to a page; most texts have none. That each begins with one character
+# makes them fast to find.
+_MAY_LEAD = tuple(
+    re.compile(rf"{dot}(?:[{_DOTS} \t_*]{{4,}}[\divxlcIVXLC]|[ \t]\.[ \t_*.]*\d)")
+    for dot in (r"\.", "…", "·")
+)
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -29,7 +35,7 @@ def arrange_contents(
     text: str, tree: Block, _has_html: bool
 ) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with a leaf "contents" for each table of contents at its top level."""
-    if _LEADERS.search(text) is None:
+    if not any(may_lead.search(text) for may_lead in _MAY_LEAD):
         return tree, []
     children: list[Block] = []
     last = -1  # the number of the last table of contents, if only blank lines follow it
