@@ -20,7 +20,8 @@ FOLDER = Path(__file__).parent.parent / "fixtures" / "sentences"
 SENTENCES = {
     path.stem: path.read_text("utf-8").splitlines() for path in sorted(FOLDER.glob("*.txt"))
 }
-# Paragraphs of sentences, one a line, that were written before anybody looked at the tables.
+# Paragraphs of sentences, one a line, which were written by somebody who had not seen the tables, and
+# cut inside 87 times then.
 PARAGRAPHS = {
     path.stem: [part.splitlines() for part in path.read_text("utf-8").split("\n\n")]
     for path in sorted((FOLDER.parent / "paragraphs").glob("*.txt"))
@@ -39,15 +40,15 @@ FIGURES = {
     "uk": ((27, 0), (9, 0), (0, 0)),
 }
 FIGURES_OF_PARAGRAPHS = {
-    "de": ((60, 1), (22, 2), (13, 2)),
-    "en": ((13, 0), (13, 0), (13, 0)),
-    "es": ((37, 3), (29, 1), (5, 2)),
-    "fr": ((31, 3), (46, 0), (6, 0)),
-    "it": ((36, 1), (27, 1), (7, 2)),
-    "nl": ((32, 2), (26, 2), (7, 2)),
-    "pl": ((44, 3), (67, 1), (17, 1)),
-    "pt": ((36, 5), (55, 0), (6, 1)),
-    "ru": ((90, 0), (40, 6), (13, 6)),
+    "de": ((60, 1), (22, 2), (2, 2)),
+    "en": ((13, 0), (13, 0), (6, 0)),
+    "es": ((37, 3), (29, 1), (0, 2)),
+    "fr": ((31, 3), (46, 0), (1, 0)),
+    "it": ((36, 1), (27, 1), (1, 2)),
+    "nl": ((32, 2), (26, 2), (1, 2)),
+    "pl": ((44, 3), (67, 1), (2, 1)),
+    "pt": ((36, 5), (55, 0), (1, 1)),
+    "ru": ((90, 0), (40, 6), (3, 6)),
 }
 
 
@@ -93,8 +94,9 @@ def test_sentences_end_where_their_language_says(
 
 
 def test_every_mended_language_has_its_sentences() -> None:
-    assert SENTENCES.keys() == FIGURES.keys() == MENDED
+    assert SENTENCES.keys() == FIGURES.keys()
     assert PARAGRAPHS.keys() == FIGURES_OF_PARAGRAPHS.keys()
+    assert SENTENCES.keys() | PARAGRAPHS.keys() == MENDED
     for paragraphs in PARAGRAPHS.values():
         assert len([line for part in paragraphs for line in part]) == 100
 
