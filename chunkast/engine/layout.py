@@ -40,14 +40,15 @@ class Layout:
         *,
         context_tokens: Callable[[int], int],
         suffix_tokens: Callable[[int], int],
+        frame_tokens: Callable[[int], int] = lambda _: 0,
         replaced: Replaced | None = None,
         dropped: int = 0,
     ) -> None:
         """``points`` are the places that may be cut, sorted.
 
         ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
-        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there. No chunk has
-        any of the first ``dropped`` characters.
+        costs, ``frame_tokens(pos)`` its frame alone, ``suffix_tokens(pos)`` what has to be put
+        after one that ends there. No chunk has any of the first ``dropped`` characters.
         """
         self.text = text
         self.index = index
@@ -65,6 +66,7 @@ class Layout:
         self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
+        self._frame_tokens = frame_tokens
         self._replaced = replaced
         self._dropped = dropped
         # What is known of units, by number, once it was asked for.
@@ -179,6 +181,14 @@ class Layout:
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
         return self.within(i, j, self.config.budget - self.context(i) - reserve)
+
+    def path(self, i: int) -> int:
+        """How many tokens of the context of a chunk that begins with unit ``i`` no frame takes."""
+        return self.context(i) - self._frame_tokens(self.pos[i])
+
+    def fits_without_path(self, i: int, j: int) -> bool:
+        """Whether ``(i, j)`` fits the budget if its context is the frame alone."""
+        return self.within(i, j, self.config.budget - self._frame_tokens(self.pos[i]))
 
     def furthest(self, i: int, j: int, room: int, *, about: bool = False) -> int:
         """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes (``about``) at most ``room`` tokens."""

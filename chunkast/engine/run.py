@@ -75,6 +75,7 @@ def chunks_of(
         config,
         context_tokens=context.tokens,
         suffix_tokens=context.suffix_tokens,
+        frame_tokens=context.frame_tokens,
         replaced=replaced,
         dropped=document.dropped,
     )
