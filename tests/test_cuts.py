@@ -269,7 +269,6 @@ def test_front_matter_goes_with_the_first_section_where_it_fits() -> None:
     assert texts(text, count_tokens(first) - 1)[0] == front.rstrip()
 
 
-@pytest.mark.xfail(strict=True, reason="the heading path takes room that the text needs")
 def test_the_heading_path_leaves_no_chunk_of_a_few_tokens() -> None:
     lines = "".join(f"- The light of rock {number} is lit.\n" for number in range(6))
     text = f"# The lights of the northern coast\n\n## Lit all year\n\n{lines}"

@@ -20,6 +20,12 @@ FOLDER = Path(__file__).parent.parent / "fixtures" / "sentences"
 SENTENCES = {
     path.stem: path.read_text("utf-8").splitlines() for path in sorted(FOLDER.glob("*.txt"))
 }
+# Paragraphs of sentences, one a line, which were written by somebody who had not seen the tables, and
+# cut inside 87 times then.
+PARAGRAPHS = {
+    path.stem: [part.splitlines() for part in path.read_text("utf-8").split("\n\n")]
+    for path in sorted((FOLDER.parent / "paragraphs").glob("*.txt"))
+}
 # Beginnings found in the middle of a sentence, and those of sentences that were not found: asked in
 # English, as sentencex has them in the language, and here.
 FIGURES = {
@@ -33,14 +39,27 @@ FIGURES = {
     "ru": ((48, 0), (17, 2), (0, 2)),
     "uk": ((27, 0), (9, 0), (0, 0)),
 }
+FIGURES_OF_PARAGRAPHS = {
+    "de": ((60, 1), (22, 2), (2, 2)),
+    "en": ((13, 0), (13, 0), (6, 0)),
+    "es": ((37, 3), (29, 1), (0, 2)),
+    "fr": ((31, 3), (46, 0), (1, 0)),
+    "it": ((36, 1), (27, 1), (1, 2)),
+    "nl": ((32, 2), (26, 2), (1, 2)),
+    "pl": ((44, 3), (67, 1), (2, 1)),
+    "pt": ((36, 5), (55, 0), (1, 1)),
+    "ru": ((90, 0), (40, 6), (3, 6)),
+}
 
 
-def counted(language: str, starts: object) -> tuple[int, int]:
-    """What is wrong and what is missed in paragraphs of five sentences each."""
+def fives(lines: list[str]) -> list[list[str]]:
+    return [lines[first : first + 5] for first in range(0, len(lines), 5)]
+
+
+def counted(paragraphs: list[list[str]], starts: object) -> tuple[int, int]:
+    """What is wrong and what is missed in paragraphs, each a list of its sentences."""
     wrong = missed = 0
-    lines = SENTENCES[language]
-    for first in range(0, len(lines), 5):
-        group = lines[first : first + 5]
+    for group in paragraphs:
         ends = set(accumulate(len(line) + 1 for line in group[:-1]))
         found = set(starts(" ".join(group)))  # type: ignore[operator]
         wrong += len(found - ends)
@@ -56,18 +75,30 @@ def sentencex(language: str) -> object:
     return starts
 
 
-@pytest.mark.parametrize("language", SENTENCES)
-def test_sentences_end_where_their_language_says(language: str) -> None:
-    in_english, own, mended = FIGURES[language]
+@pytest.mark.parametrize(
+    ("language", "paragraphs", "figures"),
+    [
+        *((name, fives(SENTENCES[name]), FIGURES[name]) for name in SENTENCES),
+        *((name, PARAGRAPHS[name], FIGURES_OF_PARAGRAPHS[name]) for name in PARAGRAPHS),
+    ],
+)
+def test_sentences_end_where_their_language_says(
+    language: str, paragraphs: list[list[str]], figures: tuple[tuple[int, int], ...]
+) -> None:
+    in_english, own, mended = figures
     # The first two are sentencex's: other figures mean that the tables are to be seen through.
-    assert counted(language, sentencex("en")) == in_english
-    assert counted(language, sentencex(language)) == own
-    found = counted(language, lambda text: sentence_starts(text, language=language))
+    assert counted(paragraphs, sentencex("en")) == in_english
+    assert counted(paragraphs, sentencex(language)) == own
+    found = counted(paragraphs, lambda text: sentence_starts(text, language=language))
     assert (found[0] <= mended[0], found[1] <= mended[1]) == (True, True), found
 
 
 def test_every_mended_language_has_its_sentences() -> None:
-    assert SENTENCES.keys() == FIGURES.keys() == MENDED
+    assert SENTENCES.keys() == FIGURES.keys()
+    assert PARAGRAPHS.keys() == FIGURES_OF_PARAGRAPHS.keys()
+    assert SENTENCES.keys() | PARAGRAPHS.keys() == MENDED
+    for paragraphs in PARAGRAPHS.values():
+        assert len([line for part in paragraphs for line in part]) == 100
 
 
 @pytest.mark.parametrize("language", SENTENCES)

@@ -559,11 +559,35 @@ BODIES: dict[str, tuple[list[Unit], int, dict[str, Any], list[Place]]] = {
         [(0, 3), (3, 6)],
     ),
     "context takes room": (
-        [2, 2, 2, 9], 10, {"context": lambda unit: 7 * (unit == 0)}, [(0, 1), (1, 3), (3, 4)],
+        [4, 2, 2, 9], 10, {"context": lambda unit: 6 * (unit == 0), "frame": lambda _: 4},
+        [(0, 1), (1, 3), (3, 4)],
     ),
     "and yields before what belongs together is parted": (
-        [2, 2, 2, 9], 10, {"context": lambda unit: 7 * (unit == 0), "scores": {1: -1}},
+        [4, 2, 2, 9], 10,
+        {"context": lambda unit: 6 * (unit == 0), "frame": lambda _: 4, "scores": {1: -1}},
         [(0, 2), (2, 3), (3, 4)],
+    ),
+    "and before a piece is left that says less than it": (
+        [3, 3, 3, 9], 10, {"context": lambda _: 4, "scores": {3: 70}}, [(0, 3), (3, 4)],
+    ),
+    "or is below a tenth of the budget": (
+        [11, 2, 19], 21, {"context": lambda unit: 2 + 7 * (unit == 0)}, [(0, 2), (2, 3)],
+    ),
+    "rounded up": (
+        [11, 2, 19], 20, {"context": lambda unit: 2 + 7 * (unit == 0)}, [(0, 1), (1, 2), (2, 3)],
+    ),
+    "unless a frame takes the room": (
+        [11, 2, 20], 21,
+        {"context": lambda unit: 2 + 7 * (unit == 0), "frame": lambda unit: 9 * (unit == 0)},
+        [(0, 1), (1, 2), (2, 3)],
+    ),
+    "or fewer tokens are asked for": (
+        [11, 2, 19], 21, {"context": lambda unit: 2 + 7 * (unit == 0), "min_tokens": 2},
+        [(0, 1), (1, 2), (2, 3)],
+    ),
+    "or none": (
+        [11, 2, 19], 21, {"context": lambda unit: 2 + 7 * (unit == 0), "min_tokens": 0},
+        [(0, 1), (1, 2), (2, 3)],
     ),
     "but for 0 tokens too many": (
         [2, 9, 2, 9], 10, {"scores": {1: -1}}, [(0, 1), (1, 2), (2, 3), (3, 4)],

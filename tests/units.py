@@ -56,12 +56,13 @@ def row(
     counter: Counter = W,
     context: Callable[[int], int] = nothing,
     suffix: Callable[[int], int] = nothing,
+    frame: Callable[[int], int] = nothing,
     **options: Any,
 ) -> Layout:
     """The layout of ``units``; before each is a point of its kind ("paragraph") and score.
 
-    ``divided`` are the units that begin inside a block. ``context`` and ``suffix`` take the
-    number of a unit in place of its position.
+    ``divided`` are the units that begin inside a block. ``context``, ``suffix`` and ``frame``
+    take the number of a unit in place of its position.
     """
     texts = [unit if isinstance(unit, str) else "w" * unit + "\n\n" for unit in units]
     starts = list(accumulate(map(len, texts), initial=0))
@@ -78,6 +79,7 @@ def row(
         config(budget, **options),
         context_tokens=lambda pos: context(starts.index(pos)),
         suffix_tokens=lambda pos: suffix(starts.index(pos)),
+        frame_tokens=lambda pos: frame(starts.index(pos)),
     )
 
 

@@ -39,6 +39,7 @@ class Layout:
         config: ChunkConfig,
         *,
         context_tokens: Callable[[int], int],
+        frame_tokens: Callable[[int], int] | None = None,
         suffix_tokens: Callable[[int], int] | None = None,
         replaced: Replaced | None = None,
         dropped: int = 0,
@@ -46,8 +47,9 @@ class Layout:
         """``points`` are the places that may be cut, sorted.
 
         ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
-        costs, ``suffix_tokens(pos)`` what has to be put after one that ends there, if anything
-        is anywhere. No chunk has any of the first ``dropped`` characters.
+        costs; where there are frames, ``frame_tokens(pos)`` what its frame alone costs, and
+        ``suffix_tokens(pos)`` what has to be put after one that ends there. No chunk has any of
+        the first ``dropped`` characters.
         """
         self.text = text
         self.index = index
@@ -66,6 +68,7 @@ class Layout:
         self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
+        self._frame_tokens = frame_tokens
         self._replaced = replaced or None
         self._dropped = dropped
         # What is known of units, by number, once it was asked for.
@@ -180,6 +183,14 @@ class Layout:
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
         return self.within(i, j, self.budget - self.context(i) - reserve)
+
+    def frame(self, i: int) -> int:
+        """How many tokens of the context of a chunk that begins with unit ``i`` are its frame."""
+        return self._frame_tokens(self.pos[i]) if self._frame_tokens is not None else 0
+
+    def fits_without_path(self, i: int, j: int) -> bool:
+        """Whether ``(i, j)`` fits the budget if its context is the frame alone."""
+        return self.within(i, j, self.budget - self.frame(i))
 
     def furthest(self, i: int, j: int, room: int, *, about: bool = False) -> int:
         """The last ``h`` with ``i <= h <= j`` so that ``(i, h)`` takes (``about``) at most ``room`` tokens."""

@@ -60,6 +60,7 @@ class _Packer:
         self.fits = overlap.leaves_room
         keep = positions_in(layout.text, layout.units)
         self.texts = keep(accumulate(has_text, initial=0))
+        self.tenth = -(-layout.budget // _CRUMB_SHARE)
         # Where bodies were cut, and sections that lie inside one that does not fit.
         self.cuts: set[int] = set()
 
@@ -87,14 +88,31 @@ class _Packer:
             waiting = child_end
         if waiting < last:
             ends += self.body(waiting, last)
-        return joined(self.layout, [first, *ends], self.depths, self.belong)[1:]
+        bounds = joined(self.layout, [first, *ends], self.depths, self.belong)
+        return self.without_crumbs(bounds)[1:]
 
     def body(self, first: int, last: int) -> list[int]:
         """The ends of the pieces of a section's own text: from its units up if it does not fit."""
         if self.fits(first, last):
             return [last]
         bounds = joined(self.layout, range(first, last + 1), self.depths, self.fit_together)
-        return self.closed(bounds[1:])
+        return self.closed(self.without_crumbs(bounds)[1:])
+
+    def without_crumbs(self, bounds: list[int]) -> list[int]:
+        """``bounds`` less those beside a crumb that only context and overlap keep from a neighbour."""
+        if self.config.min_tokens == 0 or not any(starmap(self.is_crumb, pairwise(bounds))):
+            return bounds
+        return joined(self.layout, bounds, self.depths, self.crumb_fits)
+
+    def is_crumb(self, i: int, j: int) -> bool:
+        """Whether a piece is below a tenth of the budget, or says less than its heading path."""
+        least = self.config.min_tokens
+        crumb = max(self.tenth, self.layout.context(i) - self.layout.frame(i))
+        return self.layout.within(i, j, (crumb if least is None else min(crumb, least)) - 1)
+
+    def crumb_fits(self, i: int, h: int, j: int) -> bool:
+        """Whether a crumb and its neighbour fit at the expense of heading path and overlap."""
+        return (self.is_crumb(i, h) or self.is_crumb(h, j)) and self.layout.fits_without_path(i, j)
 
     def closed(self, ends: list[int]) -> list[int]:
         """``ends``, of which pieces that were cut are not joined with what is outside."""
@@ -117,7 +135,7 @@ class _Packer:
         if (least is None and whole) or not self.has_text(h, j):
             return self.fits(i, j)
         if least is None:
-            least = self.layout.budget // _CRUMB_SHARE
+            least = self.tenth
         return self.has_below(least, i, h, j) and self.fits(i, j)
 
     def has_below(self, least: int, i: int, h: int, j: int) -> bool:

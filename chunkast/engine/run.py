@@ -74,6 +74,7 @@ def chunks_of(
         refined.points,
         config,
         context_tokens=context.tokens,
+        frame_tokens=context.frame_tokens if refined.frames else None,
         suffix_tokens=context.suffix_tokens if refined.frames else None,
         replaced=replaced,
         dropped=document.dropped,
