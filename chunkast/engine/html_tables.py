@@ -39,7 +39,8 @@ _DEEPEST: Final = 24
 class HtmlTables:
     """The tables of a leaf (nearly always it is one) by what begins where, all sorted.
 
-    A row begins with the tag of the table's part that it opens. Tables in a cell belong to it.
+    The tag that opens a part of the table stays with what is before it: a row that takes the whole
+    budget is then whole, and well-formed without anything around it. Tables in a cell belong to it.
 
     rows: the rows; ``groups`` those that no cell of an earlier row reaches into.
     leading: a table's first row, those of its header, and the row after it: no places to cut.
@@ -81,7 +82,6 @@ class _Reader:
         # The table's first row in those of the leaf, and whether each so far is a header.
         self.first = len(self.found.rows)
         self.are_headers: list[bool] = []
-        self.part: Tag | None = None
         self.cell = -1
         # How many rows from the next one on a cell reaches into.
         self.reached = 0
@@ -90,12 +90,11 @@ class _Reader:
         """A tag of a row, a cell or a part of the table."""
         self.end_cell(tag.start)
         if tag.closing or tag.name in _PARTS:
-            self.part = None if tag.closing else tag
             if tag.closing and tag.name in _PARTS:
                 self.found.tails.append(tag.start)
             return
         if tag.name == "tr" or not self.are_headers:
-            self.begin_row(tag)
+            self.begin_row(tag.start)
         if tag.name in _CELLS:
             if self.row_cells:
                 self.found.cells.append(tag.start)
@@ -107,10 +106,7 @@ class _Reader:
                 self.reached = max(self.reached, int(span[1]) - 1)
             self.cell = tag.end
 
-    def begin_row(self, tag: Tag) -> None:
-        opens = self.part is not None and is_blank(self.text[self.part.end : tag.start])
-        start = self.part.start if self.part is not None and opens else tag.start
-        self.part = None
+    def begin_row(self, start: int) -> None:
         self.found.rows.append(start)
         if not self.reached:
             self.found.groups.append(start)
