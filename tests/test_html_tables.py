@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -81,8 +82,10 @@ def test_what_is_no_table() -> None:
 
 
 def test_a_caption_stays_with_its_table() -> None:
-    table = f"<table>{HEAD}{''.join(ROWS[:9])}</table>\n"
-    for caption in ("Table 3: Items.\n", "**Table 3.** Items.\n", "Tab. IV Items\n"):
+    html = f"<table>{HEAD}{''.join(ROWS[:9])}</table>\n"
+    pipes = "| No | Text |\n|---|---|\n" + "| 7 | item, with words. |\n" * 19
+    captions = ("Table 3: Items.\n", "**Table 3.** Items.\n", "Tab. IV Items\n")
+    for table, caption in product((html, pipes), captions):
         before = f"{'Some words here. ' * 30}\n\n{caption}\n{table}"
         cuts = {chunk.start_index for chunk in Chunker(max_tokens=250, overlap=0).chunk(before)}
         assert before.index(caption) in cuts
@@ -90,6 +93,9 @@ def test_a_caption_stays_with_its_table() -> None:
         after = f"{table}\n{caption}\n{'Some words here. ' * 40}\n"
         cuts = {chunk.start_index for chunk in Chunker(max_tokens=250, overlap=0).chunk(after)}
         assert after.index(caption) not in cuts
+    for other in ("Tables 3 and 4\n", "Table of contents\n", f"Table 3: {'Long. ' * 100}\n"):
+        leaves = Chunker().analyze(f"{other}\n{pipes}").blocks.leaves()
+        assert [leaf.kind for leaf in leaves] == ["paragraph", "blank", "table"]
 
 
 def test_rows_under_one_cell_stay_together() -> None:
@@ -109,6 +115,11 @@ def test_a_nested_table_belongs_to_its_cell() -> None:
     for chunk in Chunker(max_tokens=150, overlap=0).chunk(text)[1:]:
         assert chunk.text.startswith("<tr><td><table>")
         assert is_balanced(chunk.embed_text)
+    # Where the cell does not fit its rows are still whole.
+    row = f"<tr><td><p>{'One. ' * 9}</p><p>{'Two. ' * 9}</p></td></tr>"
+    large = f"<table><tr><td><table>{row * 20}</table></td></tr></table>"
+    for chunk in Chunker(max_tokens=120, overlap=0).chunk(large)[1:]:
+        assert chunk.text.startswith("<tr><td><p>One.")
 
 
 def test_a_cell_too_large_is_cut_at_its_items_then_sentences() -> None:

@@ -47,7 +47,8 @@ class HtmlTables:
     tails: where what closes a table, or a part of it, begins.
     cells: all cells but the first of each row.
     contents: where what is between the tags of each cell begins and ends, by turns.
-    items: what begins inside a cell: a paragraph, an item, a line.
+    inner: the rows of the tables in its cells; those of tables in these are items.
+    items: what else begins inside a cell: a paragraph, an item, a line.
     edges: where a table begins or ends beside other text.
     headers: of each table where its caption and header begin and end.
     """
@@ -58,6 +59,7 @@ class HtmlTables:
     tails: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
     contents: list[int] = field(default_factory=list)
+    inner: list[int] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     headers: list[tuple[int, int]] = field(default_factory=list)
@@ -119,12 +121,13 @@ class _Reader:
             self.found.contents += (self.cell, end)
             self.cell = -1
 
-    def item(self, tag: Tag) -> None:
-        """A tag inside a cell."""
+    def item(self, tag: Tag, depth: int) -> None:
+        """A tag inside a cell, in so many tables."""
         if tag.name == "br":
             self.found.items.append(tag.end)
         elif not tag.closing and tag.name in _ITEMS:
-            self.found.items.append(tag.start)
+            inner = tag.name == "tr" and depth == 2
+            (self.found.inner if inner else self.found.items).append(tag.start)
 
     def finish(self, tag: Tag) -> None:
         """The table's last tag."""
@@ -157,7 +160,7 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
         elif depth == 1 and tag.closing and tag.name == "table":
             reader.finish(tag)
         elif not _CELLS.isdisjoint(stack):
-            reader.item(tag)
+            reader.item(tag, depth)
     reader.edge(end)
     return reader.found
 
