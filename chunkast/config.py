@@ -39,8 +39,10 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # belongs to what follows it; a heading after one begins its section there.
     "blocks": True,
     # From <table> to </table>, over blank lines too, is one table with rows and cells, unless
-    # it encloses a list, a fence or a heading. A paragraph "Table 3: ..." beside it stays with it.
+    # it encloses a list, a fence or a heading.
     "html_tables": True,
+    # A paragraph that begins with "Table 3" beside a table stays with it.
+    "captions": True,
     # A text that is one fence ```markdown but for white space is the Markdown inside it. A bare
     # fence in it ends it.
     "answers": True,

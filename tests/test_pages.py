@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, locate_quote
+from chunkast.index import Store
 from chunkast.text.white_space import is_blank
 from tests.checks import check_promises
 from tests.strategies import PAGE_MARKS, paged
@@ -133,13 +135,41 @@ def test_running_heads_are_told_and_left_out_on_request() -> None:
         )
 
 
-def test_a_citation_says_the_page() -> None:
-    chunks = Chunker(max_tokens=40, overlap=0).chunk(
-        document("<!-- page {n} -->", 1, "before", pages=5), "a.md"
-    )
-    [found] = locate_quote("On page 3 ccc says 1.", chunks)
-    assert found.pages == (3, 3)
-    assert found.start_line
+@pytest.mark.parametrize("converter", CONVERTERS)
+@pytest.mark.parametrize("budget", [40, 90, 400])
+def test_a_citation_says_the_page_of_its_words(converter: str, budget: int) -> None:
+    text = document(*CONVERTERS[converter], pages=14)
+    for overlap in (0, 0.3):
+        chunks = Chunker(max_tokens=budget, overlap=overlap).chunk(text, "a.md")
+        assert budget == 40 or any(chunk.pages != (1, 1) for chunk in chunks[:1])
+        for page in range(1, 15):
+            quote = f"On page {page} {chr(96 + page) * 3} says 1."
+            for where in (chunks, text, [chunk for chunk in chunks if quote in chunk.text][:1]):
+                [found] = locate_quote(quote, where)
+                assert found.pages == (page, page)
+    over = locate_quote("On page 3 ccc says 2.", text)[0].start_index
+    quote = text[over : text.index("says 0", over)]
+    assert [found.pages for found in locate_quote(quote, text)] == [(3, 4)]
+    assert [found.pages for found in locate_quote(quote, Chunker().chunk(text))] == [(3, 4)]
+
+
+def test_where_its_marks_do_not_tell_a_citation_has_the_pages_of_its_chunk(tmp_path: Path) -> None:
+    text = document("[p {n}]", 1, "before", pages=5)
+    chunker = Chunker(page_markers=r"\[p (?P<begins>\d+)\]")
+    quote = "On page 3 ccc says 1."
+    [chunk] = chunker.chunk(text, "a.md")
+    assert chunk.pages == (1, 5)
+    assert locate_quote(quote, [chunk])[0].pages == (1, 5)
+    marks = chunker.config.page_markers
+    assert locate_quote(quote, [chunk], page_markers=marks)[0].pages == (3, 3)
+    with Store(str(tmp_path / "a.db"), create=True) as store:
+        store.update([("a.md", text)], chunker)
+        assert [found.pages for found in store.quote(quote)] == [(3, 3)]
+    # Form feeds do not count beside numbers, which this chunk does not have.
+    mixed = "On.\n\n\f\n\n" * 30 + "- \f end of page\n\n" + "--- end of page=0 ---\n\nLast.\n"
+    for chunk in Chunker(max_tokens=20).chunk(mixed):
+        [found, *_] = locate_quote(chunk.text, [chunk])
+        assert found.pages == chunk.pages
 
 
 @given(paged(), st.sampled_from([7, 40, 90]), st.sampled_from([0, 0.3]), st.booleans())

@@ -12,13 +12,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Final
 
 from chunkast.analysis.context import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import CONSTRUCTS
-from chunkast.markdown.lines import Fences
 from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
 from chunkast.text.pages import PageMark, page_marks, page_starts
 from chunkast.text.source_map import line_starts
@@ -61,17 +59,11 @@ def _marks(draft: DocumentDraft) -> list[PageMark]:
     """The marks outside of fences and tool calls."""
     if "page_markers" not in draft.context.extensions:
         return []
-    text = draft.original
-    marks = page_marks(text, draft.context.config.page_markers)
+    marks = page_marks(draft.original, draft.context.config.page_markers)
     if marks and draft.context.tool_calls:
         calls = SpanSet((call.start_index, call.end_index) for call in draft.context.tool_calls)
         marks = [mark for mark in marks if not calls.covers(mark.start)]
-    if not marks or ("```" not in text and "~~~" not in text):
-        return marks
-    fences = Fences()
-    starts = line_starts(text)
-    fenced = [fences.take(text[start:end].rstrip("\r\n")) for start, end in pairwise(starts)]
-    return [mark for mark in marks if not fenced[bisect_left(starts, mark.start + 1) - 1]]
+    return marks
 
 
 def _mask(draft: DocumentDraft) -> Patch[Analysis] | None:

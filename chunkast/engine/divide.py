@@ -261,6 +261,7 @@ _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
         _html(attrgetter("rows"), "row"),
         _html(attrgetter("tails"), "lead-in"),
         _html(attrgetter("cells"), "cell"),
+        _html(attrgetter("inner"), "line"),
         _html(attrgetter("items"), "line"),
         _sentences,
         _html(attrgetter("contents"), "word"),

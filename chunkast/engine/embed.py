@@ -109,9 +109,11 @@ class Context:
         """
         budget = self._config.budget
         suffix = self._suffix(cut)
-        for closing in dict.fromkeys((suffix, "")):
+        # What is opened here is closed here, or neither.
+        inside = self._frame_around(start) is not None
+        for closing in (suffix,) if inside else dict.fromkeys((suffix, "")):
             for before in self._before(start, own):
-                if not before and not closing:
+                if not before and (inside or not closing):
                     break  # the text has been counted
                 if tokens + self._tokens(before) > budget + 8:
                     continue  # too much by far; the sum is exact but for a token or two
@@ -127,13 +129,8 @@ class Context:
 
     def _before(self, start: int, own: int) -> tuple[str, ...]:
         """What may stand before a chunk, from the most that is allowed to nothing."""
-        frame = self._frame_before(start)
-        inside = frame is not None and start < frame.end
-        key = (
-            self._shown_path(own),
-            frame.prefix if frame is not None and inside else "",
-            frame.bare if frame is not None and inside else "",
-        )
+        frame = self._frame_around(start)
+        key = (self._shown_path(own), frame.prefix if frame else "", frame.bare if frame else "")
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = tuple(self._allowed(*key))
@@ -188,6 +185,11 @@ class Context:
     def _suffix(self, pos: int) -> str:
         frame = self._frame_before(pos)
         return frame.suffix if frame is not None and pos <= frame.end else ""
+
+    def _frame_around(self, pos: int) -> Frame | None:
+        """The frame that a text which begins at ``pos`` begins inside."""
+        frame = self._frame_before(pos)
+        return frame if frame is not None and pos < frame.end else None
 
     def _frame_before(self, pos: int) -> Frame | None:
         """The last frame that starts before ``pos``."""

@@ -39,14 +39,16 @@ _DEEPEST: Final = 24
 class HtmlTables:
     """The tables of a leaf (nearly always it is one) by what begins where, all sorted.
 
-    A row begins with the tag of the table's part that it opens. Tables in a cell belong to it.
+    The tag that opens a part of the table stays with what is before it: a row that takes the whole
+    budget is then whole, and well-formed without anything around it. Tables in a cell belong to it.
 
     rows: the rows; ``groups`` those that no cell of an earlier row reaches into.
     leading: a table's first row, those of its header, and the row after it: no places to cut.
     tails: where what closes a table, or a part of it, begins.
     cells: all cells but the first of each row.
     contents: where what is between the tags of each cell begins and ends, by turns.
-    items: what begins inside a cell: a paragraph, an item, a line.
+    inner: the rows of the tables in its cells; those of tables in these are items.
+    items: what else begins inside a cell: a paragraph, an item, a line.
     edges: where a table begins or ends beside other text.
     headers: of each table where its caption and header begin and end.
     """
@@ -57,6 +59,7 @@ class HtmlTables:
     tails: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
     contents: list[int] = field(default_factory=list)
+    inner: list[int] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     headers: list[tuple[int, int]] = field(default_factory=list)
@@ -81,7 +84,6 @@ class _Reader:
         # The table's first row in those of the leaf, and whether each so far is a header.
         self.first = len(self.found.rows)
         self.are_headers: list[bool] = []
-        self.part: Tag | None = None
         self.cell = -1
         # How many rows from the next one on a cell reaches into.
         self.reached = 0
@@ -90,12 +92,11 @@ class _Reader:
         """A tag of a row, a cell or a part of the table."""
         self.end_cell(tag.start)
         if tag.closing or tag.name in _PARTS:
-            self.part = None if tag.closing else tag
             if tag.closing and tag.name in _PARTS:
                 self.found.tails.append(tag.start)
             return
         if tag.name == "tr" or not self.are_headers:
-            self.begin_row(tag)
+            self.begin_row(tag.start)
         if tag.name in _CELLS:
             if self.row_cells:
                 self.found.cells.append(tag.start)
@@ -107,10 +108,7 @@ class _Reader:
                 self.reached = max(self.reached, int(span[1]) - 1)
             self.cell = tag.end
 
-    def begin_row(self, tag: Tag) -> None:
-        opens = self.part is not None and is_blank(self.text[self.part.end : tag.start])
-        start = self.part.start if self.part is not None and opens else tag.start
-        self.part = None
+    def begin_row(self, start: int) -> None:
         self.found.rows.append(start)
         if not self.reached:
             self.found.groups.append(start)
@@ -123,12 +121,13 @@ class _Reader:
             self.found.contents += (self.cell, end)
             self.cell = -1
 
-    def item(self, tag: Tag) -> None:
-        """A tag inside a cell."""
+    def item(self, tag: Tag, depth: int) -> None:
+        """A tag inside a cell, in so many tables."""
         if tag.name == "br":
             self.found.items.append(tag.end)
         elif not tag.closing and tag.name in _ITEMS:
-            self.found.items.append(tag.start)
+            inner = tag.name == "tr" and depth == 2
+            (self.found.inner if inner else self.found.items).append(tag.start)
 
     def finish(self, tag: Tag) -> None:
         """The table's last tag."""
@@ -161,7 +160,7 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
         elif depth == 1 and tag.closing and tag.name == "table":
             reader.finish(tag)
         elif not _CELLS.isdisjoint(stack):
-            reader.item(tag)
+            reader.item(tag, depth)
     reader.edge(end)
     return reader.found
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from chunkast.model import Chunk
 from chunkast.text.hashes import normalize_text
+from chunkast.text.pages import page_marks, page_starts, pages_of
 from chunkast.text.source_map import SourceMap
 from chunkast.text.white_space import WHITE_SPACE
 
@@ -31,8 +32,9 @@ class Citation:
     end_byte: where it ends, in bytes of UTF-8, exclusive.
     start_line: the line in which it begins, from 1.
     end_line: the line of its last character, from 1, inclusive.
-    pages: the first and the last page of the chunks that it begins and ends in, from 1; ``None``
-        in a source text, and where chunks have no pages.
+    pages: the page on which it begins and the one on which it ends, from 1; ``None`` without
+        pages. Where a chunk over several pages does not tell by its own marks where each
+        begins, the first or the last page of that chunk.
     chunk_ids: the chunks that contain all of it: none if it is divided between chunks, two
         or more if it is in an overlap.
     """
@@ -63,13 +65,16 @@ def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
     return bool(wanted) and len(quote) <= max_chars and wanted in normalize_text(text)
 
 
-def locate_quote(quote: str, where: str | Iterable[Chunk]) -> tuple[Citation, ...]:
+def locate_quote(
+    quote: str, where: str | Iterable[Chunk], *, page_markers: str | None = None
+) -> tuple[Citation, ...]:
     r"""Every place of ``quote`` in a source text or in chunks, in order; none for a blank quote.
 
     White space may differ, as in :func:`validate_quote`; the places do not overlap.
     ``where`` is the source text (then citations have no source and no chunk ids), or chunks,
     document by document, in order: all of them or a selection. A quote may continue from one
-    chunk to the next. Raises nothing.
+    chunk to the next. ``page_markers`` is the option of that name, where chunks were made with
+    one. Raises nothing but ``re.error``, for a wrong pattern.
 
     >>> from chunkast import locate_quote
     >>> [found] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
@@ -80,8 +85,8 @@ def locate_quote(quote: str, where: str | Iterable[Chunk]) -> tuple[Citation, ..
     if not wanted:
         return ()
     if isinstance(where, str):
-        return tuple(_in_text(wanted, where))
-    return tuple(found for run in _runs(where) for found in _in_chunks(wanted, run))
+        return tuple(_in_text(wanted, where, page_markers))
+    return tuple(found for run in _runs(where) for found in _in_chunks(wanted, run, page_markers))
 
 
 class _Normalized:
@@ -122,9 +127,11 @@ def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
         yield from _Normalized(text).places(wanted)
 
 
-def _in_text(wanted: str, text: str) -> Iterator[Citation]:
+def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
+    places = list(_places(wanted, text))
     source_map = SourceMap(text)
-    for start, end in _places(wanted, text):
+    pages = list(page_starts(page_marks(text, own))) if places else []
+    for start, end in places:
         yield Citation(
             None,
             start,
@@ -133,7 +140,43 @@ def _in_text(wanted: str, text: str) -> Iterator[Citation]:
             source_map.byte(end),
             source_map.line(start),
             source_map.line(end - 1),
+            pages=pages_of(pages, start, end),
         )
+
+
+class _Positions:
+    """Character positions of a document that lie in one of its chunks, in other units."""
+
+    def __init__(self, chunk: Chunk, own: str | None) -> None:
+        self._chunk = chunk
+        self._map = SourceMap(chunk.text)
+        self._starts = list(_page_starts(chunk, own))
+
+    def byte(self, pos: int) -> int:
+        return self._chunk.start_byte + self._map.byte(pos - self._chunk.start_index)
+
+    def line(self, pos: int) -> int:
+        return self._chunk.start_line + self._map.line(pos - self._chunk.start_index) - 1
+
+    def pages(self, pos: int) -> tuple[int, int] | None:
+        """The page of a character, twice, or else all that is known: those of the chunk."""
+        inside = pos - self._chunk.start_index
+        return pages_of(self._starts, inside, inside + 1) or self._chunk.pages
+
+
+def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
+    """Where each page begins in a chunk's text, and its number.
+
+    None where the marks in it do not say what the chunk's own pages say: those of another kind
+    may count in its document, or a fence began before it.
+    """
+    if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
+        return
+    starts = list(page_starts(page_marks(chunk.text, own), first=0))
+    if said := pages_of(starts, 0, len(chunk.text)):
+        ahead, last = (here - there for here, there in zip(chunk.pages, said, strict=True))
+        if ahead == last:
+            yield from ((pos, page + ahead) for pos, page in starts)
 
 
 def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
@@ -148,7 +191,7 @@ def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
         yield run
 
 
-def _in_chunks(wanted: str, chunks: Sequence[Chunk]) -> Iterator[Citation]:
+def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterator[Citation]:
     """``chunks`` follow one another: between them lies white space, or nothing."""
     # Where each chunk's own text begins, in the source and in the texts put together. The
     # first chunk's overlap is text that no other chunk of the run has.
@@ -166,24 +209,25 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk]) -> Iterator[Citation]:
         parts.append(chunk.text[start - chunk.start_index :])
         size += len(parts[-1])
         end = chunk.end_index
-    maps: dict[int, SourceMap] = {}
+    known: dict[int, _Positions] = {}
     for first, last in _places(wanted, "".join(parts)):
         one, two = (bisect_right(here, at) - 1 for at in (first, last - 1))
         start, end = there[one] + first - here[one], there[two] + last - here[two]
-        begin, stop = chunks[one], chunks[two]
         for slot in (one, two):
-            if slot not in maps:
-                maps[slot] = SourceMap(chunks[slot].text)
+            if slot not in known:
+                known[slot] = _Positions(chunks[slot], own)
+        begin, stop = known[one], known[two]
+        pages, last_pages = begin.pages(start), stop.pages(end - 1)
         yield Citation(
-            begin.source,
+            chunks[one].source,
             start,
             end,
-            begin.start_byte + maps[one].byte(start - begin.start_index),
-            stop.start_byte + maps[two].byte(end - stop.start_index),
-            begin.start_line + maps[one].line(start - begin.start_index) - 1,
-            stop.start_line + maps[two].line(end - 1 - stop.start_index) - 1,
+            begin.byte(start),
+            stop.byte(end),
+            begin.line(start),
+            stop.line(end - 1),
             tuple(_containing(chunks, one, start, end)),
-            None if begin.pages is None or stop.pages is None else (begin.pages[0], stop.pages[1]),
+            (pages[0], last_pages[1]) if pages and last_pages else None,
         )
 
 

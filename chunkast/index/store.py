@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -209,8 +210,9 @@ class Store:
     def quote(self, quote: str) -> list[Citation]:
         """Every place of ``quote``, apart from white space: see :func:`chunkast.locate_quote`."""
         with self._snapshot():
-            self._completed()
-            return list(locate_quote(quote, self._all()))
+            config = json.loads(self._completed()["config"])
+            marks = config.get("page_markers")
+            return list(locate_quote(quote, self._all(), page_markers=marks))
 
     def _completed(self) -> dict[str, str]:
         """The settings of an index that a run has completed."""

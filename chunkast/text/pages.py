@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
+from chunkast.text.fences import Fences
+from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
 __all__ = ("MARKERS", "Marker", "PageMark", "page_marks", "page_starts", "pages_note", "pages_of")
@@ -60,7 +63,7 @@ class PageMark:
 
 
 def page_marks(text: str, own: str | None = None) -> list[PageMark]:
-    """The marks in ``text``, in order. ``own`` is a user's pattern, tried first.
+    """The marks in ``text`` outside of fences, in order. ``own`` is a user's pattern, tried first.
 
     The name of its group says what the number is of: the page that it "begins" or "ends".
     """
@@ -98,7 +101,14 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
             for at in re.finditer("\f", text)
         )
         marks.sort(key=lambda mark: mark.start)
-    return marks
+    return _outside_fences(text, marks) if marks and ("```" in text or "~~~" in text) else marks
+
+
+def _outside_fences(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
+    fences = Fences()
+    starts = line_starts(text)
+    fenced = [fences.take(text[start:end].rstrip("\r\n")) for start, end in pairwise(starts)]
+    return [mark for mark in marks if not fenced[bisect_left(starts, mark.start + 1) - 1]]
 
 
 @lru_cache(maxsize=8)
@@ -107,18 +117,19 @@ def _lines(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*(?:{either})[ \t]*\r?$", re.MULTILINE)
 
 
-def page_starts(marks: Sequence[PageMark]) -> Iterator[tuple[int, int]]:
+def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:
     """Where each page begins, and its number, from 1.
 
-    Marks without numbers do not count beside such that have them.
+    ``first`` is the number that marks have for the first page; by default the first of them says
+    it. Marks without numbers do not count beside such that have them.
     """
     numbered = [mark for mark in marks if mark.number is not None]
     counted = numbered or [mark for mark in marks if mark.marker.role == "breaks"]
     if not counted:
         return
-    # A first mark says itself whether the pages are counted from 0.
     number = counted[0].number
-    first = counted[0].marker.first if number is None or number > 1 else number
+    if first is None:
+        first = counted[0].marker.first if number is None or number > 1 else number
     page = 1 if number is None else max(1, number - first + 1 - counted[0].begins)
     yield 0, page
     for mark in counted:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 
 import tiktoken
+from markdown_it import MarkdownIt
 
 from chunkast import Chunk, Chunker
 from chunkast.config import DEFAULT_EXTENSIONS
@@ -23,14 +24,32 @@ from tests.bench.tables import Setting, Table
 __all__ = ("KEY", "run")
 
 KEY = "converted"
-_EXTENSIONS = ("html_tables", "bold_headings", "bullets", "contents", "page_markers", "answers")
+_PARSER = MarkdownIt().enable("table")
+_EXTENSIONS = (
+    "html_tables",
+    "captions",
+    "bold_headings",
+    "bullets",
+    "contents",
+    "page_markers",
+    "answers",
+)
 _HTML_ROW = re.compile(r"<tr\b(?:(?!<tr\b|<table\b).)*?</tr>", re.DOTALL | re.IGNORECASE)
 _HTML_HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL | re.IGNORECASE)
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL | re.IGNORECASE)
-_PIPES = re.compile(r"^\|.*\|[ \t]*\n\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*\n(?:\|.*\n?)*", re.MULTILINE)
-_CAPTION = re.compile(r"^(?:\*\*)?Table \d+[.:].*\n\n?(?=<table|\|)", re.MULTILINE)
-_BOLD = re.compile(r"(?:^|\n)[ \t]*\*\*[^*\n]{1,150}\*\*:?\s*\Z")
-_LEADERS = re.compile(r"(?:[.…·][ _*]*){5,}")
+_PIPES = re.compile(
+    r"^.*\|.*\n[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*\n(?:.*\|.*\n?)*",
+    re.MULTILINE,
+)
+# A paragraph that says which table it is, with nothing but a line of a <div> between them.
+_CAPTION = re.compile(
+    r"^[*_]*Table[ \xa0]\d[\d.\-]*(?:[.:]|[*_]+|[ \xa0]+[A-Z(])(?:.+\n?){1,6}?(?=\s*(?:\n|\Z))",
+    re.MULTILINE,
+)
+_BETWEEN = re.compile(r"\s*(?:</?div[^>\n]*>\s*)?")
+_CAPTION_TAG = re.compile(r"<table\b[^>]*>\s*<caption\b.*?</caption>\s*", re.DOTALL | re.IGNORECASE)
+_BOLD = re.compile(r"(?:\A|\n[ \t]*\n)[ \t]*\*\*[^*\n]{1,150}\*\*:?\s*\Z")
+_LEADERS = re.compile(r"(?:[.…·][ _*]*){5,}\d+(?: > |\Z)")
 _MARK = re.compile(r"^(?:-+ end of page=\d+ -+|<!-- Slide number: \d+ -->)[ \t]*$|\f", re.MULTILINE)
 _MADE_UP = (
     "**Results**\n\nTable 1. Fruit\n\n<table><tr><th>Name</th><th>Colour</th></tr>"
@@ -50,6 +69,8 @@ class _Found:
     with_header: int = 0
     captions: int = 0
     captions_parted: int = 0
+    legends: int = 0
+    legends_parted: int = 0
     bold_ends: int = 0
     leaders_in_path: int = 0
     marks: int = 0
@@ -63,7 +84,9 @@ _COLUMNS = (
     ("rows cut", ",d"),
     ("begin in a table", ",d"),
     ("with its header", ",d"),
-    ("captions", ",d"),
+    ("captions before their table", ",d"),
+    ("parted", ",d"),
+    ("captions after it", ",d"),
     ("parted", ",d"),
     ("end with a bold heading", ",d"),
     ("dot leaders in the path", ",d"),
@@ -98,7 +121,8 @@ def run(setting: Setting) -> Iterator[Table]:
         KEY,
         "What converters write",
         f"{len(texts)} documents, {setting.budget} tokens, no overlap. A row of a table counts as "
-        "cut if it fits the budget and a chunk begins inside it.",
+        "cut if it fits the budget and a chunk begins inside it. A caption is counted unless its "
+        "table fits and both together do not, and is parted if a chunk begins between the two.",
         (("chunker", ""), *_COLUMNS),
         tuple(rows),
     )
@@ -148,7 +172,8 @@ def _count(text: str, chunks: Sequence[_Seen], total: _Found, fits: Callable[[st
         begin + len(text[begin:end]) - len(text[begin:end].lstrip()) for begin, end, *_ in chunks
     ]
     total.chunks += len(chunks)
-    for table in (*_HTML_TABLE.finditer(text), *_PIPES.finditer(text)):
+    tables = [*_HTML_TABLE.finditer(text), *_pipe_tables(text)]
+    for table in tables:
         rows, header, body = _rows(text, table)
         for start, end in rows:
             inside = bisect_left(begins, end) - bisect_right(begins, start)
@@ -159,11 +184,17 @@ def _count(text: str, chunks: Sequence[_Seen], total: _Found, fits: Callable[[st
             total.with_header += sum(
                 all(cell in seen[2] for cell in header) for seen in chunks[first:last]
             )
-    for caption in _CAPTION.finditer(text):
-        total.captions += 1
-        total.captions_parted += bool(
-            bisect_right(begins, caption.end()) - bisect_right(begins, caption.start())
-        )
+    for caption, table in _captions(text, tables):
+        together = text[min(caption.start, table.start()) : max(caption.end, table.end())]
+        if fits(table[0]) and not fits(together):
+            continue  # either is parted, or the table is cut
+        parted = bisect_right(begins, caption.end) > bisect_right(begins, caption.start)
+        if caption.is_before:
+            total.captions += 1
+            total.captions_parted += parted
+        else:
+            total.legends += 1
+            total.legends_parted += parted
     for begin, end, _, path, _ in chunks:
         total.bold_ends += bool(_BOLD.search(text[begin:end])) and bool(text[end:].strip())
         total.leaders_in_path += bool(_LEADERS.search(path))
@@ -182,9 +213,47 @@ def _count(text: str, chunks: Sequence[_Seen], total: _Found, fits: Callable[[st
         total.with_page += sum(seen[4] for seen in chunks)
 
 
+def _pipe_tables(text: str) -> Iterator[re.Match[str]]:
+    """Those that markdown-it-py takes for one: in a list, lines without indentation are text."""
+    opened = {
+        token.map[0] for token in _PARSER.parse(text) if token.type == "table_open" and token.map
+    }
+    return (
+        found for found in _PIPES.finditer(text) if text.count("\n", 0, found.start()) in opened
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Caption:
+    """Where no chunk is to begin after the first character: up to a table's rows, or from its end."""
+
+    start: int
+    end: int
+    is_before: bool
+
+
+def _captions(
+    text: str, tables: Sequence[re.Match[str]]
+) -> Iterator[tuple[_Caption, re.Match[str]]]:
+    """The captions, each with its table: that after it rather than that before it."""
+    starts = {table.start(): table for table in tables}
+    ends = {table.start() + len(table[0].rstrip()): table for table in tables}
+    for tag in _CAPTION_TAG.finditer(text):
+        if table := starts.get(tag.start()):
+            yield _Caption(*tag.span(), is_before=True), table
+    for said in _CAPTION.finditer(text):
+        following = _BETWEEN.match(text, said.end())
+        if following and (table := starts.get(following.end())):
+            yield _Caption(said.start(), following.end(), is_before=True), table
+            continue
+        end = len(text[: said.start()].rstrip().removesuffix("</div>").rstrip())
+        if table := ends.get(end):
+            yield _Caption(end - 1, said.start(), is_before=False), table
+
+
 def _rows(text: str, table: re.Match[str]) -> tuple[list[tuple[int, int]], list[str], int]:
     """The rows, the cells of the header, and where the rows after it begin."""
-    if table[0].startswith("|"):
+    if table[0][:1] != "<":
         rows, at = [], table.start()
         for line in table[0].splitlines(keepends=True):
             rows.append((at, at + len(line)))

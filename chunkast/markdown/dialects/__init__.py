@@ -18,6 +18,7 @@ from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obs
 from chunkast.markdown.dialects.admonitions import admonition
 from chunkast.markdown.dialects.answers import read_answer
 from chunkast.markdown.dialects.bold_headings import arrange_bold
+from chunkast.markdown.dialects.captions import arrange_captions
 from chunkast.markdown.dialects.containers import container
 from chunkast.markdown.dialects.contents import arrange_contents
 from chunkast.markdown.dialects.divs import fenced_div
@@ -126,6 +127,7 @@ DIALECTS: Final = (
     Dialect("xml_tags", arrange=split_tags),
     Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),
     # After what makes other blocks of paragraphs.
+    Dialect("captions", arrange=arrange_captions),
     Dialect("contents", arrange=arrange_contents),
     Dialect("bold_headings", arrange=arrange_bold),
     Dialect("bullets", items=BULLET),

@@ -2,12 +2,11 @@
 
 markdown-it ends an HTML block at a blank line, and sees none where a table begins after other
 text. A table that encloses Markdown (a list, a fence, a heading) lays out a page and stays what
-it was. A paragraph that says which table it is ("Table 3: ...") stays with it.
+it was.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter, is_
@@ -24,13 +23,6 @@ _KIND: Final = "html-table"
 _OPENINGS: Final = ("<table", "<TABLE")
 # What the parser makes of a table that has no Markdown inside.
 _PARTS: Final = frozenset({"html", "paragraph", "blank", "code"})
-_CAPTION = re.compile(
-    r"(?:[*_]{1,3}|<\w+>)*(?:table|tab\.|tabelle|tableau|tabla|tabella|表)[\s*_]*"
-    r"[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
-    re.IGNORECASE,
-)
-# A longer paragraph is a text of its own.
-_MAX_CAPTION: Final = 500
 
 
 def arrange_tables(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
@@ -42,7 +34,7 @@ def _arranged(text: str, block: Block) -> Block:
     children = [_arranged(text, child) if child.children else child for child in block.children]
     spans = list(_tables(text, children))
     if spans:
-        children = _captioned(text, _replaced(text, children, _whole_lines(text, children, spans)))
+        children = _replaced(text, children, _whole_lines(text, children, spans))
     elif all(map(is_, children, block.children)):
         return block
     return relabelled(block.kind, block, tuple(children))
@@ -110,18 +102,3 @@ def _replaced(
         cut = ((max(s, block.start), min(e, block.end), "", "") for s, e in spans[first:last])
         parts += leaf_parts(text, block, cut)
     return sorted(parts, key=attrgetter("start"))
-
-
-def _captioned(text: str, children: list[Block]) -> list[Block]:
-    """The blocks, with the paragraphs that say which table stands after or before them so marked."""
-    said = [number for number, block in enumerate(children) if block.kind != "blank"]
-    kinds = ["", *(children[number].kind for number in said), ""]
-    for place, number in enumerate(said, 1):
-        block = children[number]
-        if block.kind == "paragraph" and _KIND in (kinds[place - 1], kinds[place + 1]):
-            start = block.content or text[block.start : block.start + _MAX_CAPTION + 1]
-            short = block.end - block.start <= _MAX_CAPTION
-            if short and _CAPTION.match(start.lstrip()):
-                before = kinds[place + 1] == _KIND
-                children[number] = relabelled("caption" if before else "legend", block)
-    return children

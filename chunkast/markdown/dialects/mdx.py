@@ -18,7 +18,8 @@ from itertools import accumulate
 from typing import Final
 
 from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
-from chunkast.markdown.lines import Fences, cover
+from chunkast.markdown.lines import cover
+from chunkast.text.fences import Fences
 from chunkast.text.source_map import line_starts
 
 __all__ = ("read",)

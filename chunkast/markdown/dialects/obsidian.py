@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from chunkast.markdown.lines import CONTAINER_MARKS, Fences, cover
+from chunkast.markdown.lines import CONTAINER_MARKS, cover
 from chunkast.model import BreakPoint
+from chunkast.text.fences import Fences
 
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner

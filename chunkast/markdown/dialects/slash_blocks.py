@@ -16,7 +16,7 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.containers import push_container
-from chunkast.markdown.lines import Fences
+from chunkast.text.fences import Fences
 
 __all__ = ("slash_block",)
 

@@ -1,0 +1,52 @@
+"""Captions: a paragraph that says which table it is ("Table 3: ...") stays with that table."""
+
+from __future__ import annotations
+
+import re
+from operator import is_
+from typing import Final
+
+from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.markdown.tree import relabelled
+from chunkast.model import Block
+
+__all__ = ("arrange_captions",)
+
+_TABLES: Final[frozenset[Shape]] = frozenset({"table", "html-table"})
+_CAPTION = re.compile(
+    r"^[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)[\s*_]*"
+    r"[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A longer paragraph is a text of its own.
+_LONGEST: Final = 500
+
+
+def arrange_captions(
+    text: str, tree: Block, _has_html: bool
+) -> tuple[Block, list[tuple[int, int]]]:
+    """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
+    lowered = text.lower()  # most texts have no table, or none that is named
+    named = ("tab" in lowered or "表" in text) and ("|" in text or "<table" in lowered)
+    return (_arranged(text, tree) if named and _CAPTION.search(text) else tree), []
+
+
+def _arranged(text: str, block: Block) -> Block:
+    children = [_arranged(text, child) if child.children else child for child in block.children]
+    said = [number for number, child in enumerate(children) if not CONSTRUCTS[child.kind].blank]
+    tables = [CONSTRUCTS[children[number].kind].shape in _TABLES for number in said]
+    for number, is_after, is_before in zip(
+        said, [False, *tables], [*tables[1:], False], strict=False
+    ):
+        child = children[number]
+        if (is_after or is_before) and CONSTRUCTS[child.kind].plain and _is_caption(text, child):
+            children[number] = relabelled("caption" if is_before else "legend", child)
+    if all(map(is_, children, block.children)):
+        return block
+    return relabelled(block.kind, block, tuple(children))
+
+
+def _is_caption(text: str, block: Block) -> bool:
+    if block.end - block.start > _LONGEST:
+        return False
+    return _CAPTION.match((block.content or text[block.start : block.end]).lstrip()) is not None
