@@ -7,6 +7,7 @@ plainly as possible, and compared.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
@@ -399,7 +400,17 @@ def test_room_is_left_for_the_heading_path(
     # A path has at most four tokens, a paragraph five.
     options = config(budget, overlap=overlap, packing=packing, context="headings")
     for chunk in check_promises(section.text, options):
-        assert chunk.embed_text == shown(chunk) + chunk.text
+        path = shown(chunk)
+        if chunk.embed_text == path + chunk.text:
+            continue
+        # Only a crumb joins a neighbour at the expense of the path: it is less than a tenth of
+        # the budget, or says less than its own path.
+        assert packing == "sections"
+        assert chunk.token_count + tokens(path) > budget
+        least = max(-(-budget // 10), 4)
+        cuts = [found.start() for found in re.finditer(r"(?<=\n\n)(?=.)", chunk.text)]
+        parts = [part for cut in cuts for part in (chunk.text[:cut], chunk.text[cut:])]
+        assert any(tokens(part) < least for part in parts)
 
 
 @given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60), st.booleans())

@@ -13,10 +13,20 @@ from chunkast.model import Block
 __all__ = ("arrange_captions",)
 
 _TABLES: Final[frozenset[Shape]] = frozenset({"table", "html-table"})
+_NUMBERED: Final = r"[\s*_]*[\dIVX]"
 _CAPTION = re.compile(
-    r"^[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)[\s*_]*"
-    r"[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
-    re.IGNORECASE | re.MULTILINE,
+    r"[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)"
+    rf"{_NUMBERED}[\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
+    re.IGNORECASE,
+)
+# Whether a text may have one; most have none. That each begins with characters, and no set of
+# them, makes it fast to find.
+_NAMED = tuple(
+    re.compile(rf"{first}(?i:(?:{rest}){_NUMBERED})")
+    for first, rest in (
+        *((tab, r"le|\.|elle|leau|la|ella") for tab in ("tab", "Tab", "TAB")),
+        ("表", ""),
+    )
 )
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 500
@@ -26,9 +36,8 @@ def arrange_captions(
     text: str, tree: Block, _has_html: bool
 ) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
-    lowered = text.lower()  # most texts have no table, or none that is named
-    named = ("tab" in lowered or "表" in text) and ("|" in text or "<table" in lowered)
-    return (_arranged(text, tree) if named and _CAPTION.search(text) else tree), []
+    named = any(name.search(text) for name in _NAMED)
+    return (_arranged(text, tree) if named else tree), []
 
 
 def _arranged(text: str, block: Block) -> Block:
