@@ -121,7 +121,9 @@ class ChunkConfig:
     window: how many tokens back from the limit "fill" looks for a cut; None: 200 of 900.
     decay: how much of a point's score is lost at the far end of the window (0 to 1).
     scores: overrides of the score table, by kind (see ``chunkast.scores``).
-    context: what ``embed_text`` puts before the text: "none", "title" or "headings".
+    context: what ``embed_text`` puts before the text: "none", "title" (the front matter's, or else
+        the first heading of level 1), or "headings": the heading path, whose root is the title
+        in front matter.
     trim: whether blank lines at a chunk's start and white space at its end are left out.
     oversize: whether a block larger than the budget is divided ("split") or kept whole
         and flagged ("keep").

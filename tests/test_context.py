@@ -290,19 +290,54 @@ def test_a_title_and_what_is_shown_of_a_path_are_counted_once() -> None:
     assert len(counted) == len({*counted})
 
 
-def test_the_documents_title_may_be_the_root_of_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chunkast.engine.embed.TITLE_IS_ROOT", True)
-    text = "# First\n\nOne.\n\n# Second\n\n## Part of it\n\n### Inner\n\nTwo.\n"
+def test_the_title_in_front_matter_is_the_root_of_every_path() -> None:
+    found = context(front_matter="title: Tw")
+    shown = {pos: put_before(found, pos) for pos in (5, 10, 15, 20, 21, 41)}
+    assert shown == {
+        5: "Tw\n\n",
+        10: "Tw\n\n",
+        15: "Tw > Aw\n\n",
+        20: "Tw > Aw\n\n",
+        21: "Tw > Aw > Bww\n\n",
+        41: "Tw > Cwww\n\n",
+    }
+    assert [found.tokens(pos) for pos in shown] == [1, 1, 2, 2, 4, 4]
+    # It is not shown beside a heading of the same name, nor where nothing is.
+    same = context(front_matter="title: Aw")
+    assert {pos: put_before(same, pos) for pos in (10, 15, 21, 41)} == {
+        10: "",
+        15: "Aw\n\n",
+        21: "Aw > Bww\n\n",
+        41: "Aw > Cwww\n\n",
+    }
+    assert put_before(context(front_matter="title: Tw", shown="none"), 25) == ""
 
-    def shown(matter: str, budget: int) -> list[str]:
-        chunks = Chunker(max_tokens=budget, overlap=0, min_tokens=0).chunk(matter + text)
-        assert chunks[-1].headings == ("Second",)
-        return [c.embed_text.removesuffix(c.text) for c in chunks]
 
-    assert shown("", 40) == ["", "First\n\n"]
-    assert shown("---\ntitle: Tides\n---\n", 40)[-1] == "Tides\n\n"
-    # The title is the last to go.
-    small = Chunker(max_tokens=12, overlap=0, min_tokens=0)
-    [*_, last] = small.chunk("---\ntitle: Tides\n---\n" + text.replace("Two.", "Two. " * 9))
-    assert last.embed_text.startswith("Tides > Inner\n\nTwo.")
-    assert last.headings == ("Second", "Part of it", "Inner")
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Tw", ["Tw > Aw > Bww\n\n", "Tw > Bww\n\n", "Tw\n\n", "Tw\n\n", ""]),
+        ("Aw", ["Aw > Bww\n\n", "Aw > Bww\n\n", "Aw\n\n", "Aw\n\n", ""]),
+        # Only where it is the root.
+        ("Bww", ["Aw > Bww\n\n", "Aw > Bww\n\n", "Bww\n\n", "", ""]),
+    ],
+)
+def test_where_a_path_is_shortened_the_title_goes_last(title: str, shown: list[str]) -> None:
+    found = context(front_matter=f"title: {title}")
+    sizes = range(95, 100)
+    assert [found.around("w" * size, size, 25, 25, 999)[0] for size in sizes] == shown
+
+
+def test_a_title_that_takes_more_than_half_of_the_budget_leaves_its_room_to_the_headings() -> None:
+    # 4 tokens, of which half of 8 are none too many.
+    assert put_before(context(8, front_matter="title: Twwww"), 25) == "Twwww\n\n"
+    assert put_before(context(7, front_matter="title: Twwww"), 25) == "Aw > Bww\n\n"
+    only = context(7, front_matter="title: Twwww", shown="title")
+    assert put_before(only, 25) == ""
+
+
+def test_a_documents_headings_are_those_of_the_document_alone() -> None:
+    chunker = Chunker(max_tokens=40, overlap=0, min_tokens=0)
+    *_, chunk = chunker.chunk("---\ntitle: Tides\n---\n# High\n\nOne.\n\n# Low\n\n## Ebb\n\nTwo.\n")
+    assert chunk.embed_text == "Tides\n\n" + chunk.text
+    assert chunk.headings == ("Low",)

@@ -107,15 +107,15 @@ def test_more_forms_of_values() -> None:
 
 def test_values_are_embedded_and_counted() -> None:
     found = chunks(front_matter_keys=("tags", "none", "authors"))
-    assert found[0].embed_text.startswith("tags: sea, moon\nauthors: Ann, Bob\n\n# Guide\n\nIntro.")
-    start = "tags: sea, moon\nauthors: Ann, Bob\nGuide > One\n\nThe sea"
-    assert found[-1].embed_text.startswith(start)
+    start = "tags: sea, moon\nauthors: Ann, Bob\nTides"
+    assert found[0].embed_text.startswith(f"{start}\n\n# Guide\n\nIntro.")
+    assert found[-1].embed_text.startswith(f"{start} > Guide > One\n\nThe sea")
     assert all(c.embed_token_count == count_tokens(c.embed_text) <= 80 for c in found)
     bare = chunks(front_matter_keys=("tags",), context="none")
     assert bare[-1].embed_text.startswith("tags: sea, moon\n\nThe sea")
     # They are the first to be left out where there is no room.
     small = chunks(front_matter_keys=("tags", "authors"), max_tokens=12)
-    assert small[-1].embed_text.startswith("Guide > One\n\nThe sea")
+    assert small[-1].embed_text.startswith("Tides > One\n\nThe sea")
 
 
 def test_other_values_are_refused() -> None:
@@ -132,4 +132,4 @@ def test_the_command_has_both(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": TEXT})
     options = ("--front-matter-text", "drop", "--front-matter-keys", "tags, authors")
     [chunk] = records(run("chunk", "a.md", *options, cwd=tmp_path).stdout)
-    assert chunk["embed_text"].startswith("tags: sea, moon\nauthors: Ann, Bob\n\n# Guide")
+    assert chunk["embed_text"].startswith("tags: sea, moon\nauthors: Ann, Bob\nTides\n\n# Guide")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, product
 
 from chunkast.config import ChunkConfig
 from chunkast.engine.divide import Frame
@@ -15,16 +15,14 @@ from chunkast.text.front_matter import front_matter_value
 __all__ = ("Context",)
 
 _SEPARATOR = " > "
-# Whether the document's title is the root of every heading path. To be measured before it is.
-TITLE_IS_ROOT = False
-_FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=](.*)$", re.MULTILINE)
 
 
 class Context:
     """The heading path or title before a chunk, and the frame of a divided table or fence.
 
-    All of it takes at most half of the budget: values of front matter are left out, the path is
-    shortened from the outermost heading inwards (but for the title as its root), a frame that alone takes more is left out.
+    The title that front matter states is the root of every path. All of it takes at most half of
+    the budget: values of front matter are left out, the path is shortened from the outermost
+    heading inwards, its root last, and a frame that alone takes more is left out.
     """
 
     def __init__(
@@ -58,15 +56,18 @@ class Context:
             for key in config.front_matter_keys
             if (value := front_matter_value(front_matter, key))
         )
-        self._title = _document_title(front_matter, headings) or next(iter(path), "")
-        self._root = _root_title(front_matter, headings) if TITLE_IS_ROOT else ""
         self._lengths: dict[str, int] = {"": 0}
+        self._half = config.budget // 2
+        stated = front_matter_value(front_matter, "title")
+        top = (heading.title for heading in headings if heading.level == 1)
+        self._title = stated or next(filter(None, chain(top, path)), "")
+        # One that is too long leaves its room to the headings.
+        self._root = stated if self._tokens(stated) <= self._half else ""
         # The titles to show by the first heading that is not before a chunk's own text, and
         # whether that begins there.
         self._shown: dict[tuple[int, bool], tuple[str, ...]] = {}
         # By the heading path to show and the frame's prefix.
         self._known: dict[tuple[tuple[str, ...], str, str], tuple[str, ...]] = {}
-        self._half = config.budget // 2
         affordable = [frame for frame in map(self._affordable, frames) if frame is not None]
         self._frames = sorted(affordable, key=lambda frame: frame.start)
         self._frame_starts = [frame.start for frame in self._frames]
@@ -137,13 +138,10 @@ class Context:
         return known
 
     def _allowed(self, path: tuple[str, ...], frame: str, bare: str) -> Iterator[str]:
-        root = path[:1] if path and path[0] == self._root else ()
-        inner = path[len(root) :]
-        shown = [("", (*root, *inner[first:])) for first in range(len(inner) + 1)]
-        if root:  # the title goes last
-            shown.append(("", ()))
+        root = path[:1] if path[:1] == (self._root,) else ()
+        shorter = [root + path[first:] for first in range(len(root), len(path) + 1)]
         # What front matter says is of the whole document, and is left out first.
-        for matter, titles in [(self._matter, path), *shown] if self._matter else shown:
+        for matter, titles in dict.fromkeys([(self._matter, path), *product([""], [*shorter, ()])]):
             above = matter + _SEPARATOR.join(titles)
             before = (above.rstrip("\n") + "\n\n" if above else "") + frame
             # A long path is not counted as a whole when its titles alone are too much.
@@ -176,8 +174,7 @@ class Context:
         """The titles to show of a path; ``begins``: the chunk begins with its last."""
         if self._config.context == "headings":
             shown = tuple(filter(None, path[:-1] if begins else path))
-            rooted = not self._root or self._root in path
-            return shown if rooted else (self._root, *shown)
+            return shown if not self._root or self._root in path else (self._root, *shown)
         if not self._title or (begins and path[-1] == self._title):
             return ()
         return (self._title,)
@@ -209,17 +206,3 @@ class Context:
         if known is None:
             known = self._lengths[text] = self._count(text)
         return known
-
-
-def _root_title(front_matter: str, headings: Sequence[Heading]) -> str:
-    """The front matter's title, or else the first heading."""
-    first = headings[0].title if headings else ""
-    return _document_title(front_matter, ()) or first
-
-
-def _document_title(front_matter: str, headings: Sequence[Heading]) -> str:
-    """The front matter's title, or else the first heading of the first level."""
-    match = _FRONT_MATTER_TITLE.search(front_matter)
-    if match:
-        return match.group(1).strip().strip("\"'")
-    return next((heading.title for heading in headings if heading.level == 1), "")
