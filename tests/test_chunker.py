@@ -182,7 +182,7 @@ def test_context_before_the_embedded_text() -> None:
     text = f"---\ntitle: Guide\n---\n\n# One\n\n## Two\n\n{SENTENCE * 30}"
     second = Chunker(max_tokens=120, overlap=0).chunk(text)[2]
     assert second.headings == ("One", "Two")
-    assert second.embed_text == f"One > Two\n\n{second.text}"
+    assert second.embed_text == f"Guide > One > Two\n\n{second.text}"
     titled = Chunker(max_tokens=120, overlap=0, context="title").chunk(text)[2]
     assert titled.embed_text.startswith("Guide\n\n")
     bare = Chunker(max_tokens=120, overlap=0, context="none").chunk(text)[2]
