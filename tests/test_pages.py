@@ -113,6 +113,15 @@ def test_what_ends_before_a_mark_and_what_is_in_code_stays_apart() -> None:
     assert Chunker().analyze(fence).pages == ()
 
 
+def test_empty_pages_count() -> None:
+    text = "One.\n\n\f\n\n\f \f\n\nTwo.\f\n\n\fThree.\n"
+    places = [locate_quote(word, text)[0].pages for word in ("One.", "Two.", "Three.")]
+    assert places == [(1, 1), (4, 4), (6, 6)]
+    for chunk in check_promises(text, ChunkConfig(max_tokens=4)):
+        [found] = locate_quote(chunk.text, text)
+        assert chunk.pages == found.pages
+
+
 def test_running_heads_are_told_and_left_out_on_request() -> None:
     pages = [
         f"Chapter 1: Things {n}\n\n{'Some words stand here and ' * 9} {n}\n\n{chr(96 + n) * 3} goes on.\n\nPage {n} of 8"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Callable
@@ -13,10 +16,13 @@ import pytest
 
 from tests.bench.contenders import own_name
 from tests.bench.facts import Source
-from tests.bench.retrieval import fetch
+from tests.bench.retrieval import convert, converters, fetch
 from tests.bench.retrieval.chunkers import Chunked, Piece, Sizes, Variant
+from tests.bench.retrieval.convert import converted
+from tests.bench.retrieval.converters import CONVERTERS
 from tests.bench.retrieval.dataset import (
     HALVES,
+    SETS,
     Dataset,
     Question,
     fixtures,
@@ -51,13 +57,21 @@ def test_the_questions_are_of_listed_documents_and_of_every_kind_in_both_halves(
     listed = {(row["name"], path): row["half"] for row in packages() for path in row["files"]}
     assert len(listed) >= 150
     assert len(packages()) >= 8
-    assert set(listed.values()) == set(HALVES)
+    assert set(listed.values()) == set(SETS)
     questions = raw_questions()
-    assert len(questions) >= 250
+    assert len(questions) >= 290
     kinds = Counter((listed[row["package"], row["file"]], row["kind"]) for row in questions)
+    projects: dict[str, set[str]] = {}
     for half in HALVES:
         for kind in ("fence", "lead-in", "list", "note", "prose", "table"):
             assert kinds[half, kind] >= 10
+        projects[half] = {row["name"] for row in packages() if row["half"].endswith(half)}
+    assert not set.intersection(*projects.values())
+    made = [row for row in packages() if "converter" in row]
+    assert len({row["converter"] for row in made}) >= 5
+    assert all(row["converter"] in CONVERTERS for row in made)
+    assert all(row["files"].keys() == row["converted"].keys() for row in made)
+    assert sum(number for (half, _), number in kinds.items() if half.startswith("converted")) >= 40
     assert len({row["question"] for row in questions}) == len(questions)
     assert all(0 <= row["start"] < row["end"] for row in questions)
 
@@ -115,6 +129,41 @@ def test_another_file_or_none_is_refused(archive: Callable[[bytes], None], tmp_p
     with pytest.raises(SystemExit, match=r"has no docs/b.md; 1 files are missing"):
         files(package, {"docs/b.md": "0" * 64}, tmp_path, print)
     assert not list(tmp_path.glob("*"))
+
+
+def test_what_a_converter_makes_is_kept_and_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With a converter that this environment has: a program of the test's own."""
+    script = tmp_path / "own.py"
+    script.write_text(
+        "import sys\nname, given, made = sys.argv[1:]\n"
+        "open(made, 'wb').write(open(given, 'rb').read().upper())\n"
+    )
+    monkeypatch.setattr(converters, "__file__", str(script))
+    monkeypatch.setattr(convert, "_environment", lambda *_: sys.executable)
+    said: list[object] = []
+    hashes = {"a/b.html": sha256(b"TEXT").hexdigest()}
+    for _ in range(2):
+        made = converted("own", {"a/b.html": b"text"}, hashes, tmp_path, said.append)
+        assert made == {"a/b.html": b"TEXT"}
+    assert said == ["converting a/b.html with own"]
+    with pytest.raises(SystemExit, match=r"own makes a text of a/b.html with the SHA-256"):
+        converted("own", {"a/b.html": b"other"}, {"a/b.html": "0" * 64}, tmp_path, print)
+
+
+def test_a_file_of_a_debian_package_is_read(tmp_path: Path) -> None:
+    if not (dpkg := shutil.which("dpkg-deb")):
+        pytest.skip("dpkg-deb is not installed")
+    folder = tmp_path / "made"
+    (folder / "DEBIAN").mkdir(parents=True)
+    (folder / "DEBIAN" / "control").write_text(
+        "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: A <a@example.org>\nDescription: a\n"
+    )
+    (folder / "usr").mkdir()
+    (folder / "usr" / "a.html").write_bytes(b"<p>a</p>")
+    subprocess.run([dpkg, "--build", str(folder), str(tmp_path / "a_1.deb")], check=True)
+    assert fetch._in_deb(tmp_path / "a_1.deb", {"usr/a.html"}) == {"usr/a.html": b"<p>a</p>"}
 
 
 def test_by_words_a_text_that_shares_none_is_left_out() -> None:

@@ -70,7 +70,9 @@ def _mask(draft: DocumentDraft) -> Patch[Analysis] | None:
     parts: list[str] = []
     at = 0
     for mark in _marks(draft):
-        parts += (draft.source[at : mark.start], " " * (mark.end - mark.start))
+        said = draft.source[mark.start : mark.end]
+        hidden = said.replace("\f", " ") if is_blank(said) else " " * len(said)
+        parts += (draft.source[at : mark.start], hidden)
         at = mark.end
     return Patch(source="".join((*parts, draft.source[at:]))) if parts else None
 

@@ -15,7 +15,7 @@ from chunkast.engine.piece import Piece
 from chunkast.engine.replaced import Replaced
 from chunkast.identity import Location, Parts
 from chunkast.model import Analysis, Annotation, Chunk, mutable_type
-from chunkast.text.pages import pages_of
+from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
 
@@ -114,7 +114,7 @@ def assemble(
         chunk.embed_token_count = embed_tokens
         chunk.oversize = tokens > budget
         chunk.metadata = origin.metadata(own, end)
-        chunk.pages = pages_of(origin.pages, start, end)
+        chunk.pages = pages_of_text(origin.pages, text, start)
         chunk.__class__ = Chunk
         yield chunk
         number += 1

@@ -10,7 +10,7 @@ from typing import Final
 
 from chunkast.model import Chunk
 from chunkast.text.hashes import normalize_text
-from chunkast.text.pages import page_marks, page_starts, pages_of
+from chunkast.text.pages import page_marks, page_starts, pages_of, pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.white_space import WHITE_SPACE
 
@@ -173,7 +173,7 @@ def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return
     starts = list(page_starts(page_marks(chunk.text, own), first=0))
-    if said := pages_of(starts, 0, len(chunk.text)):
+    if said := pages_of_text(starts, chunk.text):
         ahead, last = (here - there for here, there in zip(chunk.pages, said, strict=True))
         if ahead == last:
             yield from ((pos, page + ahead) for pos, page in starts)

@@ -12,9 +12,18 @@ from typing import Final
 
 from chunkast.text.fences import Fences
 from chunkast.text.source_map import line_starts
-from chunkast.text.white_space import is_blank
+from chunkast.text.white_space import WHITE_SPACE, is_blank
 
-__all__ = ("MARKERS", "Marker", "PageMark", "page_marks", "page_starts", "pages_note", "pages_of")
+__all__ = (
+    "MARKERS",
+    "Marker",
+    "PageMark",
+    "page_marks",
+    "page_starts",
+    "pages_note",
+    "pages_of",
+    "pages_of_text",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +55,17 @@ MARKERS: Final = (
 # What one of them or another has; most texts have none of these.
 _HINTS: Final = ("<!--", "end of page", "}---")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
+_BLANK: Final = WHITE_SPACE.replace("\f", "")
+# One at the end of a text's line, or all between one text and the next.
+_FORM_FEEDS: Final = re.compile(rf"(?<=[^{WHITE_SPACE}])\f|\f(?:[{_BLANK}]*\f)*")
 
 
 @dataclass(frozen=True, slots=True)
 class PageMark:
     """A mark ``[start, end)`` in a text, and the number in it; None if it has none.
 
-    ``begins``: it belongs to the text after it.
+    ``begins``: it belongs to the text after it. ``breaks`` says how many pages begin in it, if it
+    has no number: form feeds with nothing between them are one mark.
     """
 
     start: int
@@ -60,6 +73,7 @@ class PageMark:
     marker: Marker
     number: int | None
     begins: bool
+    breaks: int = 1
 
 
 def page_marks(text: str, own: str | None = None) -> list[PageMark]:
@@ -97,8 +111,8 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
         )
     if "\f" in text:
         marks += (
-            PageMark(at.start(), at.end(), _FORM_FEED, None, begins=False)
-            for at in re.finditer("\f", text)
+            PageMark(*at.span(), _FORM_FEED, None, begins=False, breaks=at[0].count("\f"))
+            for at in _FORM_FEEDS.finditer(text)
         )
         marks.sort(key=lambda mark: mark.start)
     return _outside_fences(text, marks) if marks and ("```" in text or "~~~" in text) else marks
@@ -134,7 +148,7 @@ def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator
     yield 0, page
     for mark in counted:
         if mark.number is None:
-            page += 1
+            page += mark.breaks
         else:
             page = max(1, mark.number - first + 1 + (not mark.begins))
         yield mark.start if mark.begins else mark.end, page
@@ -160,6 +174,16 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
         starts[max(bisect_right(starts, pos, key=_position) - 1, 0)][1] for pos in (start, end - 1)
     )
     return first, last
+
+
+def pages_of_text(
+    starts: Sequence[tuple[int, int]], text: str, start: int = 0
+) -> tuple[int, int] | None:
+    """The same of a ``text`` that begins at ``start``, without the white space at its ends."""
+    if not starts:
+        return None
+    first = start + len(text) - len(text.lstrip(WHITE_SPACE))
+    return pages_of(starts, first, max(start + len(text.rstrip(WHITE_SPACE)), first + 1))
 
 
 def _position(start: tuple[int, int]) -> int:

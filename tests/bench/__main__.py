@@ -34,7 +34,7 @@ from tests.bench import (
 )
 from tests.bench.corpus import by_language, load_corpus
 from tests.bench.report import write_json, write_results
-from tests.bench.retrieval.dataset import HALVES
+from tests.bench.retrieval.dataset import SETS
 from tests.bench.retrieval.report import write_retrieval
 from tests.bench.tables import Setting, Table, as_markdown
 
@@ -132,8 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--encoding", default="cl100k_base", help="default: cl100k_base")
     parser.add_argument(
         "--half",
-        choices=HALVES,
-        default=HALVES[0],
+        choices=SETS,
+        default=SETS[0],
         help="of the questions that retrieval asks; the test half is not for tuning",
     )
     parser.add_argument(

@@ -1,6 +1,7 @@
 """The questions, and the documents that they are asked of.
 
-``documents.json`` names the packages and the hash of every document, ``questions.jsonl`` has
+``documents.json`` names the packages and the hash of every document, and what converters make of
+those that are not Markdown; ``questions.jsonl`` has
 the questions with the span of the document that answers each: positions in code points and the
 beginning of the SHA-256 of the excerpt. No text of others is stored.
 """
@@ -16,10 +17,12 @@ from typing import Any
 
 from tests.bench.corpus import FIXTURES, load_corpus
 from tests.bench.facts import Source
+from tests.bench.retrieval.convert import converted
 from tests.bench.retrieval.fetch import Package, files
 
 __all__ = (
     "HALVES",
+    "SETS",
     "Dataset",
     "Question",
     "excerpt_hash",
@@ -32,6 +35,8 @@ __all__ = (
 HERE = Path(__file__).parent
 # Of whole projects: what is tuned on one half is not seen by the other.
 HALVES = ("development", "test")
+# The halves of the converted documents are sets of their own.
+SETS = (*HALVES, *(f"converted-{half}" for half in HALVES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,10 @@ class Dataset:
 
 
 def packages() -> list[dict[str, Any]]:
-    """The packages: registry, name, version, half, and the SHA-256 of each document."""
+    """The packages: registry, name, version, half, and the SHA-256 of each document.
+
+    With a converter, that of each file and of what is made of it.
+    """
     found: list[dict[str, Any]] = json.loads((HERE / "documents.json").read_text("utf-8"))
     return found
 
@@ -77,7 +85,10 @@ def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
     for row in packages():
         if row["half"] == half:
             package = Package(row["registry"], row["name"], row["version"])
-            for path, content in files(package, row["files"], cache, say).items():
+            contents = files(package, row["files"], cache, say)
+            if "converter" in row:
+                contents = converted(row["converter"], contents, row["converted"], cache, say)
+            for path, content in contents.items():
                 texts[package.name, path] = content.decode()
     numbers = {key: number for number, key in enumerate(texts)}
     questions = []
