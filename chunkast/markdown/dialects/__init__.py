@@ -156,6 +156,7 @@ def dialects_of(extensions: Collection[str]) -> tuple[Dialect, ...]:
     return tuple(dialect for dialect in DIALECTS if dialect.extension in extensions)
 
 
-def item_marks(extensions: Collection[str]) -> tuple[re.Pattern[str], ...]:
+@lru_cache(maxsize=32)
+def item_marks(extensions: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """What matches the lines of a paragraph that begin an item."""
-    return tuple(row.items for row in dialects_of(tuple(extensions)) if row.items is not None)
+    return tuple(row.items for row in dialects_of(extensions) if row.items is not None)
