@@ -286,9 +286,9 @@ BLOCKS: dict[str, Row] = {
         {},
         [
             ("", "```w\n"),
-            ("lead-in", "w w "),
-            ("word", "w w "),
-            ("word", "w w\n"),
+            ("lead-in", "w "),
+            *[("word", "w ")] * 4,
+            ("word", "w\n"),
             ("lead-in", "```\n"),
             ("fence", ""),
         ],
@@ -437,8 +437,7 @@ BLOCKS: dict[str, Row] = {
             ("", "| a | b |\n|---|---|\n"),
             ("lead-in", "| One w w end. "),
             ("sentence 2", "Two "),
-            ("word", "w "),
-            ("word", "w "),
+            ("word", "w w "),
             ("word", "end."),
             ("word", " "),
             ("cell", "| w w |\n"),
@@ -454,8 +453,9 @@ BLOCKS: dict[str, Row] = {
             ("", "| w |\n|---|\n"),
             ("lead-in", "| "),
             ("word", "`w\\|w` "),
-            ("word", "w \\| "),
-            ("word", "w w "),
+            ("word", "w "),
+            ("word", "\\| "),
+            *[("word", "w ")] * 2,
             ("word", "w"),
             ("word", " | \n"),
             ("table", ""),
@@ -599,12 +599,12 @@ def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:
     assert {part for _, part in parts("w " * 100 + "\n", 64)} == {"w w ", "w w \n"}
     assert {part for _, part in parts("w" * 101 + "\n", 64)} == {"ww", "w\n"}
     assert {part for _, part in parts("w " * 100 + "\n", 96)} == {"w w w ", "w \n"}
-    # Points are closer where the tokens are.
+    # As many characters as hold so many tokens in the first 64, and closer where more are.
     heavy = {"counter": Counter("heavy", lambda text: 40 * text.count("W"))}
     found = parts("x" * 900 + "WWWW\n", 64, **heavy)
-    assert [part for _, part in found] == [*["x" * 11] * 81, *"x" * 9, *"W" * 4, "\n"]
+    assert [part for _, part in found] == [*["x" * 128] * 7, *"x" * 4, *"W" * 4, "\n"]
     found = parts("x " * 450 + "W W W W\n", 64, **heavy)
-    assert [part for _, part in found] == [*["x " * 6] * 75, *["W "] * 3, "W\n"]
+    assert [part for _, part in found] == [*["x " * 64] * 7, *["x "] * 2, *["W "] * 3, "W\n"]
     # A link is no place for a cut.
     assert parts("w" * 40 + " [w w w](u) w w" + "\n", 3)[-3:] == [
         ("word", "[w w w](u) "),

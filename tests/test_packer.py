@@ -192,17 +192,14 @@ def test_a_byte_order_mark_is_trimmed() -> None:
     assert row(["\ufeffw\n", "w"], 4, trim=False).start(0) == 0
 
 
-def test_tokens_before_the_pieces_of_a_block_are_scaled_to_the_blocks_own() -> None:
-    """A word that was cut counts twice; the pieces of its block share what that is too much."""
+def test_tokens_before_the_pieces_of_a_block_are_sums_of_what_each_has_alone() -> None:
+    """A word that was cut counts twice: what a piece has depends on no other."""
     words = Counter("words", lambda text: len(text.split()))
     # The block has 6 words, its four pieces 2, 2, 1 and 3.
     units = ["a b c\n", "a b", "c d", "e", " f g h\n", "a b\n", "a", "b\n", "c\n"]
     layout = row(units, 9, divided=[2, 3, 4, 7], counter=words)
-    # Of its 6, scaled from the 8 that they are together.
-    shares = [3 + 6 * part // 8 for part in (0, 2, 4, 5, 8)]
-    assert shares == [3, 4, 6, 6, 9]
     # The next block is one word in two pieces.
-    assert list(layout.before) == [0, *shares, 11, 11, 12, 13]
+    assert list(layout.before) == [0, 3, 5, 7, 8, 11, 13, 14, 15, 16]
     # Pieces without a token.
     assert list(row([" ", " ", "w"], 9, divided=[1]).before) == [0, 0, 0, 1]
 

@@ -20,6 +20,7 @@ from chunkast.text.graphemes import joined_spans
 from chunkast.text.sentences import SENTENCE_WINDOW, sentence_starts
 from chunkast.text.source_map import SourceMap, encode, line_starts
 from chunkast.text.spans import InlineSpan
+from tests.frameworks import DOCUMENTS
 from tests.strategies import documents, nasty_text
 
 JOINERS = st.text(
@@ -61,6 +62,16 @@ def test_sentences_of_a_long_paragraph_come_in_windows() -> None:
     text = "A short sentence stands here. " * (3 * SENTENCE_WINDOW // 30)
     starts = sentence_starts(text)
     assert starts == list(range(30, len(text), 30))
+
+
+def test_what_is_put_before_a_long_paragraph_moves_no_window_far_away() -> None:
+    # Half a pair of quotes reaches to the end of its window.
+    text = max(DOCUMENTS["one-line-giant.md"].split("\n"), key=len) * 4
+    far = 2 * SENTENCE_WINDOW
+    starts = [start for start in sentence_starts(text) if start > far]
+    before = "A little " * 40
+    moved = [start - len(before) for start in sentence_starts(before + text)]
+    assert [start for start in moved if start > far] == starts
 
 
 @given(

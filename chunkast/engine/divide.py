@@ -44,6 +44,8 @@ _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
 # Word and cluster points are set no closer than this share of the budget at first.
 _STEP_SHARE: Final = 32
+# Characters by which it is told how many hold a token.
+_SAMPLE: Final = 64
 # A cell's sentence counts less than the cell: this share of a sentence's score.
 _CELL_SHARE: Final = 0.2
 _TABLES: Final = frozenset({"table", "html-table"})
@@ -89,7 +91,11 @@ class _Piece:
 
     def spacing(self, start: int, end: int) -> int:
         """How many characters hold about ``step`` tokens of ``[start, end)``."""
-        tokens = self.index.estimate(end) - self.index.estimate(start)
+        if self.index.estimated:
+            tokens = self.index.estimate(end) - self.index.estimate(start)
+        else:  # of its own text alone, so that an edit elsewhere moves none of its points
+            end = min(end, start + _SAMPLE)
+            tokens = self.index.count(start, end)
         return max(1, (end - start) * self.step // max(tokens, 1))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
-from itertools import repeat
+from itertools import accumulate, pairwise, repeat
 from typing import Final
 
 from chunkast.config import ChunkConfig
@@ -85,8 +85,8 @@ class Layout:
     ) -> Sequence[int]:
         """How many tokens lie before each position; never less than before the one earlier.
 
-        Where the index has more than estimates it is exact at the starts of blocks. Inside a divided block the pieces are counted one
-        by one and their sum, which differs where words join, is scaled to the block's.
+        Where the index has more than estimates these are sums: of a block what it has, inside a
+        divided block of each piece what it has alone. So no size depends on text elsewhere.
         """
         if self.index.estimated:
             return keep(map(self.index.estimate, self.pos))
@@ -95,23 +95,13 @@ class Layout:
             self._known = starts
         if NOT_EXACT not in starts:
             return starts
-        before = keep((0,))
-        sums = keep((0,))
-        at = 0
-        for end, known in zip(self.pos[1:], starts[1:], strict=True):
-            start, at = at, end
-            if known == NOT_EXACT:
-                sums.append(sums[-1] + self.index.count(start, end))
-                continue
-            if len(sums) > 1:
-                sums.append(sums[-1] + self.index.count(start, end))
-                base = before[-1]
-                total = max(sums[-1], 1)
-                before.extend(base + (known - base) * part // total for part in sums[1:])
-                sums = keep((0,))
-            else:
-                before.append(known)
-        return before
+        sizes = (
+            self.index.count(start, end) if NOT_EXACT in (first, last) else last - first
+            for (start, end), (first, last) in zip(
+                pairwise(self.pos), pairwise(starts), strict=True
+            )
+        )
+        return keep(accumulate(sizes, initial=0))
 
     def start(self, i: int) -> int:
         """Where a chunk that begins with unit ``i`` begins: after its blank lines."""

@@ -2,7 +2,7 @@
 
 sentencex is quadratic beyond a few thousand characters of one paragraph (8,000
 characters take 14 ms, 128,000 take 1.8 s), so a longer text is handed to it in windows
-cut at a line end or after the last terminator in the window.
+cut at a line end or after a terminator in the window.
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from zlib import crc32
 
 from chunkast.text.abbreviations import MENDED, goes_on
 from chunkast.text.language import DEFAULT_LANGUAGE
-from chunkast.text.source_map import without_surrogates
+from chunkast.text.source_map import encode, without_surrogates
 from chunkast.text.spans import InlineSpan
 from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 
 SENTENCE_WINDOW = 8_000
+# Characters before an end, and after it, by which a window's end is chosen.
+_SAMPLE = 10
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 _WINDOW_END = re.compile(r"\r\n?|\n|[。！？｡．।॥؟۔]|[.!?…][ \t]+")
 # A line of ASCII without a terminator, except at its very end, is one sentence; many short
@@ -121,15 +124,22 @@ def _boundaries(window: str, language: str) -> tuple[int, ...]:
     return tuple(boundary["start_index"] for boundary in get_sentence_boundaries(language, window))
 
 
+def _hash(text: str, at: int) -> int:
+    return crc32(encode(text[max(at - _SAMPLE, 0) : at + _SAMPLE]))
+
+
 def _windows(text: str) -> list[tuple[int, int]]:
-    """Consecutive spans of ``text``, none longer than SENTENCE_WINDOW."""
+    """Consecutive spans of ``text``, none longer than SENTENCE_WINDOW.
+
+    A hash of the text around chooses among the ends of lines and sentences in the second half of
+    what a window may have, so that an edit moves the windows near it alone.
+    """
     windows: list[tuple[int, int]] = []
     start = 0
     while len(text) - start > SENTENCE_WINDOW:
         limit = start + SENTENCE_WINDOW
-        end = limit
-        for match in _WINDOW_END.finditer(text, start + SENTENCE_WINDOW // 2, limit - 1):
-            end = match.end()
+        found = _WINDOW_END.finditer(text, start + SENTENCE_WINDOW // 2, limit - 1)
+        end = min((match.end() for match in found), key=lambda at: _hash(text, at), default=limit)
         windows.append((start, end))
         start = end
     windows.append((start, len(text)))
