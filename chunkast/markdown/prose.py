@@ -18,7 +18,8 @@ __all__ = ("Prose",)
 
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
-_BLANK_LINES = re.compile(r"(?<=\S)[ \t]*(?:\r\n?|\n)(?:[ \t\f]*(?:\r\n?|\n))+(?=[ \t]*\S)")
+# No group is repeated, which would take a hundred bytes for each of many lines.
+_BLANK_LINES = re.compile(r"(?<=\S)[ \t]*(?:\r\n|\n|\r(?!\n))[ \t\f\r\n]*[\r\n](?=[ \t]*\S)")
 
 
 def _as_blanks(lines: re.Match[str]) -> str:

@@ -55,9 +55,8 @@ MARKERS: Final = (
 # What one of them or another has; most texts have none of these.
 _HINTS: Final = ("<!--", "end of page", "}---")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
-_BLANK: Final = WHITE_SPACE.replace("\f", "")
 # One at the end of a text's line, or all between one text and the next.
-_FORM_FEEDS: Final = re.compile(rf"(?<=[^{WHITE_SPACE}])\f|\f(?:[{_BLANK}]*\f)*")
+_FORM_FEEDS: Final = re.compile(rf"(?<=[^{WHITE_SPACE}])\f|\f[{WHITE_SPACE}]*\f|\f")
 
 
 @dataclass(frozen=True, slots=True)
