@@ -119,7 +119,7 @@ def packed(
 
     def may(one: Part, two: Part) -> bool:
         whole = one.whole and two.whole
-        crumb = budget // 10 if least is None else least
+        crumb = -(-budget // 10) if least is None else least
         return size(one) + size(two) <= budget and (
             (least is None and whole) or small(one, two, crumb)
         )
