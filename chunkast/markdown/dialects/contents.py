@@ -24,10 +24,7 @@ _FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
 _TAIL: Final = 40
 # Whether a line may lead to a page; most texts have none. That each begins with one character
 # makes them fast to find.
-_MAY_LEAD = tuple(
-    re.compile(rf"{dot}(?:[{_DOTS} \t_*]{{4,}}[\divxlcIVXLC]|[ \t]\.[ \t_*.]*\d)")
-    for dot in (r"\.", "…", "·")
-)
+_MAY_LEAD = tuple(re.compile(rf"{dot}[{_DOTS} \t_*]{{4}}") for dot in (r"\.", "…", "·"))
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
