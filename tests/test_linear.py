@@ -49,6 +49,9 @@ SIZES: Final[dict[str, int]] = {
     "brackets-nested": 60_000,
     # Per character 2.1, 4.2, 4.7, 5.0 us at 8, 32, 128, 512 thousand: flat once runs are long.
     "fences-growing": 32_000,
+    # 5,000 of them are words, which take less. Per character 6.1, 9.0, 11.4, 11.3 us at 8, 16, 32, 64
+    # thousand.
+    "blanks-of-zero-width-space": 30_000,
     "heading-long-wide": 40_000,
     "heading-long-over-chunks": 40_000,
     "heading-long-over-paths": 25_000,
