@@ -49,8 +49,10 @@ SIZES: Final[dict[str, int]] = {
     "brackets-nested": 60_000,
     # Per character 2.1, 4.2, 4.7, 5.0 us at 8, 32, 128, 512 thousand: flat once runs are long.
     "fences-growing": 32_000,
-    # 5,000 of them are words, which take less. Per character 6.1, 9.0, 11.4, 11.3 us at 8, 16, 32, 64
-    # thousand.
+    # 5,000 of them are words, which take less. Per character of file separators 4.3, 8.5, 9.9, 9.2 us
+    # at 8, 16, 32, 64 thousand; the others are alike.
+    "blanks-of-file-separator": 30_000,
+    "blanks-of-next-line": 30_000,
     "blanks-of-zero-width-space": 30_000,
     "heading-long-wide": 40_000,
     "heading-long-over-chunks": 40_000,
