@@ -88,8 +88,8 @@ class Context:
 
     def frame_tokens(self, pos: int) -> int:
         """What the frame before a chunk that begins at ``pos`` costs."""
-        frame = self._frame_before(pos)
-        return self._tokens(frame.prefix) if frame is not None and pos < frame.end else 0
+        frame = self._frame_around(pos)
+        return self._tokens(frame.prefix) if frame is not None else 0
 
     def suffix_tokens(self, pos: int) -> int:
         """What is to be put after a chunk that is cut off at ``pos`` costs.

@@ -46,6 +46,7 @@ def arrange_bold(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[t
 
 
 def _has_line(text: str) -> bool:
+    """Whether a line of the text may be one, told by the ends of lines first."""
     found = chain.from_iterable(end.finditer(text) for end in _ENDS)
     return any(_LINE.match(text, text.rfind("\n", 0, end.start()) + 1) for end in found)
 
