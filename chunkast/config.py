@@ -43,8 +43,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "html_tables": True,
     # A paragraph that begins with "Table 3" beside a table stays with it.
     "captions": True,
-    # A text that is one fence ```markdown but for white space is the Markdown inside it. A bare
-    # fence in it ends it.
+    # A text that is one fence ```markdown but for white space is the Markdown inside it.
     "answers": True,
     # Lines with five or more leading dots and a page number are a table of contents, no heading.
     "contents": True,

@@ -116,6 +116,33 @@ def test_an_answer_in_a_fence_is_the_markdown_inside(mark: str, around: str) -> 
     assert analysis.headings[1].start == text.index("## More")
 
 
+@pytest.mark.parametrize("inner", ["```", "   ```", "````", "~~~"])
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_bare_fences_in_an_answer_do_not_end_it(inner: str, pairs: int) -> None:
+    fence = f"{inner}\n# no heading\n```python\n{inner}\n\nWords.\n\n"
+    text = f"```markdown\n# Title\n\n{fence * pairs}## More\n\nWords.\n```\n"
+    assert paths(text) == [("Title",), ("Title", "More")]
+    fences = [said for kind, said in leaves(text) if kind == "fence"]
+    assert fences == [fence.strip().removesuffix("\n\nWords.").strip()] * pairs
+    assert "".join(chunk.text for chunk in Chunker(trim=False).chunk(text)) == text
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        # No line is left that closes the outer fence.
+        "```\n\nText.\n",
+        "```\n\nText.\n\n```\n# B\n",
+        "```\nx\n```\n\n```\n# B\n```\n",
+        # Closed, then a fence with a language: what is left pairs only so.
+        "```\n\nText.\n\n```sh\nx\n```\n\nText.\n\n```\n# B\n```\n",
+    ],
+)
+def test_a_bare_fence_ends_an_answer_where_no_closer_remains(rest: str) -> None:
+    text = f"```markdown\n# A\n{rest}"
+    assert paths(text) == paths(text, extensions=())
+
+
 def test_what_is_no_answer() -> None:
     fence = f"```markdown\n{ANSWER}```\n"
     for text in (f"{fence}\nText.\n", f"Text.\n\n{fence}", fence.replace("markdown", "text")):

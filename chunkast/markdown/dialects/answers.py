@@ -1,7 +1,8 @@
 """An answer that is one fence ```` ```markdown ```` around everything: the Markdown inside it.
 
 Models write such answers. It is one only if nothing but white space stands around it. Fences in
-it, of as many marks too, belong to it as long as lines that close them and it follow.
+it, of as many marks and without a language too, belong to it as long as lines that close them and
+it follow.
 """
 
 from __future__ import annotations
@@ -39,16 +40,23 @@ def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 def _closing(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
     """The line that closes the outer fence, which may be missing at the end; None if it is another.
 
-    A line with an info opens a fence inside, one without closes the innermost that it is long
-    enough for.
+    A line with an info opens a fence inside. One without closes the innermost fence that it is
+    long enough for; directly in the outer one it opens a fence as well, to the next line that
+    closes that one. Where it could have closed the outer fence, the end of the text has to.
     """
     runs = [opening["run"]]
+    end = len(text.rstrip())
+    bare = may_be_closed = False
     for line in _FENCE.finditer(text, opening.end()):
         run = line["run"]
-        if line["info"].strip():
-            runs.append(run)
-        elif run[0] == runs[-1][0] and len(run) >= len(runs[-1]):
+        closes = run[0] == runs[-1][0] and len(run) >= len(runs[-1]) and not line["info"].strip()
+        if closes and len(runs) > 1:
             runs.pop()
-            if not runs:
-                return None if text[line.end() :].strip() else line.span()
-    return len(text), len(text)
+            bare = False
+        elif closes and line.end() >= end:
+            return line.span()
+        elif not bare and (line["info"].strip() or len(runs) == 1):
+            runs.append(run)
+            bare = not line["info"].strip()
+            may_be_closed = may_be_closed or closes
+    return None if may_be_closed else (len(text), len(text))
