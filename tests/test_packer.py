@@ -6,6 +6,7 @@ What holds for whole documents is in ``test_pack.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 from zlib import crc32
@@ -17,13 +18,14 @@ from hypothesis import strategies as st
 from chunkast import BreakPoint, ProtectedRegion, best_cut
 from chunkast.boundaries import cut_value
 from chunkast.engine.joining import Joins, joined
-from chunkast.engine.layout import Layout
+from chunkast.engine.layout import TRIMMED, Layout
 from chunkast.engine.overlap import Overlap
 from chunkast.engine.packer import pack
+from chunkast.engine.replaced import Replaced
 from chunkast.engine.sections import sections_of
-from chunkast.model import Heading
+from chunkast.model import Heading, Replacement
 from chunkast.tokens import Counter
-from tests.units import W_ALONE, Unit, W, row, tokens
+from tests.units import W_ALONE, W_ESTIMATED, Unit, W, row, tokens
 
 Place = tuple[int, int]
 
@@ -153,6 +155,7 @@ def trimmed(layout: Layout, first: int, last: int, *, trim: bool) -> tuple[int, 
     return start + text.rfind("\n", 0, blank) + 1, end
 
 
+COUNTERS = [W, W_ALONE, W_ESTIMATED]
 SMALL_UNITS = st.lists(
     st.sampled_from(["w\n", "ww\n\n", "\n", " \n\n", "  w", "ww", " ", "\tw w\r\n", "wwwww"]),
     min_size=1,
@@ -160,7 +163,7 @@ SMALL_UNITS = st.lists(
 )
 
 
-@given(SMALL_UNITS, st.booleans(), st.sampled_from([W, W_ALONE]), st.randoms(use_true_random=False))
+@given(SMALL_UNITS, st.booleans(), st.sampled_from(COUNTERS), st.randoms(use_true_random=False))
 def test_spans_and_counts_are_those_of_the_text(
     units: list[str], trim: bool, counter: Counter, random: Any
 ) -> None:
@@ -219,6 +222,7 @@ def test_points_outside_the_text_are_no_units() -> None:
     assert list(again.score) == [0, 2, 3, 0]
     assert again.kind == ["", "paragraph", "paragraph", ""]
     assert again.units == 3
+    assert again.frame(1) == 0
     assert [again.unit_at(pos) for pos in (0, 1, 3, 4, 12)] == [0, 1, 1, 2, 3]
 
 
@@ -260,6 +264,88 @@ def test_what_is_far_too_large_is_not_counted() -> None:
     # 180 are not far above 30.
     assert not layout.within(0, 3, 30)
     assert counted
+    # Nor is it where something else is embedded; what comes before a span is no part of it.
+    layout = row([60, 60, 60, 2, 2], 9, replaced={2: "w", 3: "w"}, counter=Counter("w", count))
+    counted.clear()
+    assert not layout.within(0, 3, 9)
+    assert not counted
+    assert layout.within(3, 5, 3)
+
+
+def test_what_fits_in_any_case_is_not_counted() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    layout = row([2, 3, 4, 5], 99, counter=replace(W, count=count))
+    counted.clear()
+    assert layout.within(1, 3, 7 + TRIMMED)
+    assert not counted
+    assert layout.within(1, 3, 7 + TRIMMED - 1)
+    assert counted
+    # Nor is what has fewer characters, where no count is known to begin with.
+    layout = row(
+        ["w " * 40, "w " * 40, "w " * 40 + "\n"],
+        99,
+        divided=[1, 2],
+        counter=replace(W, count=count),
+    )
+    assert layout.count(1, 2) == 40
+    counted.clear()
+    assert layout.has_at_most(1, 3, 161)
+    assert not counted
+    assert layout.has_at_most(1, 3, 160)
+    assert counted
+
+
+REPLACED_UNITS = st.tuples(
+    st.integers(1, 6), st.none() | st.integers(0, 8), st.sampled_from([-1.0, 0.0, 20.0])
+)
+
+
+@given(st.lists(REPLACED_UNITS, min_size=1, max_size=8), st.integers(1, 12), st.integers(0, 2))
+def test_what_is_embedded_has_to_fit_and_its_text_unless_a_run_ends_it(
+    units: list[tuple[int, int | None, float]], budget: int, after: int
+) -> None:
+    sizes = [size for size, _, _ in units]
+    shown = {unit: "w" * part for unit, (_, part, _) in enumerate(units) if part is not None}
+    scores = {unit: score for unit, (_, _, score) in enumerate(units)}
+    layout = row(sizes, budget, replaced=shown, scores=scores, suffix=lambda _: after)
+    for i, j in combinations(range(len(units) + 1), 2):
+        whole = sum(sizes[i:j])
+        embedded = sum(len(shown.get(unit, "w" * sizes[unit])) for unit in range(i, j))
+        # One that nothing is embedded of is embedded as it is; one with a run is led in to it.
+        embedded = embedded or whole
+        run = sizes[j - 1] > budget and all(scores[unit] < 0 for unit in range(i + 1, j))
+        for room in range(budget + 1):
+            fits = embedded + after <= room and (whole <= budget or run)
+            assert layout.within(i, j, room) is fits
+
+
+def test_a_span_counts_where_it_is_whole_and_something_is_left() -> None:
+    text = "ab--cd--\n\n--"
+    found = Replaced(
+        text, [Replacement(6, 12), Replacement(2, 4, "w"), Replacement(3, 6)], tokens, trim=True
+    )
+    assert found.body(0, 6) == ("abwcd", 1)
+    assert found.body(0, 12) == ("abwcd", 1)
+    assert found.body(4, 11) is found.body(3, 6) is None
+    assert found.body(6, 12) is None, "nothing but white space is left"
+    spaced = Replaced("a\n - \nb", [Replacement(1, 6, "+")], tokens, trim=True)
+    assert [spaced.body(0, 4), spaced.body(3, 7)] == [("a+", 0), ("+b", 0)]
+    assert spaced.body(0, 3) is None
+    assert Replaced("a\n\nb", [Replacement(1, 3, "+")], tokens, trim=True).body(0, 2) is None
+    untrimmed = Replaced(text, [Replacement(6, 8)], tokens, trim=False)
+    assert untrimmed.body(4, 10) == ("cd\n\n", 0)
+    assert not Replaced(text, [], tokens, trim=True)
+
+
+def test_what_is_left_out_leaves_room_for_the_context() -> None:
+    units: list[Unit] = [4, 2, 4, 9]
+    assert not row(units, 10, context=lambda _: 2).fits(0, 3)
+    assert row(units, 10, context=lambda _: 2, replaced={1: ""}).fits(0, 3)
 
 
 def test_the_furthest_unit_is_found_from_any_estimate() -> None:
@@ -371,13 +457,15 @@ def test_boundaries_go_one_by_one_in_their_order(
 
 
 def test_the_order_of_boundaries() -> None:
-    def order(units: Sequence[Unit], depths: Mapping[int, int], **options: Any) -> list[int]:
-        layout = row(units, 9, **options)
+    def order(
+        units: Sequence[Unit], depths: Mapping[int, int], budget: int = 1, **options: Any
+    ) -> list[int]:
+        layout = row(units, budget, **options)
         asked: list[int] = []
 
-        def joins(_: int, h: int, __: int) -> bool:
+        def joins(i: int, h: int, j: int) -> bool:
             asked.append(h)
-            return False
+            return layout.fits(i, j)
 
         every = [depths.get(unit, 0) for unit in range(layout.units + 1)]
         joined(layout, range(layout.units + 1), every, joins)
@@ -386,15 +474,23 @@ def test_the_order_of_boundaries() -> None:
     # What parts what belongs together goes first, however deep others are; of depths the deepest.
     scores = {1: -1, 2: 70, 3: 20, 4: 80}
     assert order([9, 9, 9, 9, 9], {4: 2, 2: 1, 3: 1}, scores=scores) == [1, 4, 3, 2]
-    # A score of 0 is no penalty.
-    assert order([9, 9, 9], {}, scores={1: 0, 2: -0.5}) == [2, 1]
-    # The smaller of the two pieces decides, not both together.
+    # A score of 0 is no penalty, nor is one a little above it.
+    for score in (0, 0.5):
+        assert order([9, 9, 9], {1: 2}, scores={1: score, 2: -0.5}) == [2, 1]
+    # The smaller of the two pieces decides, not both together, nor before a score.
     assert order([9, 1, 40, 5, 5, 5], {})[:2] in ([1, 2], [2, 1])
+    assert order([5 << 20, 5 << 20, 1, 1], {}, scores={1: -1})[0] == 1
     # Then the text that follows, of which 20 characters count.
     assert order([f"w{n}\n" for n in range(6)], {}) != [1, 2, 3, 4, 5]
     assert order([f"w{'x' * 18}{n}\n" for n in range(6)], {}) != [1, 2, 3, 4, 5]
     assert order([f"w{'x' * 19}{n}\n" for n in range(6)], {}) == [1, 2, 3, 4, 5]
     assert order(["w\ud800\n"] * 3, {}) == [1, 2]
+    # These two differ in the last bit of their hash.
+    assert order(["w\n", "w000000000000129582\n", "w000000000000400001\n"], {}) == [2, 1]
+    # Then both pieces together, as they are when other boundaries have gone, and the first of equals.
+    same = "x" * 20
+    assert order([f"{same}{'w' * size}\n" for size in (40, 3, 3)], {}) == [2, 1]
+    assert order([f"{same}{'w' * size}\n" for size in (7, 10, 4, 3)], {}, 9) == [3, 1, 2]
 
 
 # Packing
@@ -494,6 +590,12 @@ SECTIONS: dict[str, tuple[list[Unit], int, dict[int, int], dict[str, Any], list[
     "a piece of what was cut too": (
         [1, 38, 3, 1, 30], 40, {0: 1, 3: 1}, {}, [(0, 2), (2, 5)],
     ),
+    "what stands before a section has no part in how it is joined": (
+        [2, 1, 3, 5, 9], 10, {1: 1}, {"scores": {1: 5}}, [(0, 1), (1, 4), (4, 5)],
+    ),
+    "a unit larger than the budget at the end of a section": (
+        [1, 2, 1, 30], 10, {0: 1, 2: 1}, {}, [(0, 3), (3, 4)],
+    ),
 }  # fmt: skip
 
 
@@ -564,8 +666,17 @@ BODIES: dict[str, tuple[list[Unit], int, dict[str, Any], list[Place]]] = {
         {"context": lambda unit: 6 * (unit == 0), "frame": lambda _: 4, "scores": {1: -1}},
         [(0, 2), (2, 3), (3, 4)],
     ),
+    "a score of 0 parts nothing": (
+        [4, 2, 2, 9], 10,
+        {"context": lambda unit: 6 * (unit == 0), "frame": lambda _: 4, "scores": {1: 0}},
+        [(0, 1), (1, 3), (3, 4)],
+    ),
     "and before a piece is left that says less than it": (
         [3, 3, 3, 9], 10, {"context": lambda _: 4, "scores": {3: 70}}, [(0, 3), (3, 4)],
+    ),
+    "of which the frame is no part": (
+        [3, 3, 3, 9], 10, {"context": lambda _: 4, "frame": lambda _: 1, "scores": {3: 70}},
+        [(0, 1), (1, 3), (3, 4)],
     ),
     "or is below a tenth of the budget": (
         [11, 2, 19], 21, {"context": lambda unit: 2 + 7 * (unit == 0)}, [(0, 2), (2, 3)],
@@ -710,6 +821,17 @@ def test_a_point_beyond_the_room_is_taken_before_one_that_parts() -> None:
     assert filled([2, 2, 2], 9, scores={1: -1, 2: -1}, **options) == [(0, 3)]
 
 
+def test_each_place_that_is_looked_at_is_counted_once_where_counts_are_estimates() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return tokens(text)
+
+    pieces = filled([3] * 60, 30, counter=replace(W_ESTIMATED, count=count))
+    assert len(counted) <= len(pieces) == 6
+
+
 def test_what_has_to_be_put_after_a_piece_counts() -> None:
     """The next best point is taken where the best does not fit with it."""
     suffix = {3: 4}
@@ -749,6 +871,9 @@ CRUMBS: dict[str, tuple[list[Unit], dict[str, Any], list[Place]]] = {
     "a score of 0 is no better than a crumb": (
         [5, 5, 5, 5, 3], {"scores": {1: 0, 2: 0, 3: 0}}, [(0, 4), (4, 5)],
     ),
+    "the least score above it is": (
+        [5, 5, 5, 5, 3], {"scores": {1: 0, 2: 0.5, 3: 0}}, [(0, 2), (2, 5)],
+    ),
     "the first of both would be a crumb": (
         [3, 17, 3], {}, [(0, 2), (2, 3)],
     ),
@@ -777,6 +902,7 @@ def test_crumbs_of_the_search(
 def test_a_fifth_is_rounded_down() -> None:
     assert filled([6, 6, 6, 6, 3], 24, window=0) == [(0, 2), (2, 5)]
     assert filled([6, 6, 6, 6, 4], 24, window=0) == [(0, 4), (4, 5)]
+    assert filled([4, 20, 3], 24, window=0) == [(0, 1), (1, 3)]
 
 
 def test_a_section_that_begins_a_crumb_is_not_shared_to_fill() -> None:

@@ -27,7 +27,6 @@ from chunkast import (
 )
 from chunkast.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.engine.replaced import Replaced
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.index import Store
 from chunkast.text.graphemes import joined_spans
@@ -37,7 +36,6 @@ from tests.checks import check_promises
 from tests.strategies import documents, markdown
 from tests.test_analysis import after
 from tests.test_writers import from_parquet, from_sqlite
-from tests.units import row, tokens
 
 PAGE = re.compile(r"\n*<!-- page \d+ -->\n*")
 
@@ -108,37 +106,6 @@ def test_what_is_no_replacement_is_left_out_and_told() -> None:
     with pytest.warns(ChunkastWarning, match="4 replacements were left out"):
         [chunk] = chunker.chunk("Some text.")
     assert chunk.embed_text == "Some text."
-
-
-def test_a_span_counts_where_it_is_whole_and_something_is_left() -> None:
-    text = "ab--cd--\n\n--"
-    found = Replaced(
-        text, [Replacement(6, 12), Replacement(2, 4, "w"), Replacement(3, 6)], tokens, trim=True
-    )
-    assert found.body(0, 6) == ("abwcd", 1)
-    assert found.body(0, 12) == ("abwcd", 1)
-    assert found.body(4, 11) is found.body(3, 6) is None
-    assert found.body(6, 12) is None, "nothing but white space is left"
-    spaced = Replaced("a\n - \nb", [Replacement(1, 6, "+")], tokens, trim=True)
-    assert [spaced.body(0, 4), spaced.body(3, 7)] == [("a+", 0), ("+b", 0)]
-    assert spaced.body(0, 3) is None
-    assert Replaced("a\n\nb", [Replacement(1, 3, "+")], tokens, trim=True).body(0, 2) is None
-    untrimmed = Replaced(text, [Replacement(6, 8)], tokens, trim=False)
-    assert untrimmed.body(4, 10) == ("cd\n\n", 0)
-    assert not Replaced(text, [], tokens, trim=True)
-
-
-def test_what_is_left_out_leaves_room_for_the_context() -> None:
-    layout = row([4, 2, 4, 9], 10, context=lambda _: 2)
-    text = layout.text
-    assert not layout.fits(0, 3)
-    layout._replaced = Replaced(
-        text, [Replacement(layout.pos[1], layout.pos[2])], tokens, trim=True
-    )
-    assert layout.fits(0, 3)
-    # The text itself stays within the budget, whatever is left out of what is embedded.
-    layout._replaced = Replaced(text, [Replacement(layout.pos[3], len(text))], tokens, trim=True)
-    assert not layout.fits(2, 4)
 
 
 def test_what_does_not_fit_is_not_put_in_place_of_what_does() -> None:

@@ -13,12 +13,13 @@ from unittest.mock import patch
 
 from chunkast import BreakPoint, ChunkConfig
 from chunkast.engine.layout import Layout
+from chunkast.engine.replaced import Replaced
+from chunkast.model import Replacement
 from chunkast.scores import SCORES
-from chunkast.tokens import Counter, resolve_counter
-from chunkast.tokens.index import TokenIndex
+from chunkast.tokens import Counter, index_of, resolve_counter
 from chunkast.tokens.vocabulary import load_encoding
 
-__all__ = ("W_ALONE", "Unit", "W", "by_tiktoken", "config", "row", "tokens")
+__all__ = ("W_ALONE", "W_ESTIMATED", "Unit", "W", "by_tiktoken", "config", "row", "tokens")
 
 # A unit is its text, or how many tokens it has: then it is a block with a blank line after it.
 Unit = int | str
@@ -32,9 +33,13 @@ def token_ends(text: str, start: int) -> Iterator[int]:
     return (start + match.end() for match in re.finditer("w", text))
 
 
-# One that counts of neighbouring spans add up for, and the same as a user's own.
+# One that counts of neighbouring spans add up for, the same as a user's own, and one whose tokens
+# are told only by about where they begin.
 W = Counter("w", tokens, token_ends)
 W_ALONE = Counter("w", tokens)
+W_ESTIMATED = Counter(
+    "w", tokens, token_starts=lambda text: (found.start() for found in re.finditer("w", text))
+)
 
 
 def config(budget: int, **options: Any) -> ChunkConfig:
@@ -57,12 +62,13 @@ def row(
     context: Callable[[int], int] = nothing,
     suffix: Callable[[int], int] = nothing,
     frame: Callable[[int], int] = nothing,
+    replaced: Mapping[int, str] | None = None,
     **options: Any,
 ) -> Layout:
     """The layout of ``units``; before each is a point of its kind ("paragraph") and score.
 
     ``divided`` are the units that begin inside a block. ``context``, ``suffix`` and ``frame``
-    take the number of a unit in place of its position.
+    take the number of a unit in place of its position. ``replaced`` is what is embedded of units.
     """
     texts = [unit if isinstance(unit, str) else "w" * unit + "\n\n" for unit in units]
     starts = list(accumulate(map(len, texts), initial=0))
@@ -72,14 +78,18 @@ def row(
         kind = (kinds or {}).get(unit, "paragraph")
         points.append(BreakPoint(pos, (scores or {}).get(unit, SCORES[kind]), kind))
     text = "".join(texts)
+    shown = [
+        Replacement(starts[unit], starts[unit + 1], part) for unit, part in (replaced or {}).items()
+    ]
     return Layout(
         text,
-        TokenIndex(text, counter, known),
+        index_of(text, counter, known),
         points,
         config(budget, **options),
         context_tokens=lambda pos: context(starts.index(pos)),
         suffix_tokens=lambda pos: suffix(starts.index(pos)),
         frame_tokens=lambda pos: frame(starts.index(pos)),
+        replaced=Replaced(text, shown, counter.count, trim=True),
     )
 
 

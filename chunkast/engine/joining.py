@@ -74,7 +74,7 @@ def joined(layout: Layout, bounds: Sequence[int], depths: Sequence[int], joins: 
             for other in (below, above):
                 if not done[other]:
                     keys[other] = key(other)
-        number = above if done[below] else below
+        number = below
         while number < last and done[number]:
             number = upper[number]
     return [*_kept(bounds, upper)]

@@ -108,7 +108,7 @@ class Layout:
         known = self._start[i]
         if known == _UNKNOWN:
             pos = known = max(self.pos[i], self._dropped)
-            if self.config.trim and (pos == 0 or self.text[pos : pos + 1] in WHITE_SPACE):
+            if self.config.trim and self.text[pos : pos + 1] in WHITE_SPACE:
                 known = trim_start(self.text, pos, len(self.text))
             # What else begins in these blank lines begins after them too.
             first = self.unit_at(content_end(self.text, 1, pos)) if pos and known > pos else i

@@ -100,9 +100,9 @@ class _Packer:
 
     def without_crumbs(self, bounds: list[int]) -> list[int]:
         """``bounds`` less those beside a crumb that only context and overlap keep from a neighbour."""
-        if self.config.min_tokens == 0 or not any(starmap(self.is_crumb, pairwise(bounds))):
-            return bounds
-        return joined(self.layout, bounds, self.depths, self.crumb_fits)
+        if any(starmap(self.is_crumb, pairwise(bounds))):
+            return joined(self.layout, bounds, self.depths, self.crumb_fits)
+        return bounds
 
     def is_crumb(self, i: int, j: int) -> bool:
         """Whether a piece is below a tenth of the budget, or says less than its heading path."""
@@ -130,15 +130,10 @@ class _Packer:
 
     def belong(self, i: int, h: int, j: int) -> bool:
         """Whether two neighbours are both whole, or one of them is small, and both fit."""
-        least = self.config.min_tokens
+        least, within = self.config.min_tokens, self.layout.within
         whole = self.cuts.isdisjoint((i, h, j))
-        if (least is None and whole) or not self.has_text(h, j):
-            return self.fits(i, j)
-        if least is None:
-            least = self.tenth
-        return self.has_below(least, i, h, j) and self.fits(i, j)
-
-    def has_below(self, least: int, i: int, h: int, j: int) -> bool:
-        """Whether one of two neighbours has fewer than ``least`` tokens."""
-        within = self.layout.within
-        return least > 0 and (within(i, h, least - 1) or within(h, j, least - 1))
+        if not (least is None and whole) and self.has_text(h, j):
+            most = (self.tenth if least is None else least) - 1
+            if not within(i, h, most) and not within(h, j, most):
+                return False
+        return self.fits(i, j)

@@ -58,10 +58,10 @@ def sections_of(headings: Sequence[Heading], layout: Layout) -> Sections:
     starts.append(layout.units)
     count = len(headings) + 1
     after = keep(repeat(count, count))
-    open_sections = [0]
+    open_sections: list[int] = []
     for number, heading in enumerate(headings, 1):
-        while len(open_sections) > 1 and (
-            len(open_sections) > _DEEPEST or headings[open_sections[-1] - 1].level >= heading.level
+        while open_sections and (
+            len(open_sections) >= _DEEPEST or headings[open_sections[-1] - 1].level >= heading.level
         ):
             after[open_sections.pop()] = number
         open_sections.append(number)
