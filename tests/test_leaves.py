@@ -17,10 +17,24 @@ from chunkast.model import Block
 
 # Deeper than any container.
 INSIDE = 255
-LINES = st.sampled_from(
-    "# Head,text,more text,- item,  - inner,    para,> quote,> - quoted,> # Quoted,,,```,---,"
-    "<!-- label -->,| a | b |\n| - | - |\n| c | d |".split(",")
-)
+EXAMPLE = """
+# Head
+text
+more text
+- item
+  - inner
+    para
+> quote
+> - quoted
+> # Quoted
+
+```
+---
+<!-- label -->
+| a | b |
+| - | - |
+| c | d |"""
+LINES = st.sampled_from(EXAMPLE.split("\n"))
 DOCUMENTS = st.tuples(st.sampled_from(["", "\n\n", "---\na: b\n---\n"]), st.lists(LINES)).map(
     lambda given: given[0] + "\n".join(given[1])
 )

@@ -458,9 +458,14 @@ def test_boundaries_go_one_by_one_in_their_order(
 
 def test_the_order_of_boundaries() -> None:
     def order(
-        units: Sequence[Unit], depths: Mapping[int, int], budget: int = 1, **options: Any
+        units: Sequence[Unit],
+        depths: Mapping[int, int],
+        budget: int = 1,
+        before: Sequence[int] = (),
+        **options: Any,
     ) -> list[int]:
         layout = row(units, budget, **options)
+        layout.before = before or layout.before
         asked: list[int] = []
 
         def joins(i: int, h: int, j: int) -> bool:
@@ -479,7 +484,8 @@ def test_the_order_of_boundaries() -> None:
         assert order([9, 9, 9], {1: 2}, scores={1: score, 2: -0.5}) == [2, 1]
     # The smaller of the two pieces decides, not both together, nor before a score.
     assert order([9, 1, 40, 5, 5, 5], {})[:2] in ([1, 2], [2, 1])
-    assert order([5 << 20, 5 << 20, 1, 1], {}, scores={1: -1})[0] == 1
+    large = [0, 5 << 20, 10 << 20, (10 << 20) + 1, (10 << 20) + 2]
+    assert order([9, 9, 9, 9], {}, scores={1: -1}, before=large)[0] == 1
     # Then the text that follows, of which 20 characters count.
     assert order([f"w{n}\n" for n in range(6)], {}) != [1, 2, 3, 4, 5]
     assert order([f"w{'x' * 18}{n}\n" for n in range(6)], {}) != [1, 2, 3, 4, 5]
