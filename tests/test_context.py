@@ -40,9 +40,10 @@ def context(
     count: Callable[[str], int] = tokens,
     text: str = "w" * 99,
     adds_up: Callable[[int], bool] = lambda _: False,
+    **options: Any,
 ) -> Context:
     return Context(
-        config(budget, context=shown),
+        config(budget, context=shown, **options),
         headings,
         frames,
         front_matter,
@@ -175,6 +176,7 @@ def test_a_frame_is_put_around_what_is_inside_it() -> None:
     found = context(headings=(), frames=(FENCE,))
     before = {pos: found.tokens(pos) for pos in (99, 100, 101, 199, 200, 201)}
     assert before == {99: 0, 100: 0, 101: 4, 199: 4, 200: 0, 201: 0}
+    assert [found.frame_tokens(pos) for pos in before] == [0, 0, 4, 4, 0, 0]
     # A token more than it has: its line end may join with the text before it.
     after = {pos: found.suffix_tokens(pos) for pos in (99, 100, 101, 199, 200, 201)}
     assert after == {99: 0, 100: 0, 101: 3, 199: 3, 200: 3, 201: 0}
@@ -202,6 +204,24 @@ def test_a_frame_takes_half_of_the_budget_at_most() -> None:
     table = Frame(100, 200, "|ww|\n")
     assert context(4, headings=(), frames=(table,)).tokens(150) == 2
     assert context(3, headings=(), frames=(table,)).tokens(150) == 0
+
+
+def test_a_frame_has_less_before_a_piece_where_there_is_no_room_for_all() -> None:
+    # 4 tokens with the header, 1 without, 1 after the piece, and one where that joins it.
+    table = Frame(100, 200, "<table>wwww\n", "</w>", bare="<w>\n")
+    # It takes at most half of the budget.
+    assert [
+        context(budget, headings=(), frames=(table,)).frame_tokens(150) for budget in (12, 11, 6, 5)
+    ] == [4, 1, 1, 0]
+    found = context(12, headings=(heading(0, 1, "Aw"),), frames=(table,))
+    assert [found.around("w" * size, size, 150, 150, 160) for size in range(6, 12)] == [
+        ("Aw\n\n<table>wwww\n", "</w>", 12),
+        ("<table>wwww\n", "</w>", 12),
+        ("<w>\n", "</w>", 10),
+        ("<w>\n", "</w>", 11),
+        ("<w>\n", "</w>", 12),
+        ("", "", 11),
+    ]
 
 
 def test_a_path_yields_to_a_frame_and_both_to_the_text() -> None:
@@ -311,6 +331,18 @@ def test_the_title_in_front_matter_is_the_root_of_every_path() -> None:
         41: "Aw > Cwww\n\n",
     }
     assert put_before(context(front_matter="title: Tw", shown="none"), 25) == ""
+
+
+def test_values_of_front_matter_come_before_the_path_and_are_left_out_first() -> None:
+    found = context(front_matter="by: Mew\non: Friday\nof: X", front_matter_keys=("on", "no", "by"))
+    values = "on: Friday\nby: Mew\n"
+    assert put_before(found, 25) == values + "Aw > Bww\n\n"
+    assert put_before(found, 5) == values + "\n"
+    assert found.tokens(25) == 4
+    shown = [found.around("w" * size, size, 25, 25, 999)[0] for size in (95, 96)]
+    assert shown == [values + "Aw > Bww\n\n", "Aw > Bww\n\n"]
+    # What stands there is put there as it is.
+    assert put_before(context(headings=(heading(0, 1, "Plan X"),)), 5) == "Plan X\n\n"
 
 
 @pytest.mark.parametrize(

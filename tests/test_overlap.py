@@ -22,7 +22,7 @@ from chunkast.engine.refine import refine
 from chunkast.engine.sections import sections_of
 from chunkast.model import Heading
 from chunkast.tokens import Counter
-from tests.units import Unit, config, nothing, row, tokens
+from tests.units import W_ESTIMATED, Unit, W, config, nothing, row, tokens
 
 
 def overlap_of(
@@ -157,6 +157,10 @@ def test_a_piece_leaves_room_wherever_the_one_before_it_begins() -> None:
     assert overlap_of([1, 6, 5, 5], 4, budget=10).leaves_room(2, 4)
     assert not overlap_of([1, 6, 5, 5], 6, budget=10).leaves_room(2, 4)
     assert not overlap_of([1, 6, 5, 6], 4, budget=10).leaves_room(2, 4)
+    # Context takes some of it, the longest tail and the token after it all that is left.
+    for context, fits in ((0, True), (2, True), (3, False)):
+        overlap = overlap_of([1, 3, 4, 9], 3, budget=10, context=lambda _, size=context: size)
+        assert overlap.leaves_room(2, 3) is fits
     # A section has nothing before it, without a budget nothing has.
     assert overlap_of([1, 4, 5, 5], 4, budget=10, headed=[2]).leaves_room(2, 4)
     assert not overlap_of([1, 4, 5, 5], 4, budget=10).leaves_room(2, 4)
@@ -182,10 +186,11 @@ KINDS = st.sampled_from(["paragraph", "paragraph", "line", "lead-in"])
     st.lists(st.tuples(st.integers(0, 3), KINDS), min_size=3, max_size=30),
     st.integers(0, 9),
     st.integers(0, 20),
+    st.sampled_from([W, W_ESTIMATED]),
     st.data(),
 )
 def test_the_longest_tail_that_fits(
-    body: list[tuple[int, str]], budget: int, room: int, data: st.DataObject
+    body: list[tuple[int, str]], budget: int, room: int, counter: Counter, data: st.DataObject
 ) -> None:
     units: list[Unit] = ["x" + "w" * size + "\n\n" for size, _ in body]
     kinds = {unit: kind for unit, (_, kind) in enumerate(body)}
@@ -197,7 +202,7 @@ def test_the_longest_tail_that_fits(
         for unit in range(first + 1, last)
         if kinds[unit] == "paragraph" and sum(sizes[unit:last]) <= budget
     ]
-    overlap = overlap_of(units, budget, kinds=kinds)
+    overlap = overlap_of(units, budget, kinds=kinds, counter=counter)
     assert reserved(overlap, first, last) == (max(tails) + 1 if tails and budget else 0)
     own = sizes[last]
     fitting = [tail for tail in tails if tail + own <= room and budget]

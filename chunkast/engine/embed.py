@@ -149,7 +149,7 @@ class Context:
                 continue
             if self._tokens(before) <= self._half:
                 yield before
-        if bare and bare != frame:
+        if bare != frame:
             yield bare
         if frame:
             yield ""

@@ -120,18 +120,17 @@ class Overlap:
         tail begins there.
         """
         layout = self._layout
-        first = layout.start(previous.first)
         units = [
             unit
             for unit in range(previous.last - 1, previous.first - 1, -1)
             if layout.kind[unit] not in _DIVIDED
         ]
 
-        def is_last(unit: int) -> bool:
-            return layout.pos[unit] <= first or not layout.has_at_most(unit, previous.last, budget)
+        def is_too_long(unit: int) -> bool:
+            return not layout.has_at_most(unit, previous.last, budget)
 
         # There may be hundreds.
-        return units[: bisect_left(units, True, key=is_last) + 1]
+        return units[: bisect_left(units, True, key=is_too_long) + 1]
 
 
 def sentences_of(
