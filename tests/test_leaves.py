@@ -95,7 +95,7 @@ def test_depths_are_of_the_containers_that_hold_a_leaf_and_the_one_before(
         depths[two.block.start] = sum(both)
     asked = sorted(data.draw(st.sets(st.integers(0, len(text)))))
     if asked:
-        found = Leaves(text, tree).depths(asked)
+        found = map(Leaves(text, tree).depth, asked)
         assert list(found) == [depths.get(pos, INSIDE) for pos in asked]
 
 
@@ -124,5 +124,5 @@ def test_what_is_nested_deeper_than_can_be_told_is_deep() -> None:
     for _ in range(300):
         tree = Block("quote", 0, 8, children=(tree,))
     found = Leaves("a\n\n\nb\n\n\n", Block("document", 0, 8, children=(tree,)))
-    assert list(found.depths([0, 1, 4])) == [0, INSIDE, INSIDE - 1]
+    assert list(map(found.depth, [0, 1, 4])) == [0, INSIDE, INSIDE - 1]
     assert found.kinds(0, 8) == ("quote", "paragraph")

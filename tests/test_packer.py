@@ -61,7 +61,7 @@ def packed(
     overlap = Overlap(layout, sections, lambda _: [])
     has_text = texts or [unit not in levels for unit in range(layout.units)]
     found = {unit: (depths or {}).get(unit, 0) for unit in range(layout.units + 1)}
-    return [*pack(layout, sections, overlap, has_text, [*found.values()])]
+    return [*pack(layout, sections, overlap, has_text, found.__getitem__)]
 
 
 def filled(units: Sequence[Unit], budget: int, *args: Any, **options: Any) -> list[Place]:
@@ -448,7 +448,7 @@ def test_boundaries_go_one_by_one_in_their_order(
         asked.append((i, h, j))
         return layout.fits(i, j)
 
-    found = joined(layout, bounds, depths, joins)
+    found = joined(layout, bounds, depths.__getitem__, joins)
     once, asked = asked, []
     assert found == joined_plainly(layout, bounds, depths, joins)
     # Each is asked for once, with what its pieces are then.
@@ -473,7 +473,7 @@ def test_the_order_of_boundaries() -> None:
             return layout.fits(i, j)
 
         every = [depths.get(unit, 0) for unit in range(layout.units + 1)]
-        joined(layout, range(layout.units + 1), every, joins)
+        joined(layout, range(layout.units + 1), every.__getitem__, joins)
         return asked
 
     # What parts what belongs together goes first, however deep others are; of depths the deepest.

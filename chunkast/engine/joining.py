@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from operator import sub
 from typing import Final, TypeAlias
 from zlib import crc32
 
@@ -32,31 +33,27 @@ _LAST_RANK: Final = (1 << _RANK_BITS) - 1
 _LARGEST: Final = (1 << _SIZE_BITS) - 1
 
 
-def joined(layout: Layout, bounds: Sequence[int], depths: Sequence[int], joins: Joins) -> list[int]:
+def joined(
+    layout: Layout, bounds: Sequence[int], depth: Callable[[int], int], joins: Joins
+) -> list[int]:
     """Those of the ``bounds`` of pieces that are left when neighbours were made one.
 
     ``bounds`` are units, ascending: where each piece begins, and where the last one ends.
     Boundaries are tried in this order: those that part what belongs together, the deeper in
-    containers first (``depths``, by unit), the lower score, the one beside the smaller piece,
-    then by a hash, then the smaller union, and the first of equals.
+    containers first (``depth(unit)``, below 256), the lower score, the one beside the smaller
+    piece, then by a hash, then the smaller union, and the first of equals.
     """
     last = len(bounds) - 1
     if last < 2:
         return list(bounds)
     keep = positions_in(layout.text, last)
     sums = keep(map(layout.before.__getitem__, bounds))
+    sizes = keep(map(sub, sums[1:], sums))
     lower, upper = keep(range(-1, last)), keep(range(1, last + 2))
-    ranks, hashes = _ranks(layout, bounds, depths), _hashes(layout, bounds)
+    fixed = _fixed_parts(layout, bounds, depth)
     done = bytearray(last + 1)
     done[0] = done[last] = True
-
-    def key(number: int) -> int:
-        first, middle, end = sums[lower[number]], sums[number], sums[upper[number]]
-        size = min(middle - first, end - middle, _LARGEST)
-        found = (ranks[number] << _SIZE_BITS | size) << _HASH_BITS | hashes[number]
-        return found << _UNION_BITS | (end - first).bit_length()
-
-    keys = array("Q", (0 if done[number] else key(number) for number in range(last + 1)))
+    keys = array("Q", (0, *map(_key, fixed[1:], sizes, sizes[1:])))
     number = 1
     while number < last:
         # A boundary that goes before both beside it goes before them in any order: a piece
@@ -71,13 +68,21 @@ def joined(layout: Layout, bounds: Sequence[int], depths: Sequence[int], joins: 
         done[number] = True
         if joins(bounds[below], bounds[number], bounds[above]):
             upper[below], lower[above] = above, below
-            for other in (below, above):
-                if not done[other]:
-                    keys[other] = key(other)
+            size = sums[above] - sums[below]
+            if not done[below]:
+                keys[below] = _key(fixed[below], sums[below] - sums[lower[below]], size)
+            if not done[above]:
+                keys[above] = _key(fixed[above], size, sums[upper[above]] - sums[above])
         number = below
         while number < last and done[number]:
             number = upper[number]
     return [*_kept(bounds, upper)]
+
+
+def _key(fixed: int, before: int, after: int) -> int:
+    """The key of a boundary between pieces of ``before`` and ``after`` tokens."""
+    smaller = min(before, after, _LARGEST)
+    return fixed + (smaller << _HASH_BITS + _UNION_BITS) + (before + after).bit_length()
 
 
 def _kept(bounds: Sequence[int], upper: Sequence[int]) -> Iterator[int]:
@@ -87,15 +92,30 @@ def _kept(bounds: Sequence[int], upper: Sequence[int]) -> Iterator[int]:
         number = upper[number]
 
 
-def _ranks(layout: Layout, bounds: Sequence[int], depths: Sequence[int]) -> Sequence[int]:
-    """The places of the bounds in the order of what they part, equal ones with one number."""
-    kinds = {(depths[unit], layout.score[unit]) for unit in bounds}
-    order = sorted(kinds, key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]))
+def _fixed_parts(
+    layout: Layout, bounds: Sequence[int], depth: Callable[[int], int]
+) -> Sequence[int]:
+    """Of the key of each bound the parts that stay: the rank and the hash.
+
+    The rank is the place in the order of what bounds part, equal ones with one number.
+    """
+    depths = bytes(map(depth, bounds))
+    scores = [*map(layout.score.__getitem__, bounds)]
+    order = sorted(
+        set(zip(depths, scores, strict=True)),
+        key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]),
+    )
     rank = {kind: min(number, _LAST_RANK) for number, kind in enumerate(order)}
-    return array("I", (rank[depths[unit], layout.score[unit]] for unit in bounds))
-
-
-def _hashes(layout: Layout, bounds: Sequence[int]) -> Sequence[int]:
-    text, pos = layout.text, layout.pos
-    samples = (text[pos[unit] : pos[unit] + _SAMPLE] for unit in bounds)
-    return array("I", (crc32(encode(sample)) >> 32 - _HASH_BITS for sample in samples))
+    ranks = map(rank.__getitem__, zip(depths, scores, strict=True))
+    text = layout.text
+    return array(
+        "Q",
+        (
+            (
+                rank << _SIZE_BITS + _HASH_BITS
+                | crc32(encode(text[at : at + _SAMPLE])) >> 32 - _HASH_BITS
+            )
+            << _UNION_BITS
+            for rank, at in zip(ranks, map(layout.pos.__getitem__, bounds), strict=True)
+        ),
+    )

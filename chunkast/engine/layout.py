@@ -24,6 +24,8 @@ __all__ = ("TRIMMED", "Layout")
 
 # By fewer tokens than these, trimming changes what a span counts.
 TRIMMED: Final = 8
+# A character of white space has at most these tokens.
+_MOST_TOKENS: Final = 4
 # Nothing was asked of a unit yet; no count and no position is this.
 _UNKNOWN: Final = -2
 
@@ -63,13 +65,16 @@ class Layout:
         self.kind = ["", *[point.kind for point in inner], ""]
         self.units = len(self.pos) - 1
         self._exact = index.exact
-        # ``before`` where it is exact; NOT_EXACT inside divided blocks.
-        self._known: Sequence[int] = ()
-        self.before: Sequence[int] = self._tokens_before(keep)
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
         self._frame_tokens = frame_tokens
         self._replaced = replaced or None
+        # ``before`` where it is exact, NOT_EXACT inside divided blocks; empty where sums do not
+        # tell what a span takes.
+        self._sums: Sequence[int] = ()
+        # The same where they tell it of every span, after which nothing is ever put.
+        self._all_sums: Sequence[int] = ()
+        self.before: Sequence[int] = self._tokens_before(keep)
         self._dropped = dropped
         # What is known of units, by number, once it was asked for.
         unknown = keep(repeat(_UNKNOWN, self.units + 1))
@@ -91,9 +96,10 @@ class Layout:
         if self.index.estimated:
             return keep(map(self.index.estimate, self.pos))
         starts = keep(self._exact.each(self.pos))
-        if self.index.additive:
-            self._known = starts
+        if self.index.additive and self._replaced is None:
+            self._sums = starts
         if NOT_EXACT not in starts:
+            self._all_sums = self._sums if self._suffix_tokens is None else ()
             return starts
         sizes = (
             self.index.count(start, end) if NOT_EXACT in (first, last) else last - first
@@ -170,6 +176,11 @@ class Layout:
             known = self._context[i] = self._context_tokens(self.pos[i])
         return known
 
+    def surely_within(self, i: int, j: int, room: int) -> bool:
+        """Whether sums alone tell that ``(i, j)`` is within ``room`` tokens."""
+        sums = self._all_sums
+        return bool(sums) and sums[j] - sums[i] + TRIMMED <= room
+
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""
         return self.within(i, j, self.budget - self.context(i) - reserve)
@@ -216,19 +227,25 @@ class Layout:
         What is far too large is not counted. (White space that is trimmed may make the
         estimate much too high; a chunk that ends earlier is none the worse.)
         """
-        estimated = self.before[j] - self.before[i]
-        far = is_far_above(estimated, room)
         if self._suffix_tokens is not None:
             room -= self._suffix_tokens(self.pos[j])
-        if self._replaced is not None and i < j:
+        first, last = (self._sums[i], self._sums[j]) if self._sums else (NOT_EXACT, NOT_EXACT)
+        if first != NOT_EXACT != last:
+            size = last - first
+            if size + TRIMMED <= room:
+                return True
+            # Whatever white space is trimmed.
+            start, end = self._start[i], self._end[j]
+            trimmed = (start if start != _UNKNOWN else self.start(i)) - self.pos[i]
+            trimmed += self.pos[j] - (end if end != _UNKNOWN else self.end(j))
+            if size - TRIMMED - _MOST_TOKENS * trimmed > room:
+                return False
+        elif self._replaced is not None and i < j:
             fits = self._embeds_within(self._replaced, i, j, room)
             if fits is not None:
                 return fits
-        if far:
+        if is_far_above(self.before[j] - self.before[i], room):
             return False
-        known = self._known
-        if known and known[i] != NOT_EXACT != known[j] and known[j] - known[i] + TRIMMED <= room:
-            return True  # whatever trimming changes
         return i == j or self.has_at_most(i, j, room)
 
     def _embeds_within(self, replaced: Replaced, i: int, j: int, room: int) -> bool | None:

@@ -17,6 +17,7 @@ __all__ = ("Leaves",)
 _BLANK: Final = kinds_where("blank")
 # Deeper than any container: inside a leaf.
 _INSIDE: Final = 255
+_DEEPEST: Final = _INSIDE - 1
 # The kinds of blocks that are no text of a section: they go with what follows, as headings do.
 _HEADING_LIKE_KINDS: Final = kinds_where("heads") | kinds_where("prefaces")
 
@@ -27,25 +28,28 @@ class Leaves:
     The tree above them, which has a block for every item and quote, is not kept.
     """
 
-    __slots__ = ("_blocks", "_depths", "_ends", "_heads", "_kinds", "_lowest", "_named", "starts")
+    __slots__ = ("_blocks", "_depths", "_ends", "_heads", "_kinds", "_named", "starts")
 
     def __init__(self, text: str, tree: Block) -> None:
         self._blocks: list[Block] = []
         self._kinds: list[tuple[str, ...]] = []
         # How many containers hold both a leaf and the one before it.
         self._depths = bytearray()
-        self._lowest = 0
         # Equal kinds, which most chunks have, are the same object.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._collect(tree, (), 0)
+        self._collect(tree, (), 0, 0)
         keep = positions_in(text, len(self._blocks))
         self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
         self._ends = keep(leaf.end for leaf in self._blocks)
         self._heads = bytearray(leaf.kind in _HEADING_LIKE_KINDS for leaf in self._blocks)
 
-    def _collect(self, block: Block, kinds: tuple[str, ...], depth: int) -> None:
-        """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it."""
+    def _collect(self, block: Block, kinds: tuple[str, ...], depth: int, shared: int) -> None:
+        """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it.
+
+        ``shared`` of them hold the leaf before it as well.
+        """
         inner: dict[str, tuple[str, ...]] = {}
+        blocks = self._blocks
         for child in block.children:
             kind = child.kind
             named = inner.get(kind)
@@ -55,13 +59,15 @@ class Leaves:
                 named = kinds if left_out else (*kinds, row.named)
                 named = inner[kind] = self._named.setdefault(named, named)
             if child.children:
-                self._collect(child, named, depth + 1)
-                self._lowest = min(self._lowest, depth)
+                before = len(blocks)
+                self._collect(child, named, min(depth + 1, _DEEPEST), shared)
+                if len(blocks) > before:
+                    shared = depth
             elif kind not in _BLANK:
-                self._blocks.append(child)
+                blocks.append(child)
                 self._kinds.append(named)
-                self._depths.append(self._lowest)
-                self._lowest = depth if depth < _INSIDE else _INSIDE - 1
+                self._depths.append(shared)
+                shared = depth
 
     def around(self, pos: int) -> Block | None:
         """The leaf that contains the character at ``pos``."""
@@ -82,19 +88,14 @@ class Leaves:
         kinds = tuple(dict.fromkeys(chain.from_iterable(touched)))
         return self._named.setdefault(kinds, kinds)
 
-    def depths(self, pos: Sequence[int]) -> Sequence[int]:
-        """For each position: how many containers hold both what begins there and what precedes it.
+    def depth(self, pos: int) -> int:
+        """How many containers hold both what begins at ``pos`` and what precedes it.
 
         Inside a leaf it is more than anywhere else.
         """
-        found = bytearray()
-        slots = enumerate(chain(self.starts, (pos[-1] + 1,)))
-        slot, leaf = next(slots)
-        for position in pos:
-            while leaf < position:
-                slot, leaf = next(slots)
-            found.append(self._depths[slot] if leaf == position else _INSIDE)
-        return found
+        slot = bisect_left(self.starts, pos)
+        begins = slot < len(self._depths) and self.starts[slot] == pos
+        return self._depths[slot] if begins else _INSIDE
 
     def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
         """For each span between neighbours in ``pos``: whether it has text other than headings and front matter."""

@@ -35,6 +35,8 @@ class Overlap:
         self._layout = layout
         self._sections = sections
         self._budget = layout.config.overlap_tokens
+        # The most that may be put before a piece: see :meth:`reserve`.
+        self._reserved = self._budget + bool(self._budget)
         self._sentences = sentences
         # By the units of a piece: where its longest tail begins, and how many tokens it has.
         self._longest: dict[tuple[int, int], tuple[int, int] | None] = {}
@@ -52,14 +54,17 @@ class Overlap:
 
     def leaves_room(self, first: int, last: int) -> bool:
         """Whether ``(first, last)`` fits with its overlap, wherever the piece before it begins."""
-        layout, within = self._layout, self._layout.within
+        layout, within, surely = self._layout, self._layout.within, self._layout.surely_within
+        # Context takes at most half of the budget.
+        if surely(first, last, layout.budget - layout.budget // 2 - self._reserved):
+            return True
         room = layout.budget - layout.context(first)
-        if not self._budget:
-            return within(first, last, room)
-        if within(first, last, room - self._budget - 1):
+        if surely(first, last, room - self._reserved):
             return True
         if not within(first, last, room):
             return False
+        if not self._reserved or within(first, last, room - self._reserved):
+            return True
         # Only what is near the limit is looked at closely. Twice the budget, as counts before
         # a unit may be estimates.
         far = layout.before[first] - 2 * self._budget

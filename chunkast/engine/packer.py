@@ -7,7 +7,7 @@ whole document.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import accumulate, pairwise, starmap
 
 from chunkast.engine.fill import fill
@@ -29,17 +29,17 @@ def pack(
     sections: Sections,
     overlap: Overlap,
     has_text: Iterable[int],
-    depths: Sequence[int],
+    depth: Callable[[int], int],
 ) -> list[Piece]:
     """All units of the document, in order, as pieces that fit the budget.
 
-    ``has_text`` says of each unit whether it is more than headings, ``depths`` how many
+    ``has_text`` says of each unit whether it is more than headings, ``depth(unit)`` how many
     containers hold both it and the unit before it. A single unit larger than the budget is a
     piece of its own.
     """
     if layout.config.packing == "fill":
         return fill(layout, sections, overlap)
-    bounds = [0, *_Packer(layout, sections, overlap, has_text, depths).section(0, 0)]
+    bounds = [0, *_Packer(layout, sections, overlap, has_text, depth).section(0, 0)]
     return [*starmap(Piece, pairwise(bounds))]
 
 
@@ -50,11 +50,11 @@ class _Packer:
         sections: Sections,
         overlap: Overlap,
         has_text: Iterable[int],
-        depths: Sequence[int],
+        depth: Callable[[int], int],
     ) -> None:
         self.layout = layout
         self.sections = sections
-        self.depths = depths
+        self.depth = depth
         self.config = layout.config
         # Whether a span fits with its context and the overlap that may be put before it.
         self.fits = overlap.leaves_room
@@ -88,20 +88,20 @@ class _Packer:
             waiting = child_end
         if waiting < last:
             ends += self.body(waiting, last)
-        bounds = joined(self.layout, [first, *ends], self.depths, self.belong)
+        bounds = joined(self.layout, [first, *ends], self.depth, self.belong)
         return self.without_crumbs(bounds)[1:]
 
     def body(self, first: int, last: int) -> list[int]:
         """The ends of the pieces of a section's own text: from its units up if it does not fit."""
         if self.fits(first, last):
             return [last]
-        bounds = joined(self.layout, range(first, last + 1), self.depths, self.fit_together)
+        bounds = joined(self.layout, range(first, last + 1), self.depth, self.fit_together)
         return self.closed(self.without_crumbs(bounds)[1:])
 
     def without_crumbs(self, bounds: list[int]) -> list[int]:
         """``bounds`` less those beside a crumb that only context and overlap keep from a neighbour."""
         if any(starmap(self.is_crumb, pairwise(bounds))):
-            return joined(self.layout, bounds, self.depths, self.crumb_fits)
+            return joined(self.layout, bounds, self.depth, self.crumb_fits)
         return bounds
 
     def is_crumb(self, i: int, j: int) -> bool:

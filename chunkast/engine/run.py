@@ -82,8 +82,7 @@ def chunks_of(
     sections = sections_of(headings, layout)
     overlap = Overlap(layout, sections, sentences_of(document, layout, divider))
     has_text = leaves.texts(document.text, layout.pos)
-    depths = leaves.depths(layout.pos)
-    pieces = pack(layout, sections, overlap, has_text, depths)
+    pieces = pack(layout, sections, overlap, has_text, lambda unit: leaves.depth(layout.pos[unit]))
     near = document.index.is_near
     if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
         return chunks_of(unpacked, config, replace(counter, trusted=False), source, parts)

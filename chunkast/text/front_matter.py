@@ -45,6 +45,8 @@ def front_matter_value(raw: str, key: str) -> str:
     Read without a library: the rest of the key's line, without quotes and the brackets of a list, or
     the lines below it that are indented or items, in one.
     """
+    if not raw:
+        return ""
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
     found = re.search(
         rf"^{re.escape(key)}[ \t]*[:=](.*)((?:\n(?:[ \t]+|-[ \t]).*)*)", text, re.MULTILINE

@@ -30,6 +30,7 @@ from chunkast.text.spans import content_end
 __all__ = ("OpaqueRun", "opaque_runs")
 
 _LEAST: Final = 256
+_LEAST_LINE: Final = 40
 _SAMPLE: Final = 4_096
 # Every 16th character of what may be a hex dump is looked at first: on ordinary text that takes a
 # twentieth of the time.
@@ -43,7 +44,7 @@ _DATA = re.compile(
     re.ASCII,
 )
 _BASE64 = re.compile(
-    rf"(?<![\w+/-])[\w+/-]{{40,}}(?:{_NEXT_LINE}[\w+/-]{{40,}})*"
+    rf"(?<![\w+/-])[\w+/-]{{{_LEAST_LINE},}}(?:{_NEXT_LINE}[\w+/-]{{{_LEAST_LINE},}})*"
     rf"(?:{_NEXT_LINE}(?!-)[\w+/-]+={{0,2}}(?=[ \t]*(?:[\r\n]|\Z))|={{0,2}})",
     re.ASCII,
 )
@@ -96,6 +97,8 @@ def _data_uris(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
 
 
 def _base64(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    if max(map(len, text[start:end].split()), default=0) < _LEAST_LINE:
+        return
     for match in _BASE64.finditer(text, start, end):
         run, size = match.group(), len(match.group())
         if (

@@ -53,7 +53,8 @@ MARKERS: Final = (
     Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins", 1, "texts that were prepared by hand"),
 )
 # What one of them or another has; most texts have none of these.
-_HINTS: Final = ("<!--", "end of page", "}---")
+_HINTS: Final = ("end of page", "}---")
+_COMMENT = re.compile(r"<!-- *(?i:page|slide)")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
 # One at the end of a text's line, or all between one text and the next.
 _FORM_FEEDS: Final = re.compile(rf"(?<=[^{WHITE_SPACE}])\f|\f[{WHITE_SPACE}]*\f|\f")
@@ -84,7 +85,7 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
     if own is not None:
         role = next(iter(re.compile(own).groupindex), "breaks")
         markers = (Marker(own, role), *MARKERS)
-    elif not any(hint in text for hint in _HINTS):
+    elif not ("<!--" in text and _COMMENT.search(text)) and not any(map(text.__contains__, _HINTS)):
         markers = ()
     lines = _lines(tuple(marker.pattern for marker in markers))
     marks: list[PageMark] = []

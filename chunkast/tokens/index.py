@@ -47,7 +47,8 @@ import string
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, pairwise
+from operator import sub
 from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
@@ -137,23 +138,26 @@ class TokenIndex(SpanCounts):
         """The text's ends, the safe ``positions``, and inner checkpoints where these are far apart."""
         text = self.text
         keep = positions_in(text, len(positions))
-        checkpoints = keep((0,))
-        last, length = 0, len(text)
-        for position in chain(positions, (length,)):
-            # Most begin with a letter or a mark, and need no further check.
-            if position < length and not (
-                text[position] in _SAFE_FIRST_CHARACTERS or self._begins_safely(position)
-            ):
-                continue
-            while position - last > _CHECKPOINT_GAP:
-                inner = self._inner_checkpoint(last + _CHECKPOINT_DISTANCE, position)
-                if inner >= position:
-                    break
-                checkpoints.append(inner)
-                last = inner
-            if position > last:
-                checkpoints.append(position)
-                last = position
+        # Most begin with a letter or a mark, and need no further check.
+        safe = keep(
+            position
+            for position in positions
+            if text[position] in _SAFE_FIRST_CHARACTERS or self._begins_safely(position)
+        )
+        if not safe or safe[0]:
+            safe.insert(0, 0)
+        if text:
+            safe.append(len(text))
+        if max(map(sub, safe[1:], safe), default=0) <= _CHECKPOINT_GAP:
+            return safe
+        checkpoints = safe[:1]
+        for last, position in pairwise(safe):
+            inner = last
+            while position - inner > _CHECKPOINT_GAP:
+                inner = self._inner_checkpoint(inner + _CHECKPOINT_DISTANCE, position)
+                if inner < position:
+                    checkpoints.append(inner)
+            checkpoints.append(position)
         return checkpoints
 
     def _begins_safely(self, position: int) -> bool:

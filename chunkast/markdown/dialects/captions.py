@@ -28,6 +28,8 @@ _NAMED = tuple(
         ("表", ""),
     )
 )
+# What a table has, in Markdown and in HTML.
+_OF_TABLES: Final = ("|", "<table", "<TABLE")
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 500
 
@@ -36,7 +38,8 @@ def arrange_captions(
     text: str, tree: Block, _has_html: bool
 ) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
-    named = any(name.search(text) for name in _NAMED)
+    tables = any(map(text.__contains__, _OF_TABLES))
+    named = tables and any(name.search(text) for name in _NAMED)
     return (_arranged(text, tree) if named else tree), []
 
 
