@@ -289,3 +289,14 @@ def test_a_fence_is_opened_again_with_its_whole_info_string(space: str, end: str
     assert len(chunks) > 2
     for chunk in chunks[1:]:
         assert chunk.embed_text.startswith(f"{opening}\n"), chunk.embed_text
+
+
+def test_a_fence_s_opening_line_never_stands_alone() -> None:
+    body = "".join(f"    line_{number} = call({number})\n" for number in range(8))
+    fence = f"```python title=x\ndef whole():\n{body}```\n"
+    budget = count_tokens(fence) - 2
+    chunker = Chunker(max_tokens=budget, overlap=0, context="none")
+    texts = [chunk.text for chunk in chunker.chunk(f"# A\n\nText.\n\n## B\n\n{fence}")]
+    assert count_tokens(fence.split("\n", 1)[1]) <= budget
+    assert not any(text.rstrip().endswith("title=x") for text in texts)
+    assert any("title=x\ndef whole" in text for text in texts)

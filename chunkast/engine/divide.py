@@ -49,6 +49,8 @@ _SAMPLE: Final = 64
 # A cell's sentence counts less than the cell: this share of a sentence's score.
 _CELL_SHARE: Final = 0.2
 _TABLES: Final = frozenset({"table", "html-table"})
+# An opening line that takes more than this share of the budget may stand alone.
+_OPENING_SHARE: Final = 4
 # Code is divided at its syntax to this depth, then at lines.
 _SYNTAX_DEPTH: Final = 12
 
@@ -343,8 +345,23 @@ class Divider:
         if tail < end:
             points.append(piece.point(tail, "line"))
             points += self._fitting(piece, tail, end, (*_BLANK_LINES, *_FINEST))
-        points += self._fitting(piece, start, tail, _LEVELS[CONSTRUCTS[leaf.kind].shape])
+        points += self._inside(piece, start, tail)
         return Division(points, list(_frames(self.text, leaf, piece.tables, points)), replaced)
+
+    def _inside(self, piece: _Piece, start: int, end: int) -> list[BreakPoint]:
+        """The points inside a leaf; none right after a fence's opening line that would stand alone."""
+        levels = _LEVELS[CONSTRUCTS[piece.leaf.kind].shape]
+        points = [*self._fitting(piece, start, end, levels)]
+        if not CONSTRUCTS[piece.leaf.kind].fenced or not points:
+            return points
+        first, second, *_ = sorted((*(point.pos for point in points), end))
+        opening = self.text[start:first].rstrip(WHITE_SPACE)
+        opens = self.text[first - 1] in "\r\n" and not {"\r", "\n"}.intersection(opening)
+        small = _OPENING_SHARE * self.measure.size(start, first) <= self.measure.budget
+        if opens and small and not self.measure.fits(start, second):
+            blocked = SpanSet([*piece.blocked, (start, first + 1)])
+            points = [*self._fitting(replace(piece, blocked=blocked), start, end, levels)]
+        return points
 
     def _keep(
         self, piece: _Piece, runs: Iterable[OpaqueRun], start: int, end: int
