@@ -77,27 +77,32 @@ class Overlap:
         The longest tail that leaves the chunk within ``room`` tokens; the piece's own
         start if there is none.
         """
-        layout = self._layout
+        layout, count = self._layout, self._layout.index.count
         start, end = layout.span(piece.first, piece.last)
         longest = self._longest_tail(previous)
         if longest is not None:
-            for tail, _ in chain((longest,), self._tails(previous)):
-                tokens = layout.index.count(tail, end)
-                if tokens <= room:
-                    return tail, tokens
+            tokens = count(longest[0], end)
+            if tokens <= room:
+                return longest[0], tokens
+            # A shorter one, of hundreds.
+            shorter = [tail for tail in self._tails(previous) if tail > longest[0]]
+            at = bisect_left(shorter, True, key=lambda tail: count(tail, end) <= room)
+            if at < len(shorter):
+                return shorter[at], count(shorter[at], end)
         return start, layout.count(piece.first, piece.last)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
+        """Where the longest tail of ``previous`` within the overlap's budget begins, and its tokens."""
         place = previous.first, previous.last
         if place not in self._longest:
-            self._longest[place] = next(self._tails(previous), None)
+            end = self._layout.end(previous.last)
+            tails = ((tail, self._layout.index.count(tail, end)) for tail in self._tails(previous))
+            found = (tail for tail in tails if tail[1] <= self._budget)
+            self._longest[place] = next(found, None)
         return self._longest[place]
 
-    def _tails(self, previous: Piece) -> Iterator[tuple[int, int]]:
-        """Where a tail of ``previous`` within the overlap's budget may begin, and its tokens.
-
-        The longest tail comes first.
-        """
+    def _tails(self, previous: Piece) -> Iterator[int]:
+        """Where a tail of ``previous`` may begin that is about within the overlap's budget, in order."""
         layout = self._layout
         budget = self._budget
         if not budget:
@@ -105,18 +110,11 @@ class Overlap:
         begun = self._sections.last_begun(previous.last - 1)
         previous = Piece(max(previous.first, begun), previous.last)
         first, end = layout.span(previous.first, previous.last)
-        last, may_fit = previous.last, layout.index.may_fit
         for each in reversed(self._last_units(previous, budget)):
             start = end if layout.kind[each] in _INNER else layout.start(each)
-            if first < start < end and may_fit(start, end, budget):
-                tokens = layout.count(each, last)
-                if tokens <= budget:
-                    yield start, tokens
-            for start in self._sentences(each):
-                if first < start < end and may_fit(start, end, budget):
-                    tokens = layout.index.count(start, end)
-                    if tokens <= budget:
-                        yield start, tokens
+            for tail in chain((start,), self._sentences(each)):
+                if first < tail < end and layout.index.may_fit(tail, end, budget):
+                    yield tail
 
     def _last_units(self, previous: Piece, budget: int) -> list[int]:
         """The last units of ``previous``, last to first, up to one whose tail is too long.
