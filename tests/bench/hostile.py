@@ -24,7 +24,7 @@ from pathlib import Path
 from time import process_time
 from typing import Final
 
-from chunkast import Chunker
+from chunkast import Chunker, count_tokens
 from chunkast.notebook import chunk_notebook
 from tests.hostile import CASES, CODE, EVERY_LANGUAGE, EXTENDED, NOTEBOOKS, VARIANTS, Build
 
@@ -172,7 +172,11 @@ def _case(name: str) -> tuple[Build, Callable[[str], object]]:
     """What builds the documents of a case, and what chunks them."""
     variant, _, case = name.rpartition("/")
     chunker = Chunker(**VARIANTS[variant].options if variant in VARIANTS else {})
-    chunker.chunk("# Title\n\n" + "A sentence of a few words stands here. " * 400)
+    usual = "# Title\n\n" + "A sentence of a few words stands here. " * 400
+    chunker.chunk(usual)
+    # A faster encoder is loaded after a megabyte.
+    for _ in range(MEGABYTE // len(usual) + 1):
+        count_tokens(usual, chunker.config.encoding)
     if variant == "notebook":
         return NOTEBOOKS[case], lambda text: chunk_notebook(chunker, text, "a.ipynb")
     if variant in ("source", "fence"):
