@@ -22,7 +22,7 @@ from chunkast.engine.leaves import Leaves
 from chunkast.engine.protected import protected_spans
 from chunkast.engine.refine import Refined, _oversize_candidates, refine
 from chunkast.tokens import Counter
-from tests.units import W_ALONE, W, config
+from tests.units import W_ALONE, W_ESTIMATED, W, config
 
 
 def divider_of(
@@ -67,6 +67,16 @@ def parts(text: str, budget: int, **options: Any) -> list[tuple[str, str]]:
     divider, refined = divider_of(text, budget, **options)
     return parts_of(text, refined, divider.scores)
 
+
+# The head of a table, and with it what stands before the pieces of its body.
+HEAD = "<table><caption>w</caption><thead><tr><th>w</th></tr></thead>"
+BODY = HEAD + "<tbody>"
+HTML_TABLE = (
+    f'{BODY}<tr><td rowspan="2">w</td><td>w</td></tr><tr><td>w</td></tr>'
+    "<tr><td>w</td><td><p>w end. Then w.</p>w<br>w</td></tr></tbody></table>\n"
+)
+NESTED = "<table><tr><td>w<table><tr><td>w<td>w<tr><td>w</table><td>w<tr><td>w</table>\n"
+ONE_ROW = "<table><tr><td>w</td></tr></table>"
 
 Row = tuple[str, int, dict[str, Any], list[tuple[str, str]], list[tuple[str, str]]]
 # A text, the budget, options, its parts with the kinds of the points before them, its frames.
@@ -462,6 +472,124 @@ BLOCKS: dict[str, Row] = {
         ],
         [("| w |\n|---|\n", "")],
     ),
+    "an HTML table at rows, each with its head; those that one cell reaches into stay together": (
+        HTML_TABLE,
+        6,
+        {},
+        [
+            ("", "<table><caption>w</caption><thead>"),
+            ("lead-in", "<tr><th>w</th></tr></thead><tbody>"),
+            ("lead-in", '<tr><td rowspan="2">w</td><td>w</td></tr><tr><td>w</td></tr>'),
+            ("row", "<tr><td>w</td><td><p>w end. Then w.</p>w<br>w</td></tr></tbody></table>\n"),
+            ("html-table", ""),
+        ],
+        [("<table><thead>", "</thead></table>"), *[(BODY, "</tbody></table>")] * 2],
+    ),
+    "a row that does not fit at cells, a cell at what begins in it, then at sentences": (
+        HTML_TABLE,
+        2,
+        {},
+        [
+            ("", "<table><caption>w</caption><thead>"),
+            ("lead-in", "<tr><th>w</th></tr></thead><tbody>"),
+            ("lead-in", '<tr><td rowspan="2">w</td>'),
+            ("cell", "<td>w</td></tr>"),
+            ("row", "<tr><td>w</td></tr>"),
+            ("row", "<tr><td>w</td>"),
+            ("cell", "<td>"),
+            ("line", "<p>w end. "),
+            ("sentence 2", "Then w.</p>w<br>"),
+            ("line", "w</td></tr>"),
+            ("lead-in", "</tbody>"),
+            ("lead-in", "</table>\n"),
+            ("html-table", ""),
+        ],
+        [
+            ("<table><thead>", "</thead></table>"),
+            (BODY, "</tbody></table>"),
+            (BODY + "<tr>", "</tr></tbody></table>"),
+            *[(BODY, "</tbody></table>")] * 2,
+            (BODY + "<tr>", "</tr></tbody></table>"),
+            (BODY + "<tr><td>", "</td></tr></tbody></table>"),
+            (BODY + "<tr><td><p>", "</p></td></tr></tbody></table>"),
+            (BODY + "<tr><td>", "</td></tr></tbody></table>"),
+            (BODY, "</tbody></table>"),
+            (BODY + "</tbody>", "</table>"),
+        ],
+    ),
+    "and what stands in it before its tags": (
+        '<table><tr><td rowspan="1">w end</td></tr></table>\n',
+        1,
+        {},
+        [
+            ("", "<table>"),
+            ("lead-in", '<tr><td rowspan="1">'),
+            ("word", "w end"),
+            ("word", "</td></tr>"),
+            ("lead-in", "</table>\n"),
+            ("html-table", ""),
+        ],
+        [
+            ("<table>", "</table>"),
+            *[("<table><tr><td>", "</td></tr></table>")] * 2,
+            ("<table>", "</table>"),
+        ],
+    ),
+    "a table in a cell at its rows, without the tags that HTML leaves out": (
+        NESTED,
+        3,
+        {},
+        [
+            ("", "<table>"),
+            ("lead-in", "<tr><td>w<table>"),
+            ("line", "<tr><td>w<td>w"),
+            ("line", "<tr><td>w</table>"),
+            ("cell", "<td>w"),
+            ("row", "<tr><td>w</table>\n"),
+            ("html-table", ""),
+        ],
+        [
+            ("<table>", "</table>"),
+            *[("<table><tr><td><table>", "</table></td></tr></table>")] * 2,
+            ("<table><tr>", "</tr></table>"),
+            ("<table>", "</table>"),
+        ],
+    ),
+    "what stands beside HTML tables is parted from them": (
+        f"Text w w {ONE_ROW} and w w {ONE_ROW} w\n",
+        3,
+        {},
+        [
+            ("", "Text w w "),
+            ("row", ONE_ROW),
+            ("row", " and w w "),
+            ("row", ONE_ROW),
+            ("row", " w\n"),
+            ("html-table", ""),
+        ],
+        [("", "")] * 4,
+    ),
+    "items in a paragraph before its sentences": (
+        "One end. Two w w.\n• w w\n• w w w\n",
+        3,
+        {},
+        [
+            ("", "One end. Two w w.\n"),
+            ("bullet", "• w w\n"),
+            ("bullet", "• w w w\n"),
+        ],
+        [],
+    ),
+    "front matter that is left out is not divided": (
+        "---\nw w: w w\nw: w\n---\n\nw w\n",
+        3,
+        {"front_matter_text": "drop"},
+        [
+            ("", "---\nw w: w w\nw: w\n---\n\n"),
+            ("front-matter", "w w\n"),
+        ],
+        [],
+    ),
     "a quote at lines": (
         "> w w w\n> w w w\n",
         3,
@@ -518,7 +646,7 @@ def test_blocks(
     found: list[tuple[str, str]],
     frames: list[tuple[str, str]],
 ) -> None:
-    for counter in (W, W_ALONE):
+    for counter in (W, W_ALONE, W_ESTIMATED):
         divider, refined = divider_of(text, budget, counter=counter, **options)
         assert parts_of(text, refined, divider.scores) == found
         assert [(frame.prefix, frame.suffix) for frame in refined.frames] == frames
@@ -552,6 +680,97 @@ def test_frames_are_where_the_block_is() -> None:
     # In a quote the marks before the opening line are the quote's own.
     _, refined = divider_of("> ```\n> w w\n> w w\n> ```\n", 3)
     assert [(frame.prefix, frame.suffix) for frame in refined.frames] == [("```\n", "\n```")]
+
+
+def test_frames_of_an_html_table_are_around_its_parts() -> None:
+    before = "First.\n\n"
+    head = "<table><tr><th>w</th></tr>"
+    table = f"{head}<tr><td>w w</td><td>w</td></tr></table>\n"
+    _, refined = divider_of(before + table, 2)
+    cuts = [
+        (before + table).index(part) for part in ("<tr><th", "<tr><td>w w", "<td>w<", "</table")
+    ]
+    end = len(before + table) - 1
+    # What begins inside one has its prefix, what ends there its suffix.
+    assert refined.frames == [
+        Frame(cuts[0] - 1, cuts[1], "<table>", "</table>", "<table>"),
+        Frame(cuts[1] - 1, cuts[2], head, "</table>", "<table>"),
+        Frame(cuts[2] - 1, cuts[3], f"{head}<tr>", "</tr></table>", "<table><tr>"),
+        Frame(cuts[3] - 1, end, head, "</table>", "<table>"),
+    ]
+
+
+RUN = "data:," + "w" * 256
+# What is shown in place of a run has two tokens.
+SHOWN = Counter("w", lambda text: text.count("w") + 2 * text.count("characters"))
+# A text in which a run is "@", the budget, options, its parts with the kinds of the points before.
+RUNS: dict[str, tuple[str, int, dict[str, Any], list[tuple[str, str]]]] = {
+    "alone in its block": ("@\n", 5, {}, [("", "@\n")]),
+    "its line, where little stands there": (
+        "w w w w w\nx @\nw w w w w\n", 5, {},
+        [("", "w w w w w\n"), ("line", "x @\n"), ("line", "w w w w w\n")],
+    ),
+    "a link around it, where that takes at most half of the budget": (
+        "One w end. See ![w w](@) w w w end. Two w end.\n", 8, {},
+        [
+            ("", "One w end. "), ("sentence", "See "), ("word", "![w w](@)"),
+            ("word", " w w w end. "), ("sentence", "Two w end.\n"),
+        ],
+    ),
+    "else itself": (
+        "One w end. See ![w w w](@) w w w end. Two w end.\n", 8, {},
+        [
+            ("", "One w end. "), ("sentence", "See ![w w w]("), ("word", "@"),
+            ("word", ") w w w end. "), ("sentence", "Two w end.\n"),
+        ],
+    ),
+    "tags side by side": (
+        "w w w w w w w <a @><a @> w w w w w w w\n", 7, {},
+        [
+            ("", "w w w w w w w "), ("word", "<a @>"), ("word", "<a @>"),
+            ("word", " w w w w w w w\n"),
+        ],
+    ),
+    "in code": (
+        "```\nw w w w w\nx @\n```\n", 5, {},
+        [
+            ("", "```\n"), ("lead-in", "w w w w w\n"), ("line", "x @\n"), ("lead-in", "```\n"),
+            ("fence", ""),
+        ],
+    ),
+    "in a cell": (
+        "| w | w |\n|---|---|\n| @ | w |\n", 5, {},
+        [
+            ("", "| w | w |\n|---|---|\n"), ("lead-in", "| "), ("word", "@"), ("word", " "),
+            ("cell", "| w |\n"), ("table", ""),
+        ],
+    ),
+    "in one block and another": (
+        "w w w w w w @\n\n@\n", 6, {},
+        [("", "w w w w w w "), ("word", "@"), ("word", "\n\n"), ("paragraph", "@\n")],
+    ),
+    "with all that is too large": (
+        "w w w w @ w @\n", 5, {"oversize": "keep"}, [("", "w w w w @ w @\n")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "budget", "options", "found"), RUNS.values(), ids=RUNS)
+def test_opaque_runs_that_are_kept(
+    text: str, budget: int, options: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    written = text.replace("@", RUN)
+    divider, refined = divider_of(written, budget, counter=SHOWN, opaque="keep", **options)
+    kept = parts_of(written, refined, divider.scores)
+    assert [(kind, part.replace(RUN, "@")) for kind, part in kept] == found
+    assert [written[one.start : one.end] for one in refined.replaced] == [RUN] * text.count("@")
+    assert {one.text for one in refined.replaced} == {"[data URI, 262 characters]"}
+    assert divider.opaque == []
+    # Unless asked for, they are divided, and known for what they are.
+    divider, refined = divider_of(written, budget, counter=SHOWN, **options)
+    assert refined.replaced == []
+    divided = text.count("@") * ("oversize" not in options)
+    assert [written[run.start : run.end] for run in divider.opaque] == [RUN] * divided
 
 
 def test_a_fence_of_two_lines_has_a_frame() -> None:

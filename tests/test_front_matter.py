@@ -50,6 +50,10 @@ def test_untrimmed_chunks_tile_the_rest() -> None:
     assert "".join(chunk.text for chunk in found) == BODY
     assert all(one.end_index == two.start_index for one, two in pairwise(found))
     assert "front-matter" not in found[0].kinds
+    # More blank lines than fit one chunk are divided.
+    found = chunks(MATTER + "\n" * 200 + "Guide.\n", trim=False, max_tokens=20, encoding=len)
+    assert len(found) > 10
+    assert max(chunk.token_count for chunk in found) <= 20
 
 
 @pytest.mark.parametrize("text", [MATTER, MATTER.rstrip("\n"), "\ufeff" + MATTER, MATTER + "\n\n"])

@@ -198,6 +198,9 @@ def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
         Chunker(max_tokens=200, opaque="keep").chunk(IMAGE)
         Chunker(max_tokens=200, oversize="keep").chunk(IMAGE)
         Chunker(max_tokens=9_000).chunk(IMAGE)
+        # Front matter that is left out is in no chunk.
+        text = f"---\nicon: {BASE64}\n---\n\nOne.\n"
+        assert len(Chunker(max_tokens=200, front_matter_text="drop").chunk(text)) == 1
 
 
 def test_other_values_are_refused() -> None:

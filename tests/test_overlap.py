@@ -111,9 +111,10 @@ def test_no_tail_begins_after_what_belongs_to_it_but_a_sentence_may(kind: str) -
     assert reserved(overlap_of([5, 4, 6], 4, kinds={1: kind}), 0, 2) == 0
 
 
-def test_of_a_unit_that_is_too_long_later_sentences_fit() -> None:
+@pytest.mark.parametrize("counter", [W, W_ESTIMATED])
+def test_of_a_unit_that_is_too_long_later_sentences_fit(counter: Counter) -> None:
     sentences = {0: [2, 5], 1: [3, 4]}
-    overlap = overlap_of([6, 5, 6], 2, sentences=sentences)
+    overlap = overlap_of([6, 5, 6], 2, sentences=sentences, counter=counter)
     assert begun(overlap, (0, 2), (2, 3), 99) == 2
     assert begun(overlap, (0, 2), (2, 3), 7) == 1
     assert begun(overlap, (0, 2), (2, 3), 6) == 0

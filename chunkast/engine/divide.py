@@ -201,7 +201,8 @@ def _cell_edges(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 
 def _kept(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
     """Before and after the opaque runs that are kept."""
-    for pos in piece.kept[bisect_right(piece.kept, start) : bisect_left(piece.kept, end)]:
+    inside = piece.kept[bisect_right(piece.kept, start) : bisect_left(piece.kept, end)]
+    for pos in dict.fromkeys(inside):
         yield piece.point(pos, "word")
 
 

@@ -198,7 +198,7 @@ class Context:
         closing = self._tokens(frame.suffix) + bool(frame.suffix)
         for prefix in dict.fromkeys((frame.prefix, frame.bare or frame.prefix)):
             if self._tokens(prefix) + closing <= self._half:
-                return frame if prefix == frame.prefix else replace(frame, prefix=prefix)
+                return replace(frame, prefix=prefix)
         return None
 
     def _tokens(self, text: str) -> int:

@@ -107,8 +107,8 @@ def _divided(document: Document, points: list[BreakPoint], divider: Divider) -> 
     frames: list[Frame] = []
     replaced: list[Replacement] = []
     for first, unit in _oversize_candidates(document, edges, scores):
-        start, end = edges[unit], edges[unit + 1]
-        if start == end or end <= document.dropped:
+        start, end = max(edges[unit], document.dropped), edges[unit + 1]
+        if start >= end:
             continue
         leaf = leaves.at(start)
         if not measure.fits(start, end):
