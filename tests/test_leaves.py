@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from operator import is_
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,10 +94,9 @@ def test_depths_are_of_the_containers_that_hold_a_leaf_and_the_one_before(
     for one, two in pairwise(plain):
         both = takewhile(bool, map(is_, one.around, two.around))
         depths[two.block.start] = sum(both)
-    asked = sorted(data.draw(st.sets(st.integers(0, len(text)))))
-    if asked:
-        found = map(Leaves(text, tree).depth, asked)
-        assert list(found) == [depths.get(pos, INSIDE) for pos in asked]
+    asked = sorted({len(text), *depths, *data.draw(st.sets(st.integers(0, len(text))))})
+    found = map(Leaves(text, tree).depth, asked)
+    assert list(found) == [depths.get(pos, INSIDE) for pos in asked]
 
 
 @given(DOCUMENTS, st.data())
@@ -117,12 +117,11 @@ def test_text_is_what_lies_outside_headings_and_front_matter(
     assert list(map(bool, Leaves(text, tree).texts(text, pos))) == wanted
 
 
-def test_what_is_nested_deeper_than_can_be_told_is_deep() -> None:
-    block = Block("paragraph", 4, 8)
-    before = Block("paragraph", 0, 4)
-    tree = Block("quote", 0, 8, children=(before, block))
-    for _ in range(300):
+@pytest.mark.parametrize("deep", [1, 253, 254, 255, 300])
+def test_what_is_nested_deeper_than_can_be_told_is_less_deep_than_inside_a_leaf(deep: int) -> None:
+    tree = Block("quote", 0, 8, children=(Block("paragraph", 0, 4), Block("paragraph", 4, 8)))
+    for _ in range(deep - 1):
         tree = Block("quote", 0, 8, children=(tree,))
     found = Leaves("a\n\n\nb\n\n\n", Block("document", 0, 8, children=(tree,)))
-    assert list(map(found.depth, [0, 1, 4])) == [0, INSIDE, INSIDE - 1]
+    assert list(map(found.depth, [0, 1, 4])) == [0, INSIDE, min(deep, INSIDE - 1)]
     assert found.kinds(0, 8) == ("quote", "paragraph")

@@ -324,6 +324,17 @@ def test_what_is_embedded_has_to_fit_and_its_text_unless_a_run_ends_it(
             assert layout.within(i, j, room) is fits
 
 
+def test_a_run_takes_along_what_leads_in_to_it_and_nothing_after_it() -> None:
+    def fits(units: list[Unit], run: int, *scores: float) -> bool:
+        layout = row(units, 10, replaced={run: "w"}, scores=dict(enumerate(scores, 1)))
+        return layout.within(0, len(units), 10)
+
+    assert fits([2, 2, 30], 2, -1, -1)
+    assert not fits([2, 2, 30], 2, 0, -1)
+    assert not fits([2, 2, 30], 2, -1, 0)
+    assert not fits([30, 2], 0, -1)
+
+
 def test_a_span_counts_where_it_is_whole_and_something_is_left() -> None:
     text = "ab--cd--\n\n--"
     found = Replaced(
@@ -337,9 +348,14 @@ def test_a_span_counts_where_it_is_whole_and_something_is_left() -> None:
     assert [spaced.body(0, 4), spaced.body(3, 7)] == [("a+", 0), ("+b", 0)]
     assert spaced.body(0, 3) is None
     assert Replaced("a\n\nb", [Replacement(1, 3, "+")], tokens, trim=True).body(0, 2) is None
+    assert Replaced("cd\n\n-", [Replacement(4, 5)], tokens, trim=True).body(0, 5) == ("cd", 0)
     untrimmed = Replaced(text, [Replacement(6, 8)], tokens, trim=False)
     assert untrimmed.body(4, 10) == ("cd\n\n", 0)
     assert not Replaced(text, [], tokens, trim=True)
+    # Of those that overlap the first counts, of those that begin together the shortest.
+    for spans in ([(2, 3), (0, 4)], [(0, 5), (0, 4)]):
+        overlapping = [Replacement(start, end, str(end)) for start, end in spans]
+        assert Replaced(text, overlapping, tokens, trim=True).body(0, 6) == ("4cd", 0)
 
 
 def test_what_is_left_out_leaves_room_for_the_context() -> None:

@@ -76,13 +76,10 @@ class _Search:
         """
         layout, window = self.layout, self.config.window_tokens
         # Beyond the limit by an estimate's rounding is at the limit.
-        distances = [max(room - layout.before[h] + layout.before[first], 0) for h in points]
-        nearest = min(distances, default=0)
+        distances = {h: max(room - layout.before[h] + layout.before[first], 0) for h in points}
+        nearest = min(distances.values(), default=0)
         limit = nearest if nearest > window else 0
-        cuts = (
-            (h, distance - limit, layout.score[h])
-            for h, distance in zip(points, distances, strict=True)
-        )
+        cuts = ((h, distance - limit, layout.score[h]) for h, distance in distances.items())
         return [h for _, h in ranked_cuts(cuts, window=window, decay=self.config.decay)]
 
     def balanced(self, pieces: list[Piece]) -> list[Piece]:

@@ -78,7 +78,7 @@ class _Packer:
         ends: list[int] = []
         waiting = first
         if self.has_text(first, body_end):
-            ends += self.body(first, body_end)
+            ends = self.body(first, body_end)
             waiting = body_end
         for child in sections.children(number):
             child_end = sections.end(child)
