@@ -69,7 +69,7 @@ ROOMS: Final = {
         ("test_divide.py", "test_html_tables.py"),
     ),
     "tokens": Room(("tokens/*.py",), ("test_token_index.py",)),
-    "identity": Room(("identity/*.py",), ("test_quotes.py", "test_plans.py")),
+    "identity": Room(("identity/*.py",), ("test_quotes.py", "test_plans.py", "test_pages.py")),
 }
 
 

@@ -29,6 +29,7 @@ from chunkast.code import versions as grammars
 from chunkast.heuristics import Heuristic
 from chunkast.identity import Location, config_values, fingerprint, versions
 from chunkast.scores import CODE_SCORES, SCORES
+from chunkast.text.language import LANGUAGE_RULES
 from chunkast.toolcalls import Tool
 
 # Line ends of every kind, white space of more than one character, and wide ones.
@@ -139,6 +140,7 @@ def test_the_values_of_a_configuration() -> None:
 
 def test_versions_of_what_affects_chunks() -> None:
     found = versions()
+    assert found["language-rules"] == LANGUAGE_RULES
     assert found["chunkast"] == __version__
     assert found["unicode"] == unidata_version
     assert found.items() >= grammars().items()
