@@ -738,6 +738,14 @@ RUNS: dict[str, tuple[str, int, dict[str, Any], list[tuple[str, str]]]] = {
             ("fence", ""),
         ],
     ),
+    "its line, and all of the sentences that begin or end there": (
+        f"{'w ' * 24}end. Two end goes\non here. See @ ends. So it\ngoes. More {'w ' * 24}w.\n", 40, {},
+        [
+            ("", f"{'w ' * 24}end. "),
+            ("sentence", "Two end goes\non here. See @ ends. So it\ngoes. "),
+            ("sentence", f"More {'w ' * 24}w.\n"),
+        ],
+    ),
     "in a cell": (
         "| w | w |\n|---|---|\n| @ | w |\n", 5, {},
         [
@@ -771,6 +779,12 @@ def test_opaque_runs_that_are_kept(
     assert refined.replaced == []
     divided = text.count("@") * ("oversize" not in options)
     assert [written[run.start : run.end] for run in divider.opaque] == [RUN] * divided
+
+
+def test_a_run_without_room_for_what_is_shown_is_divided() -> None:
+    _, refined = divider_of(f"w {RUN} w\n", 1, counter=SHOWN, opaque="keep")
+    assert len(refined.points) > 256
+    assert refined.replaced == []
 
 
 def test_a_fence_of_two_lines_has_a_frame() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from itertools import product
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, count_tokens
+from chunkast.engine.html_tables import html_tables
 from chunkast.text.html import VOID_ELEMENTS, tags_in
 from tests.checks import check_promises
 from tests.strategies import html_table
@@ -128,6 +130,54 @@ def test_a_cell_too_large_is_cut_at_its_items_then_sentences() -> None:
     chunks = Chunker(max_tokens=120, overlap=0).chunk(text)
     assert all(chunk.text.startswith("<li>") for chunk in chunks[1:-1])
     assert all(is_balanced(chunk.embed_text) for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("rows", "headers"),
+    [
+        ("<tr><th>a</th><th>b</th></tr><tr><td>c</td></tr>", ["<tr><th>a</th><th>b</th></tr>"]),
+        ("<tr><th>a<tr><th>b<tr><td>c<tr><th>d", ["<tr><th>a<tr><th>b"]),
+        ("<thead><tr><td>a</td></tr></thead><tr><td>b", ["<thead><tr><td>a</td></tr></thead>"]),
+        ("<caption>w</caption><tr><td>a", ["<caption>w</caption>"]),
+        # Rows of which a cell is none, or all are: then what is above them.
+        ("<tr><th>a</th><td>b</td></tr><tr><td>c</td></tr>", [""]),
+        ("<tr><td>a</td><th>b</th></tr><tr><td>c</td></tr>", [""]),
+        ("<tr></tr><tr><td>a</td></tr>", [""]),
+        ("<tr><th>a</th></tr><tr><th>b</th></tr>", [""]),
+        ("", [""]),
+        # Each table has its own.
+        ("<tr><td>a</table> and <table><tr><th>b<tr><td>c", ["", "<tr><th>b"]),
+    ],
+)
+def test_what_a_header_is(rows: str, headers: list[str]) -> None:
+    text = f"<table>{rows}</table>"
+    found = html_tables(text, 0, len(text))
+    assert [text[start:end] for start, end in found.headers] == headers
+
+
+def test_what_is_outside_of_a_table_is_no_part_of_it() -> None:
+    table = f"<table>{HEAD}<tr><td>a</td><td>b<p>c</td></tr></table>"
+    found = html_tables(table, 0, len(table))
+    before, after = "<p></tr></table>", "</td></table><tr><td>"
+    start, end = len(before), len(before + table)
+    for text, last in ((before + table + after, end), (before + table, end)):
+        again = html_tables(text, start, last)
+        assert [pos - start for pos in again.rows] == found.rows
+        assert [pos - start for pos in again.contents] == found.contents
+    within = html_tables(before + table + after, 0, len(before + table + after))
+    assert within.edges == [0, start, end, end + len(after)]
+    assert [pos - start for pos in within.rows] == found.rows
+
+
+def test_elements_in_each_other_are_followed_to_a_depth() -> None:
+    for depth in (3, 40):
+        cell = "<div>" * depth + "a" + "</div>" * depth
+        text = f"<table><tr><td>{cell}</td><td>b</td></tr><tr><td>c</td></tr></table>"
+        found = html_tables(text, 0, len(text))
+        assert [text[pos:][:9] for pos in found.cells] == ["<td>b</td"]
+        assert [text[pos:].count("<tr>") for pos in found.rows] == [2, 1]
+        # Of those inside the table, its row and its cell.
+        assert len(found.items) == min(depth, 21)
 
 
 @given(st.integers(60, 300), st.integers(1, 5), st.sampled_from(["", "\n", "\n\n"]))

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, pairwise
-from operator import attrgetter
 from typing import Final
 
 from chunkast.boundaries import new_point, opening_line
@@ -145,7 +144,7 @@ def _lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
         if is_blank(line):
             blank_before = True
             continue
-        if blank_before and pos > start:
+        if blank_before:
             width = len(line) - len(line.lstrip(" \t"))
             indentation[pos] = len(line[:width].expandtabs(4))
         rows.append((pos, blank_before))
@@ -206,17 +205,13 @@ def _kept(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
         yield piece.point(pos, "word")
 
 
-def _html(of: Callable[[HtmlTables], list[int]], kind: str) -> _Level:
-    """Places in HTML tables; those that are no good place for a cut count as a lead-in."""
-
-    def level(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-        places = of(piece.tables)
-        inside = places[bisect_right(places, start) : bisect_left(places, end)]
-        for pos in dict.fromkeys(inside):
-            if piece.blocked.end(pos) == pos:
-                yield piece.point(pos, "lead-in" if pos in piece.tables.leading else kind)
-
-    return level
+def _html(column: str, kind: str, piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
+    """A column of HTML tables; what is no good place for a cut counts as a lead-in."""
+    places = getattr(piece.tables, column)
+    inside = places[bisect_right(places, start) : bisect_left(places, end)]
+    for pos in dict.fromkeys(inside):
+        if piece.blocked.end(pos) == pos:
+            yield piece.point(pos, "lead-in" if pos in piece.tables.leading else kind)
 
 
 def _all_lines(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
@@ -265,15 +260,15 @@ _LEVELS: Final[Mapping[Shape, tuple[_Level, ...]]] = {
     "code": (*[_syntax] * _SYNTAX_DEPTH, _lines, *_FINEST),
     "lines": (_lines, *_FINEST),
     "html-table": (
-        _html(attrgetter("edges"), "row"),
-        _html(attrgetter("groups"), "row"),
-        _html(attrgetter("rows"), "row"),
-        _html(attrgetter("tails"), "lead-in"),
-        _html(attrgetter("cells"), "cell"),
-        _html(attrgetter("inner"), "line"),
-        _html(attrgetter("items"), "line"),
+        partial(_html, "edges", "row"),
+        partial(_html, "groups", "row"),
+        partial(_html, "rows", "row"),
+        partial(_html, "tails", "lead-in"),
+        partial(_html, "cells", "cell"),
+        partial(_html, "inner", "line"),
+        partial(_html, "items", "line"),
         _sentences,
-        _html(attrgetter("contents"), "word"),
+        partial(_html, "contents", "word"),
         *_FINEST,
     ),
     "table": (_rows, _delimiters, _cells, _sentences, _cell_edges, *_FINEST),

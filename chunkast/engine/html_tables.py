@@ -76,14 +76,14 @@ class _Reader:
         self.text = text
         self.found = HtmlTables()
         self.ended = start  # the table before
-        self.begin(start)
 
     def begin(self, inside: int) -> None:
         """A table begins, its first tag ends at ``inside``."""
         self.inside = inside
-        # The table's first row in those of the leaf, and whether each so far is a header.
+        # The table's first row in those of the leaf, and whether each so far is a header: None
+        # for one without a cell.
         self.first = len(self.found.rows)
-        self.are_headers: list[bool] = []
+        self.are_headers: list[bool | None] = []
         self.cell = -1
         # How many rows from the next one on a cell reaches into.
         self.reached = 0
@@ -98,12 +98,12 @@ class _Reader:
         if tag.name == "tr" or not self.are_headers:
             self.begin_row(tag.start)
         if tag.name in _CELLS:
-            if self.row_cells:
-                self.found.cells.append(tag.start)
+            is_header = in_head or tag.name == "th"
+            if self.are_headers[-1] is None:
+                self.are_headers[-1] = is_header
             else:
-                self.are_headers[-1] = True
-            self.row_cells += 1
-            self.are_headers[-1] &= in_head or tag.name == "th"
+                self.found.cells.append(tag.start)
+                self.are_headers[-1] &= is_header
             if span := _ROWSPAN.search(self.text, tag.start, tag.end):
                 self.reached = max(self.reached, int(span[1]) - 1)
             self.cell = tag.end
@@ -113,8 +113,7 @@ class _Reader:
         if not self.reached:
             self.found.groups.append(start)
         self.reached = max(self.reached - 1, 0)
-        self.are_headers.append(False)
-        self.row_cells = 0
+        self.are_headers.append(None)
 
     def end_cell(self, end: int) -> None:
         if self.cell >= 0:
@@ -134,7 +133,7 @@ class _Reader:
         self.end_cell(tag.start)
         self.found.tails.append(tag.start)
         rows = self.found.rows[self.first :]
-        header = sum(takewhile(bool, self.are_headers))
+        header = sum(1 for _ in takewhile(bool, self.are_headers))
         if header == len(rows):
             header = 0
         self.found.leading.update(rows[: header + 1])
