@@ -117,6 +117,10 @@ def test_empty_pages_count() -> None:
     text = "One.\n\n\f\n\n\f \f\n\nTwo.\f\n\n\fThree.\n"
     places = [locate_quote(word, text)[0].pages for word in ("One.", "Two.", "Three.")]
     assert places == [(1, 1), (4, 4), (6, 6)]
+    # A mark may stand right before a quote, or right after it.
+    for where in (text, Chunker().chunk(text)):
+        assert [found.pages for found in locate_quote("T", where)] == [(4, 4), (6, 6)]
+        assert [found.pages for found in locate_quote("Two.", where)] == [(4, 4)]
     for chunk in check_promises(text, ChunkConfig(max_tokens=4)):
         [found] = locate_quote(chunk.text, text)
         assert chunk.pages == found.pages
@@ -171,6 +175,7 @@ def test_where_its_marks_do_not_tell_a_citation_has_the_pages_of_its_chunk(tmp_p
     assert locate_quote(quote, [chunk])[0].pages == (1, 5)
     marks = chunker.config.page_markers
     assert locate_quote(quote, [chunk], page_markers=marks)[0].pages == (3, 3)
+    assert locate_quote(quote, text, page_markers=marks)[0].pages == (3, 3)
     with Store(str(tmp_path / "a.db"), create=True) as store:
         store.update([("a.md", text)], chunker)
         assert [found.pages for found in store.quote(quote)] == [(3, 3)]
