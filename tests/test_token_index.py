@@ -575,7 +575,6 @@ def test_checkpoints() -> None:
     text = "ww\n  w\n\n(w\n  \nw"
     starts = [0, 3, 7, 8, 11, 14]
     assert at(text, starts) == [0, 3, 8, 14, len(text)]
-    assert at(text, [3, 3, len(text)]) == [0, 3, len(text)]
     assert at("w\n/w", [2]) == [0, 2, 4]
     assert at("w\n/w", [2], resolve_counter(OF["cl100k_base"])) == [0, 2, 4]
     assert at("w\n/w", [2], resolve_counter(OF["o200k_base"])) == [0, 4]
