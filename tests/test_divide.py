@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
@@ -19,8 +19,11 @@ from chunkast.engine.cells import cell_content, cell_spans
 from chunkast.engine.divide import Divider, Frame
 from chunkast.engine.document import Document
 from chunkast.engine.leaves import Leaves
+from chunkast.engine.opaque import kept_span
 from chunkast.engine.protected import protected_spans
 from chunkast.engine.refine import Refined, _oversize_candidates, refine
+from chunkast.text.opaque import OpaqueRun
+from chunkast.text.spans import SpanSet
 from chunkast.tokens import Counter
 from tests.units import W_ALONE, W_ESTIMATED, W, config
 
@@ -779,6 +782,60 @@ def test_opaque_runs_that_are_kept(
     assert refined.replaced == []
     divided = text.count("@") * ("oversize" not in options)
     assert [written[run.start : run.end] for run in divider.opaque] == [RUN] * divided
+
+
+# No tokens, but more characters than may stand beside a run.
+LONG = "v" * 200
+# A text in which "@" is a run, "$" one with the line end after it, "%" is LONG and "^" where
+# sentences begin; what is kept of it. Six tokens or 48 characters are little.
+KEPT: list[tuple[str, str]] = [
+    # All of a block.
+    ("w @ w\nx", "w @ w\nx"),
+    ("%@", "@"),
+    ("v" * 24 + "@" + "v" * 24, "v" * 24 + "@" + "v" * 24),
+    ("v" * 24 + "@" + "v" * 25, "@"),
+    # Its lines, and no other.
+    ("%\nx\n@\ny\n%", "@\n"),
+    ("%\nx @ y\ny\n%", "x @ y\n"),
+    ("%\rx @ y\ry\r%", "x @ y\r"),
+    ("%\nx\n$y\n%", "$"),
+    ("@ y\n%", "@ y\n"),
+    ("%\nx @", "x @"),
+    ("%\nw w w @ w\n%", "w w w @ w\n"),
+    ("%\nw w w @ w w\n%", "@"),
+    # And a sentence that begins or ends there, unless that is too large itself.
+    ("%.^Two\nx.^One @ y\n%", "Two\nx.One @ y\n"),
+    ("^Two\nx.^One @ y\n%\n", "Two\nx.One @ y\n"),
+    ("%\nOne @.^Two y\nx.^%", "One @.Two y\nx."),
+    ("%^" + "w" * 41 + "\nx.^One @ y\n%", "x.One @ y\n"),
+    ("%\nOne @.^Two y\n" + "w" * 41 + "^%", "One @.Two y\n"),
+    # A link or a tag around it.
+    ("%\n% ![wwww w](<@> 'w') %", "@"),
+    ('%\n% ![wwww w](<@> "w") %', '![wwww w](<@> "w")'),
+    ('%\n% <a w w w="@" w w> %', '<a w w w="@" w w>'),
+    ("%\n% [x](@ x) %", "@"),
+    ("%\n% x @) %", "@"),
+]
+
+
+@pytest.mark.parametrize(("marked", "wanted"), KEPT)
+def test_what_is_kept_of_a_run(marked: str, wanted: str) -> None:
+    written = marked.replace("%", LONG).replace("$", "@\n").replace("@", RUN)
+    plain = written.replace("^", "")
+    at, line_end = plain.index(RUN), "\n" * ("$" in marked)
+    run = OpaqueRun(at, at + len(RUN + line_end), "data URI")
+    sentences = [0, *accumulate(map(len, written.split("^")))]
+    divider, _ = divider_of(plain, 40, counter=SHOWN, opaque="keep")
+
+    def kept(start: int, end: int) -> str | None:
+        span = kept_span(
+            divider.document, run, start, end, blocked=SpanSet([]), sentences=sentences
+        )
+        return plain[slice(*span)].replace(RUN, "@") if span is not None else None
+
+    assert kept(0, len(plain)) == wanted.replace("$", "@\n")
+    # Nothing before or after what is looked at.
+    assert kept(run.start, run.end) == "@" + line_end
 
 
 def test_a_run_without_room_for_what_is_shown_is_divided() -> None:

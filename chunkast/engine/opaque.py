@@ -53,8 +53,9 @@ def kept_span(
     """
     text, budget = document.text, document.config.budget
     little = document.count(run.placeholder) + budget // _REST_SHARE
-    # Near enough that little is between it and the run.
-    near = max(start, run.start - little * _CHARACTERS), min(end, run.end + little * _CHARACTERS)
+    # More than little is kept of no line, so that no line is looked at beyond that.
+    far = little * _CHARACTERS + 1
+    near = max(start, run.start - far), min(end, run.end + far)
     for span, room in (
         ((start, end), little),
         (_lines(text, run, *near), little),
