@@ -224,12 +224,14 @@ BLOCKS: dict[str, Row] = {
         ],
         [],
     ),
-    "one that fits with its heading is not": (
-        "# w\n\nOne w end. Two w end.\n",
+    "one that fits with its heading is not, whatever comes before it": (
+        "w w w\n\n" * 40 + "# w\n\nOne w end. Two w end.\n",
         4,
         {},
         [
-            ("", "# w\n\n"),
+            ("", "w w w\n\n"),
+            *[("paragraph", "w w w\n\n")] * 39,
+            ("h1", "# w\n\n"),
             ("orphan-heading", "One w end. Two w end.\n"),
         ],
         [],
@@ -1094,6 +1096,11 @@ def test_sentences_of_a_leaf() -> None:
     four = text.index("Four")
     assert [point.pos for point in divider.sentence_points(prose, four, prose.end)] == []
     assert [point.pos for point in divider.sentence_points(prose, 1, four)] == [text.index("Two")]
+    # By the rules of the language.
+    greek, _ = divider_of("Ναι το ξέρω; Όχι το ξέρω.\n", 99, sentence_language="el")
+    leaf = greek.document.leaves.at(0)
+    assert leaf is not None
+    assert [point.pos for point in greek.sentence_points(leaf, 0, leaf.end)] == [13]
     spans = divider.whole_spans(prose)
     assert spans.end(text.index("Three")) == text.index(" cat.")
     assert divider.whole_spans(prose) is spans
