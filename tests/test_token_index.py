@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha1, sha256
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,6 +29,8 @@ from chunkast import ConfigError
 from chunkast.tokens import (
     NOT_EXACT,
     Counter,
+    Window,
+    index_of,
     is_far_above,
     long_space,
     pretokens,
@@ -42,7 +44,7 @@ from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pretokens import CountFunctions, PretokenCounter, by_pretokens
 from chunkast.tokens.spans import Exact
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
-from tests.units import W_ALONE, W, by_tiktoken, tokens
+from tests.units import W_ALONE, W_ESTIMATED, W, by_tiktoken, tokens
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 # Loaded once; what is made of them is made anew by every test.
@@ -566,6 +568,34 @@ def test_surrogates() -> None:
             assert index.count(start, end) == number("cl100k_base", text[start:end])
     # Another counter is given what the text has.
     assert TokenIndex("\ud800", W_ALONE, []).text == "\ud800"
+
+
+@pytest.mark.parametrize("counter", [W, W_ALONE, W_ESTIMATED])
+def test_every_index_answers_of_any_span(counter: Counter) -> None:
+    text = "ww\n  w w\nwww"
+    index = index_of(text, counter, [0, 3, 9])
+    for start, end in combinations(range(len(text) + 1), 2):
+        size = tokens(text[start:end])
+        assert index.count(start, end) == size
+        assert index.before(end) == tokens(text[:end])
+        assert index.count_after("ww ", start, end) == size + 2
+        assert [index.is_within(start, end, size + more) for more in (-1, 0)] == [False, True]
+        assert index.may_fit(start, end, size)
+        assert index.is_near(start, end)
+    assert index.adds_up_after_line_end(3) is index.additive is (counter is W)
+
+
+def test_what_a_model_reads_of_a_text() -> None:
+    reads = [Counter("w", tokens, window=Window(size, 2)) for size in (2, 3, 10)]
+    assert [counter.cut_off(9) for counter in reads] == [9, 8, 1]
+    assert (reads[2].cut_off(7), W.cut_off(99)) == (0, 0)
+    assert [counter.window_room() for counter in reads[1:]] == [1, 8]
+    for counter, allowed in (
+        (reads[0], "must be a whole number, as special tokens take all 2"),
+        (W, "must be a whole number, as the encoding has no limit of its own"),
+    ):
+        with pytest.raises(ConfigError, match=f"^max_tokens='model': {allowed}$"):
+            counter.window_room()
 
 
 def test_checkpoints() -> None:
