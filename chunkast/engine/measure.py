@@ -22,6 +22,12 @@ class Measure:
     budget: int
     trim: bool
 
+    def size(self, start: int, end: int) -> int:
+        """How many tokens a chunk over the span would have."""
+        if self.trim:
+            start, end = trim_span(self.text, start, end)
+        return self.index.count(start, end)
+
     def fits(self, start: int, end: int) -> bool:
         """Whether a chunk over the span would be within the budget."""
         # Most spans are so short that nothing has to be counted.
