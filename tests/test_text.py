@@ -126,6 +126,19 @@ def test_closing_marks_that_end_no_sentence(text: str) -> None:
     assert sentences(text) == [text]
 
 
+@pytest.mark.parametrize(
+    "quotes", [("`'bad` ", "rather '"), ('A 5" disk ', 'a 3" one'), ("“Odd ", "and even” ")]
+)
+def test_quotes_far_apart_hide_no_sentences(quotes: tuple[str, str]) -> None:
+    first, last = quotes
+    between = "A middle sentence stands here, and it doesn't end soon. " * 6
+    found = sentences(f"{first}is said. {between}So is {last} said. It ends.")
+    assert found[:7] == [f"{first}is said. ", *[between[: len(between) // 6]] * 6]
+    # Nearer ones are a quotation.
+    near = 'The sign says "Stop. Look. Listen." in red. '
+    assert sentences(f"{near}It ends.") == [near, "It ends."]
+
+
 def sentences(text: str) -> list[str]:
     spans = inline_spans(text, extensions=("footnotes",))
     edges = [0, *sentence_starts(text, spans), len(text)]

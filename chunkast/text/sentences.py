@@ -37,6 +37,10 @@ _CLOSER_RUN = re.compile(rf"[{re.escape(_CLOSERS)}]*")
 _UNSPACED = frozenset("。！？｡．")
 # A numbering, which looks like the end of a sentence before closing marks.
 _NUMBERING = re.compile(r"(?:\A|[\s(\[*_~])(?:\d{1,9}|[^\W\d_])[.:)]*\Z")
+# Few sentences have more characters.
+_LONG = 250
+# One between letters is an apostrophe, and no quote to sentencex.
+_QUOTE = re.compile(r"(?<!\w)['\"“”‘’«»„]|['\"“”‘’«»„](?!\w)")
 # The most characters of a numbering, such as "(12)."
 _MAX_NUMBERING = 16
 
@@ -119,9 +123,24 @@ def _after_closing_marks(
 @lru_cache(maxsize=2)
 def _boundaries(window: str, language: str) -> tuple[int, ...]:
     """Cached: callers first need whether a text has several sentences, and then where."""
+    return tuple(_read(window, language))
+
+
+def _read(window: str, language: str) -> Iterator[int]:
+    """Where sentencex finds sentences; it finds none between two quotes.
+
+    Where these are far apart they are two apostrophes, or stand in code: a long sentence is read
+    again without its quotes.
+    """
     from sentencex import get_sentence_boundaries
 
-    return tuple(boundary["start_index"] for boundary in get_sentence_boundaries(language, window))
+    for found in get_sentence_boundaries(language, window):
+        start, end = found["start_index"], found["end_index"]
+        yield start
+        if end - start > _LONG:
+            plain = _QUOTE.sub("-", window[start:end])
+            inside = get_sentence_boundaries(language, plain) if plain != window[start:end] else ()
+            yield from (start + inner["start_index"] for inner in inside if inner["start_index"])
 
 
 def _hash(text: str, at: int) -> int:
