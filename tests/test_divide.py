@@ -842,7 +842,7 @@ KEPT: list[tuple[str, str]] = [
     ("v" * 24 + "@" + "v" * 25, "@"),
     # Its lines, and no other.
     ("%\nx\n@\ny\n%", "@\n"),
-    ("%\nx @ y\ny\n%", "x @ y\n"),
+    ("%\nX@X\ny\n%", "X@X\n"),
     ("%\rx @ y\ry\r%", "x @ y\r"),
     ("%\nx\n$y\n%", "$"),
     ("@ y\n%", "@ y\n"),
@@ -851,7 +851,7 @@ KEPT: list[tuple[str, str]] = [
     ("%\nw w w @ w w\n%", "@"),
     # And a sentence that begins or ends there, unless that is too large itself.
     ("%.^Two\nx.^One @ y\n%", "Two\nx.One @ y\n"),
-    ("^Two\nx.^One @ y\n%\n", "Two\nx.One @ y\n"),
+    ("Two\nx.^One @ y\n%\n", "Two\nx.One @ y\n"),
     ("%\nOne @.^Two y\nx.^%", "One @.Two y\nx."),
     ("%^" + "w" * 41 + "\nx.^One @ y\n%", "x.One @ y\n"),
     ("%\nOne @.^Two y\n" + "w" * 41 + "^%", "One @.Two y\n"),

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, count_tokens
-from chunkast.engine.html_tables import html_tables
+from chunkast.engine.html_tables import html_tables, tags_around
 from chunkast.text.html import VOID_ELEMENTS, tags_in
 from tests.checks import check_promises
 from tests.strategies import html_table
@@ -158,15 +158,39 @@ def test_what_a_header_is(rows: str, headers: list[str]) -> None:
 def test_what_is_outside_of_a_table_is_no_part_of_it() -> None:
     table = f"<table>{HEAD}<tr><td>a</td><td>b<p>c</td></tr></table>"
     found = html_tables(table, 0, len(table))
+    for before, after in (("", ""), ("<table><tr><td>", "<table><tr><td>a</table>")):
+        again = html_tables(before + table + after, len(before), len(before + table))
+        assert [pos - len(before) for pos in again.rows] == found.rows
+        assert [pos - len(before) for pos in again.contents] == found.contents
+        cut = len(before) + table.index("<p>")
+        [(_, *around)] = tags_around(
+            before + table + after, len(before), len(before + table), again, [cut]
+        )
+        assert around == [
+            f"<table>{HEAD}<tr><td>",
+            "<table><tr><td>",
+            "</td></tr></table>",
+        ]
     before, after = "<p></tr></table>", "</td></table><tr><td>"
     start, end = len(before), len(before + table)
-    for text, last in ((before + table + after, end), (before + table, end)):
-        again = html_tables(text, start, last)
-        assert [pos - start for pos in again.rows] == found.rows
-        assert [pos - start for pos in again.contents] == found.contents
     within = html_tables(before + table + after, 0, len(before + table + after))
     assert within.edges == [0, start, end, end + len(after)]
     assert [pos - start for pos in within.rows] == found.rows
+
+
+def test_a_tag_closes_only_what_was_opened_in_its_own_table() -> None:
+    text = "<table><tr><td>a<table><tr></td></b><td>x</table><td>b</table>"
+    found = html_tables(text, 0, len(text))
+    assert [text[pos:][:5] for pos in found.cells] == ["<td>b"]
+    assert len(found.rows) == 1
+
+
+def test_a_paragraph_closes_one_right_around_it_and_no_other() -> None:
+    for inner, bare in (("<p>a<p>b", "<p>"), ("<p>a<div>b<p>b", "<p><div><p>")):
+        text = f"<table><tr><td>{inner}</table>"
+        found = html_tables(text, 0, len(text))
+        [(_, prefix, same, _)] = tags_around(text, 0, len(text), found, [text.rindex("b<")])
+        assert prefix == same == f"<table><tr><td>{bare}"
 
 
 def test_elements_in_each_other_are_followed_to_a_depth() -> None:
@@ -178,6 +202,9 @@ def test_elements_in_each_other_are_followed_to_a_depth() -> None:
         assert [text[pos:].count("<tr>") for pos in found.rows] == [2, 1]
         # Of those inside the table, its row and its cell.
         assert len(found.items) == min(depth, 21)
+    cell = "<div>" * 23 + "a</div></div><p>b</p>" + "</div>" * 21
+    text = f"<table><tr><td>{cell}</td></tr></table>"
+    assert len(html_tables(text, 0, len(text)).items) == 21
 
 
 @given(st.integers(60, 300), st.integers(1, 5), st.sampled_from(["", "\n", "\n\n"]))

@@ -583,6 +583,7 @@ def test_every_index_answers_of_any_span(counter: Counter) -> None:
         assert index.may_fit(start, end, size)
         assert index.is_near(start, end)
     assert index.adds_up_after_line_end(3) is index.additive is (counter is W)
+    assert index.estimated is (counter is W_ESTIMATED)
 
 
 def test_what_a_model_reads_of_a_text() -> None:
