@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, combinations
 from typing import Any
 
 import pytest
@@ -168,16 +168,30 @@ def test_a_piece_leaves_room_wherever_the_one_before_it_begins() -> None:
     assert overlap_of([1, 4, 5, 5], 0, budget=10).leaves_room(2, 4)
 
 
-@given(st.lists(st.integers(0, 6), min_size=4, max_size=20), st.integers(0, 9), st.data())
-def test_what_leaves_room_has_it(sizes: list[int], budget: int, data: st.DataObject) -> None:
-    overlap = overlap_of(["x" + "w" * size + "\n\n" for size in sizes], budget, budget=12)
-    first = data.draw(st.integers(1, len(sizes) - 1))
-    last = data.draw(st.integers(first + 1, len(sizes)))
-    for begin in range(first):
+@pytest.mark.parametrize("scale", [1, 6])
+@given(
+    st.lists(st.integers(0, 6), min_size=4, max_size=20),
+    st.integers(0, 9),
+    st.integers(0, 6),
+    st.data(),
+)
+def test_what_leaves_room_has_it(
+    scale: int, sizes: list[int], budget: int, context: int, data: st.DataObject
+) -> None:
+    # Context takes at most half of the budget.
+    overlap = overlap_of(
+        ["x" + "w" * size * scale + "\n\n" for size in sizes],
+        budget * scale,
+        budget=12 * scale,
+        context=lambda _: context * scale,
+    )
+    layout = overlap._layout
+    for first, last in combinations(range(1, len(sizes) + 1), 2):
         if overlap.leaves_room(first, last):
-            assert overlap._layout.fits(first, last, reserved(overlap, begin, first))
+            begin = data.draw(st.integers(0, first - 1))
+            assert layout.fits(first, last, reserved(overlap, begin, first))
         else:
-            assert sum(sizes[first:last]) + reserved(overlap, 0, first) > 12
+            assert not layout.fits(first, last, reserved(overlap, 0, first))
 
 
 KINDS = st.sampled_from(["paragraph", "paragraph", "line", "lead-in"])

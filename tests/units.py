@@ -60,7 +60,7 @@ def row(
     divided: Sequence[int] = (),
     counter: Counter = W,
     context: Callable[[int], int] = nothing,
-    suffix: Callable[[int], int] = nothing,
+    suffix: Callable[[int], int] | None = None,
     frame: Callable[[int], int] = nothing,
     replaced: Mapping[int, str] | None = None,
     **options: Any,
@@ -87,7 +87,7 @@ def row(
         points,
         config(budget, **options),
         context_tokens=lambda pos: context(starts.index(pos)),
-        suffix_tokens=lambda pos: suffix(starts.index(pos)),
+        suffix_tokens=(lambda pos: suffix(starts.index(pos))) if suffix is not None else None,
         frame_tokens=lambda pos: frame(starts.index(pos)),
         replaced=Replaced(text, shown, counter.count, trim=True),
     )
