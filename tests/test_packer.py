@@ -300,6 +300,15 @@ def test_what_fits_in_any_case_is_not_counted() -> None:
     assert counted
 
 
+def test_sums_tell_what_fits_where_nothing_comes_after_it() -> None:
+    layout = row([9, 10, 10], 99)
+    for i, j, size in ((0, 1, 9), (1, 2, 10), (1, 3, 20)):
+        assert layout.surely_within(i, j, size + TRIMMED)
+        assert not layout.surely_within(i, j, size + TRIMMED - 1)
+    assert not row([9, 10, 10], 99, suffix=lambda _: 9).surely_within(0, 1, 99)
+    assert not row([9, 10, 10], 99, counter=W_ALONE).surely_within(0, 1, 99)
+
+
 REPLACED_UNITS = st.tuples(
     st.integers(1, 6), st.none() | st.integers(0, 8), st.sampled_from([-1.0, 0.0, 20.0])
 )
@@ -513,6 +522,8 @@ def test_the_order_of_boundaries() -> None:
     same = "x" * 20
     assert order([f"{same}{'w' * size}\n" for size in (40, 3, 3)], {}) == [2, 1]
     assert order([f"{same}{'w' * size}\n" for size in (7, 10, 4, 3)], {}, 9) == [3, 1, 2]
+    for sizes in ((30, 12, 11, 4, 3), (20, 12, 5, 4, 3)):
+        assert order([f"{same}{'w' * size}\n" for size in sizes], {}, 9) == [4, 3, 2, 1]
 
 
 # Packing
