@@ -60,8 +60,8 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         # an enumeration), an import, any other statement.
         **CODE_SCORES,
         # These replace the score of a point between blocks that belong together: right
-        # after a heading, and between a lead-in ending with a colon (or a table's
-        # header, or a fence's opening line) and what it introduces.
+        # after a heading, and between a lead-in ending with a colon or a word (or a
+        # table's header, or a fence's opening line) and what it introduces.
         "orphan-heading": -2.0,
         "lead-in": -1.0,
     }

@@ -111,6 +111,21 @@ def test_a_lead_in_stays_with_its_list() -> None:
         assert not chunk.endswith("following:")
 
 
+@pytest.mark.parametrize("end", [":", "：", "**such as:**", "by", "using `f`", "(the next one)"])
+def test_what_ends_no_sentence_leads_in(end: str) -> None:
+    (point, *_) = Chunker().analyze(f"It is given {end}\n\n```\ncode\n```\n").break_points
+    assert point.kind == "lead-in"
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["It is given.\n\n", "It is (given.)\n\n", "- an item\n\n", "> quoted\n\n", "- a\n  - b\n\n"],
+)
+def test_a_sentence_or_a_container_that_ended_leads_in_to_nothing(before: str) -> None:
+    points = Chunker().analyze(f"{before}```\ncode\n```\n").break_points
+    assert [point.kind for point in points if point.pos == len(before)] == ["fence"]
+
+
 def test_headings_inside_containers_and_tags_open_no_section() -> None:
     text = "# A\n\n> # Quoted\n\n- # Listed\n\n<note>\n\n# Tagged\n\n</note>\n\n## B\n\ntext\n"
     analysis = Chunker().analyze(text)

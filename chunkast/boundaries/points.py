@@ -13,8 +13,9 @@ from chunkast.scores import item_kind
 __all__ = ("merge_break_points", "new_point", "scan_break_points")
 
 _LEAD_IN_ENDS = (":", "：")
-# Marks of emphasis around a lead-in.
+# What may stand around a lead-in, and after the last word of one that has no colon.
 _EMPHASIS_MARKS = "*_"
+_WORD_MARKS = "*_`)"
 # How a paragraph begins that shows an image, and one that defines the term before it.
 _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
@@ -67,6 +68,8 @@ class _Scanner:
         self.previous: Block | None = None
         # Whether the previous leaf only opens the container that it is in.
         self.opens_container = False
+        # Whether a container ended after it.
+        self.ended_container = False
         # The best point of blocks that begin at the next leaf, and of blocks that ended
         # before it; of equal ones the first.
         self.before, self.before_kind = -math.inf, ""
@@ -93,6 +96,7 @@ class _Scanner:
                 self.tag(child, cap)
             else:
                 self.visit(child, cap, lists)
+        self.ended_container = True
 
     def begins(self, score: float, kind: str) -> None:
         if score > self.before:
@@ -156,7 +160,9 @@ class _Scanner:
             if before.section:
                 kind = "orphan-heading"
                 score = min(score, self.scores[kind])
-            elif before.heads or self.opens_container or not first or self.is_led_in(previous):
+            elif (
+                before.heads or self.opens_container or not first or self.is_led_in(previous, block)
+            ):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
             if CONSTRUCTS[block.kind].labels and not before.labels:
@@ -165,19 +171,27 @@ class _Scanner:
         self.before = self.after = -math.inf
         self.introducible = False
         self.previous = block
-        self.opens_container = False
+        self.opens_container = self.ended_container = False
 
     def raise_label(self, score: float, kind: str) -> None:
         """Give the point before a label the score of the point after the label, if that is higher."""
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
             self.points[self.label] = new_point(self.points[self.label].pos, score, kind)
 
-    def is_led_in(self, previous: Block) -> bool:
-        """Whether a line ending with a colon comes right before what it introduces."""
+    def is_led_in(self, previous: Block, block: Block) -> bool:
+        """Whether a line ending with a colon comes right before what it introduces.
+
+        Before a leaf of such a kind several words without a full stop do so, too, as their
+        sentence goes on, unless they end a list or another container.
+        """
         if not self.introducible or not CONSTRUCTS[previous.kind].leads:
             return False
         line = self.text[previous.start : previous.end].rstrip()
-        return line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS)
+        if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
+            return True
+        if self.ended_container or not CONSTRUCTS[block.kind].introducible:
+            return False
+        return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
 
     def finish(self) -> None:
         if self.after > -math.inf and self.previous is not None:

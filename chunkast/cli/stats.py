@@ -35,7 +35,8 @@ DESCRIPTION: Final = (
     "Describe the chunks that a configuration makes of Markdown documents, for choosing a "
     "budget: sizes, how full they are, and where they begin. The places are named as in the "
     "score table; 'inside X' is a cut within a block of kind X, 'orphan-heading' one right "
-    "after a heading, 'lead-in' one between a line that ends with a colon and what follows."
+    "after a heading, 'lead-in' one between a line that ends with a colon or a word and what "
+    "it introduces."
 )
 
 OPERANDS: Final = "paths"

@@ -32,7 +32,7 @@ class Construct:
     leveled: that row depends on the block's level instead.
     after: the same score counts after the block.
     protected: it is not cut while it fits.
-    introducible: it belongs to a lead-in line, ending with a colon, before it.
+    introducible: it belongs to a lead-in, as a line ending with a colon, before it.
     leads: its last line may be such a line.
     heads: it never stands without the block after it.
     prefaces: it is no text of a section: it goes with the section after it where it fits.
