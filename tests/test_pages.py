@@ -198,3 +198,33 @@ def test_a_mark_is_never_a_chunk(text: str, budget: int) -> None:
     for chunk in chunks:
         alone = is_blank(re.sub(marks, "", chunk.text))
         assert not alone or len(chunks) == 1
+
+
+NUMERALS = ["second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+WORDS = "The {} of a report that was written for somebody goes on over"
+
+
+@pytest.mark.parametrize("mark", ["<!-- Page {} -->", "--- end of page={} ---"])
+@pytest.mark.parametrize("budget", [12, 20, 30])
+def test_a_mark_is_not_parted_from_its_side_in_a_sentence_that_does_not_fit(
+    mark: str, budget: int
+) -> None:
+    pages = [f"the page {word} and ends there. {WORDS.format(word)}" for word in NUMERALS]
+    text = "".join(f"{page}\n\n{mark.format(n + 2)}\n\n" for n, page in enumerate(pages))
+    chunks = Chunker(max_tokens=budget, overlap=0, context="none").chunk(f"{text}the end.")
+    assert len(chunks) > len(pages)
+    begins = mark.startswith("<")
+    for chunk in chunks:
+        edge = chunk.text.rstrip().endswith(("-->", "---"))
+        assert not edge if begins else not chunk.text.lstrip().startswith("--- end")
+        assert "age" not in chunk.embed_text.replace("page", "")
+        assert chunk.text.count("<!--") == chunk.text.count("-->")
+
+
+def test_what_is_all_that_pages_have_is_no_running_head() -> None:
+    page = "the page. More follows here, word after word. Sentence {} of a report goes on over"
+    text = "\n\n".join(f"{page.format(n)}\n\n<!-- Page {n + 2} -->" for n in range(12))
+    chunks = Chunker(max_tokens=60, overlap=0, running_heads_in_embed=False).chunk(text)
+    kinds = {kind for chunk in chunks for kind in chunk.kinds}
+    assert not kinds & {"running-head", "running-foot"}
+    assert all(f"Sentence {n} " in "".join(c.embed_text for c in chunks) for n in range(12))

@@ -95,11 +95,11 @@ def _arranged(draft: DocumentDraft) -> Patch[Analysis] | None:
         masked=_blanked(masked, inside),
         pages=tuple(page_starts(marks)),
     )
-    # Where a table goes on, its rows have no say in what a mark belongs to.
+    # Where a table goes on, or a sentence that does not fit, these have no say in what a mark
+    # belongs to.
     regions = [
         _with_mark(mark, joint)
         for joint in joints
-        if joint.glue == _ROW_END
         for mark in marks[bisect_left(starts, joint.start) : bisect_left(starts, joint.end)]
     ]
     left_out = _left_out(draft, marks, edges, joints)
@@ -206,12 +206,12 @@ def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block
     found: list[Block] = []
     for _ in range(_DEPTH):
         gaps = list(_gaps(children, starts))
-        for kind, numbers in (
-            ("running-foot", [before for before, _ in gaps]),
-            ("running-head", [after for _, after in gaps]),
-        ):
+        last, first = ([*numbers] for numbers in zip(*gaps, strict=True)) if gaps else ([], [])
+        alone = {*last} & {*first}
+        for kind, numbers in (("running-foot", last), ("running-head", first)):
             keys = {number: key for number in numbers if (key := _key(text, children[number]))}
-            counts = Counter(keys.values())
+            # What is all that a page has is its text.
+            counts = Counter(key for number, key in keys.items() if number not in alone)
             least = max(_FEWEST, len(gaps) // _SHARE)
             for number, key in keys.items():
                 if counts[key] >= least:

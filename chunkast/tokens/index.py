@@ -83,7 +83,7 @@ _UNSIGNED_INT_LIMIT = 2**32
 class TokenIndex(SpanCounts):
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
-    ``positions`` are starts of lines, sorted: where chunks are likely to begin. Between
+    ``positions`` are starts of lines, sorted, each once: where chunks are likely to begin. Between
     checkpoints a count is two bisections.
     """
 
