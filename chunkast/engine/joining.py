@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from operator import sub
 from typing import Final, TypeAlias
 from zlib import crc32
@@ -53,7 +54,7 @@ def joined(
     fixed = _fixed_parts(layout, bounds, depth)
     done = bytearray(last + 1)
     done[0] = done[last] = True
-    keys = array("Q", (0, *map(_key, fixed[1:], sizes, sizes[1:])))
+    keys = array("Q", chain((0,), map(_key, islice(fixed, 1, None), sizes, islice(sizes, 1, None))))
     number = 1
     while number < last:
         # A boundary that goes before both beside it goes before them in any order: a piece
