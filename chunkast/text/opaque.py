@@ -48,6 +48,8 @@ _BASE64 = re.compile(
     rf"(?:{_NEXT_LINE}(?!-)[\w+/-]+={{0,2}}(?=[ \t]*(?:[\r\n]|\Z))|={{0,2}})",
     re.ASCII,
 )
+# An address, which is faster to find than a line that begins with one.
+_ADDRESS = re.compile(r"[0-9A-Fa-f]{7}")
 _DUMP_LINE = re.compile(
     r"^[ \t>]*(?:0x)?[0-9A-Fa-f]{7,16}:?[ \t]+(?:[0-9A-Fa-f]{2,8}[ \t]+){4}[^\r\n]*"
     r"(?:\r\n|\n|\r|\Z)",
@@ -111,9 +113,10 @@ def _base64(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
 
 
 def _hex_dumps(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
-    lines = _joined(match.span() for match in _DUMP_LINE.finditer(text, start, end))
-    for first, last in lines:
-        yield OpaqueRun(first, content_end(text, first, last), "hex dump")
+    if _ADDRESS.search(text, start, end):
+        lines = _joined(match.span() for match in _DUMP_LINE.finditer(text, start, end))
+        for first, last in lines:
+            yield OpaqueRun(first, content_end(text, first, last), "hex dump")
     if not _HEX_LIKELY.search(text[start:end:_STRIDE]):
         return
     for match in _HEX.finditer(text, start, end):

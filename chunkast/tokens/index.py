@@ -97,6 +97,7 @@ class TokenIndex(SpanCounts):
         "_remembered",
         "_slash",
         "_tokens_per_character",
+        "_unsafe",
     )
 
     def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
@@ -125,6 +126,8 @@ class TokenIndex(SpanCounts):
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions counted so far; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
+        # The tokens of the text up to positions that are not safe.
+        self._unsafe: dict[int, int] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
         """Whether nothing joins the text from ``position`` on to a line end put before it.
@@ -219,8 +222,13 @@ class TokenIndex(SpanCounts):
         """
         tokens = self._tokens_at(end)
         if tokens is None:
+            tokens = self._unsafe.get(end)
+        if tokens is None:
             last = self._safe_before(end, start)
             tokens = self._before_safe(last) + self._length(self.text[last:end])
+            if len(self._unsafe) >= _MAX_REMEMBERED:
+                self._unsafe.clear()
+            self._unsafe[end] = tokens
         return tokens
 
     def release(self, position: int) -> None:

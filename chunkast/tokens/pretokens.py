@@ -102,9 +102,9 @@ _PATTERNS: Final = {
         _o200k(_UPPER + _CASELESS, _LOWER + _CASELESS, _LETTER, _ANY_SPACE),
     ),
 }
-# Longer pre-tokens, in characters, seldom occur again.
-_MAX_REMEMBERED_LENGTH = 64
-# These take a few megabytes.
+# Longer pre-tokens, in characters, seldom occur again (the blanks of wide tables do).
+_MAX_REMEMBERED_LENGTH = 256
+# These take a few megabytes, where all are as long 20.
 _MAX_REMEMBERED_PRETOKENS = 65_536
 # The pre-tokens of longer texts, in characters, are taken one by one: all at once they take
 # twelve times as much memory as the text.

@@ -22,7 +22,7 @@ _CAPTION = re.compile(
 # Whether a text may have one; most have none. That each begins with characters, and no set of
 # them, makes it fast to find.
 _NAMED = tuple(
-    re.compile(rf"{first}(?i:(?:{rest}){_NUMBERED})")
+    (first, re.compile(rf"{first}(?i:(?:{rest}){_NUMBERED})"))
     for first, rest in (
         *((tab, r"le|\.|elle|leau|la|ella") for tab in ("tab", "Tab", "TAB")),
         ("表", ""),
@@ -39,7 +39,7 @@ def arrange_captions(
 ) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
     tables = any(map(text.__contains__, _OF_TABLES))
-    named = tables and any(name.search(text) for name in _NAMED)
+    named = tables and any(first in text and name.search(text) for first, name in _NAMED)
     return (_arranged(text, tree) if named else tree), []
 
 

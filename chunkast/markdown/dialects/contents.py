@@ -24,7 +24,13 @@ _FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
 _TAIL: Final = 40
 # Whether a line may lead to a page; most texts have none. That each begins with one character
 # makes them fast to find.
-_MAY_LEAD = tuple(re.compile(rf"{dot}[{_DOTS} \t_*]{{4}}") for dot in (r"\.", "…", "·"))
+_MAY_LEAD = tuple(
+    (
+        dot,
+        re.compile(rf"{re.escape(dot)}(?:(?:[ \t_*]*[{_DOTS}]){{{_LEAST - 1}}}|[ \t]\.[ \t_*]*\d)"),
+    )
+    for dot in _DOTS
+)
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -32,7 +38,7 @@ def arrange_contents(
     text: str, tree: Block, _has_html: bool
 ) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with a leaf "contents" for each table of contents at its top level."""
-    if not any(may_lead.search(text) for may_lead in _MAY_LEAD):
+    if not any(dot in text and may_lead.search(text) for dot, may_lead in _MAY_LEAD):
         return tree, []
     children: list[Block] = []
     last = -1  # the number of the last table of contents, if only blank lines follow it
