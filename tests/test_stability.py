@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from chunkast import Chunker
-from chunkast.text.sentences import sentence_starts
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 EDITS = 20
 
 
 def sentences() -> list[str]:
-    """About 300, of three documents, in order."""
+    """About 200, of three documents, in order."""
     found = (FIXTURES / "paragraphs" / "en.txt").read_text("utf-8").split("\n")
     for name in ("one-line-giant", "legal-prose"):
         for line in (FIXTURES / "documents" / f"{name}.md").read_text("utf-8").split("\n"):
             if line.startswith(("#", "-", "|", "```")):
                 continue
-            starts = [0, *sentence_starts(line), len(line)]
-            found += [line[start:end].strip() for start, end in pairwise(starts)]
+            found += re.split(r"(?<=[.!?]) (?=[A-Z])", line)
     return [line for line in found if line]
 
 
@@ -91,12 +89,12 @@ def embedded_again(name: str, chunker: Chunker, seed: int) -> Iterator[int]:
 
 # By budget: how many texts 20 edits have embedded again, all and at most by one, as was measured.
 FIGURES = {
-    "a note of one paragraph": {128: (33, 4), 256: (28, 4)},
-    "a note of paragraphs": {128: (26, 3), 256: (30, 4)},
-    "a list": {128: (33, 4), 256: (30, 4)},
-    "a list of lists": {128: (21, 3), 256: (39, 4)},
-    "a list of paragraphs": {128: (31, 4), 256: (34, 4)},
-    "a table": {128: (33, 4), 256: (28, 3)},
+    "a note of one paragraph": {128: (31, 4), 256: (31, 3)},
+    "a note of paragraphs": {128: (24, 3), 256: (28, 4)},
+    "a list": {128: (30, 4), 256: (32, 5)},
+    "a list of lists": {128: (17, 3), 256: (39, 5)},
+    "a list of paragraphs": {128: (35, 4), 256: (34, 4)},
+    "a table": {128: (35, 5), 256: (29, 3)},
 }
 
 

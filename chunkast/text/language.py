@@ -17,7 +17,7 @@ from typing import Final
 __all__ = ("DEFAULT_LANGUAGE", "LANGUAGE_RULES", "language_of_text")
 
 # Another number for other rules, or abbreviations: it is in the fingerprint.
-LANGUAGE_RULES: Final = "3"
+LANGUAGE_RULES: Final = "4"
 DEFAULT_LANGUAGE: Final = "en"
 _LEAST: Final = 8
 _LEAST_SHARE: Final = 1 / 60
