@@ -117,9 +117,9 @@ def test_a_text_with_unknown_characters_is_encoded(name: str, text: str) -> None
 def test_few_pretokens_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     counter = by_tiktoken(OF["cl100k_base"]).count
     remembered = counter.__self__._tokens.__self__  # type: ignore[attr-defined]
-    assert counter("a" * 64) == number("cl100k_base", "a" * 64)
-    counter("b" * 65)
-    assert remembered == {"a" * 64: 8}
+    assert counter("a" * 256) == number("cl100k_base", "a" * 256)
+    counter("b" * 257)
+    assert remembered == {"a" * 256: 32}
     monkeypatch.setattr(pretokens, "_MAX_REMEMBERED_PRETOKENS", 3)
     sizes = []
     for word in ("one", "two", "two", "three", "four"):
@@ -756,6 +756,16 @@ def test_what_was_counted_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None
         assert index.before(end) == tokens(BLOCKS[:end])
         sizes.append(len(index._remembered))
     assert sizes == [1, 2, 3, 1, 2]
+    # Up to places that are not safe, however far the last safe one is.
+    text = "w " + long
+    index = TokenIndex(text, asked.counter, [])
+    sizes.clear()
+    for end in (70, 71, 72, 73):
+        assert asked.during(lambda: index.before(end))[0] == [text[:end]]  # noqa: B023
+        assert asked.during(lambda: index.before(end)) == ([], [])  # noqa: B023
+        assert index.before(end) == tokens(text[:end])
+        sizes.append(len(index._unsafe))
+    assert sizes == [1, 2, 3, 1]
 
 
 def test_token_ends_are_freed() -> None:
