@@ -51,6 +51,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where no bytecode may be written, programs that tests start have a folder of their own for it."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.getbasetemp() / "bytecode")
+
+
 @pytest.fixture
 def without_grammars(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if the extra ``code`` were not installed, so that cuts do not depend on whether it is."""

@@ -663,6 +663,7 @@ class TestHaystack:
         check_synchronized(run_example("haystack_pipeline.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_an_edit_costs_what_is_new(name: str) -> None:

@@ -262,6 +262,7 @@ def test_documents_without_a_source_count_their_parts_on_their_own() -> None:
     assert chunker.chunk_batch([text, text]) == [[wanted], [wanted]]
 
 
+@pytest.mark.slow
 def test_workers_change_nothing() -> None:
     names = sorted(path.name for path in DOCUMENTS.iterdir())
     documents = [read(name) for name in names] * 3
@@ -295,6 +296,7 @@ def test_no_chunk_that_was_given_out_is_kept() -> None:
     assert max(kept) < 1.05 * kept[0]
 
 
+@pytest.mark.slow
 def test_the_token_ends_of_long_blocks_are_freed() -> None:
     kept = kept_while_given_out(" ".join(f"Pier {n}. {SENTENCE * 12}" for n in range(500)))
     assert kept[-1] < 0.9 * kept[0]
@@ -340,6 +342,7 @@ def test_public_functions_without_a_document() -> None:
     assert chunkast.merge_break_points(points, [BreakPoint(10, 30, "x")])[0].kind == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlap", [0, 0.15])
 def test_an_edit_in_a_long_list_does_not_move_every_cut_after_it(overlap: float) -> None:
     def changes(left_out: int | None) -> str:

@@ -563,6 +563,7 @@ def test_nothing_is_normalised(tmp_path: Path) -> None:
     assert "".join(record["text"] for record in records(done.stdout)) == text
 
 
+@pytest.mark.slow
 def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     text = "# Ünïcode\n\nBlåbærgrød 🙂 漢字\n"
     write(tmp_path, {"ä.md": text})
@@ -1160,6 +1161,7 @@ def test_an_interrupt_while_modules_are_imported_is_quiet(
     assert (done.returncode, done.stdout, done.stderr) == (130, b"found\n", b"")
 
 
+@pytest.mark.slow
 @linux
 def test_workers_leave_interrupts_to_the_command(tmp_path: Path) -> None:
     write(tmp_path, {f"docs/{n:03}.md": paragraphs(20, n) for n in range(100)})
@@ -1178,6 +1180,7 @@ def test_workers_leave_interrupts_to_the_command(tmp_path: Path) -> None:
 # Processes
 
 
+@pytest.mark.slow
 def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {f"one/{n:03}.md": paragraphs(20, n) for n in range(90)}
     # Unlike sizes, sources that come twice, and files that fail.

@@ -117,6 +117,7 @@ def test_a_wrong_value_is_a_configuration_error(field: str) -> None:
         assert len(str(why)) <= len(why.field) + 80 + len("=: ") + len(why.allowed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_wrong_setting_is_one_line(field: str, capsys: pytest.CaptureFixture[str]) -> None:
     texts = [

@@ -198,6 +198,7 @@ def test_a_chunk_names_labels_and_closers_as_html() -> None:
     assert chunk.kinds == ("container", "html", "paragraph")
 
 
+@pytest.mark.slow
 def test_a_thousand_elements_one_in_another() -> None:
     text = "<div>\n\n" * 1000 + "Text.\n\n" + "</div>\n\n" * 1000
     check_promises(text, ChunkConfig(max_tokens=50))

@@ -346,6 +346,7 @@ def test_a_first_run_on_a_full_disk_leaves_no_files(tmp_path: Path, size: int) -
     assert os.listdir(out) == []  # noqa: PTH208
 
 
+@pytest.mark.slow
 @posix
 def test_a_full_disk_leaves_an_index_as_it_was(tmp_path: Path) -> None:
     docs, path = tmp_path / "docs", tmp_path / "a.db"
@@ -422,6 +423,7 @@ def test_the_command_mends_and_says_so(tmp_path: Path) -> None:
     assert asked[0].stdout == asked[1].stdout != b""
 
 
+@pytest.mark.slow
 def test_commands_read_what_another_writes_meanwhile(tmp_path: Path) -> None:
     """Checks belong to one state, whatever a writer finishes in between."""
     path = tmp_path / "a.db"

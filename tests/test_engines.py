@@ -201,6 +201,7 @@ class TestArrow:
         config = ChunkConfig(max_tokens=60, scores={"hr": 90}, tools=tools)
         assert pickle.loads(pickle.dumps(config)) == config  # noqa: S301
 
+    @pytest.mark.slow
     def test_a_worker_reads_its_vocabulary_once(self) -> None:
         code = (
             "import sys, pyarrow as pa\n"

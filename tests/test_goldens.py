@@ -49,6 +49,7 @@ def test_every_document_has_its_goldens() -> None:
         assert sources == sorted(path.name for path in DOCUMENTS.iterdir())
 
 
+@pytest.mark.slow
 def test_updating_is_refused_where_ci_is_set() -> None:
     """The golden files stay as they are."""
     before = {path: path.stat().st_mtime_ns for path in GOLDENS.iterdir()}

@@ -31,6 +31,8 @@ from tests.hf import FAMILIES, UNKNOWN, own_count, train
 from tests.strategies import documents, nasty_text
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
+# One of each way to count: pieces that add up, sums of words, estimates.
+QUICK = ("wordpiece", "byte-level with a pattern", "unigram")
 
 
 @pytest.fixture(name="folder")
@@ -62,7 +64,13 @@ def test_estimates_that_mislead(instead: str) -> None:
         check_promises(text, ChunkConfig(encoding=tokenizer, max_tokens=budget))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family",
+    [
+        family if family in QUICK else pytest.param(family, marks=pytest.mark.slow)
+        for family in FAMILIES
+    ],
+)
 def test_documents_in_any_tokenizer(family: str) -> None:
     tokenizer = train(family)
     count = own_count(tokenizer)
@@ -145,6 +153,7 @@ def test_a_tokenizer_that_cannot_be_copied() -> None:
         Chunker(encoding=tokenizer)
 
 
+@pytest.mark.slow
 def test_copies_in_other_processes(folder: Path) -> None:
     for encoding in (folder / "tokenizer.json", train("unigram")):
         chunker = chunker_of(encoding)

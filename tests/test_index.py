@@ -98,6 +98,7 @@ def test_what_is_stored_is_what_the_chunker_gave() -> None:
         ]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.dictionaries(st.sampled_from("abcd"), documents(), max_size=4), min_size=2),
     st.sampled_from([15, 60]),
@@ -285,7 +286,10 @@ def test_search_ranks_the_document_that_is_about_it_first() -> None:
             assert chunk.id in [hit.id for hit in hits[:3]]
 
 
-@pytest.mark.parametrize("budget", [1, 50, 300, 2_000, 10**6])
+@pytest.mark.parametrize(
+    "budget",
+    [1, *(pytest.param(budget, marks=pytest.mark.slow) for budget in (50, 2_000, 10**6)), 300],
+)
 def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
     with filled(CORPUS, max_tokens=60, overlap=0.4, context="none") as store:
         chunks = {chunk.id: chunk for chunk in store.chunks()}
@@ -331,6 +335,7 @@ def schema_of(store: Store) -> list[Any]:
     return rows.fetchall()
 
 
+@pytest.mark.slow
 def test_ten_thousand_queries_of_anything_are_safe() -> None:
     chance = random.Random(10_000)
     with filled(ISLANDS) as store:
@@ -490,6 +495,7 @@ def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
         assert list(store.chunks()) == expected
 
 
+@pytest.mark.slow
 def test_four_first_runs_at_once(tmp_path: Path) -> None:
     folder, path = tmp_path / "docs", tmp_path / "new.db"
     write_corpus(folder, 20)
@@ -584,6 +590,7 @@ def test_a_dry_run_prints_the_plan_alone(tmp_path: Path) -> None:
     assert digest_of(tmp_path / "a.db") == before
 
 
+@pytest.mark.slow
 def test_processes_make_the_same_index(tmp_path: Path) -> None:
     write_corpus(tmp_path / "docs", 80)
     for jobs in (1, 3):

@@ -105,6 +105,7 @@ def test_the_trace_sees_a_download_that_is_allowed(traced: Traced) -> None:
     assert traced.attempts() > 0
 
 
+@pytest.mark.slow
 def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
     docs = traced.folder / "docs"
     docs.mkdir()

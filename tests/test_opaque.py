@@ -229,7 +229,7 @@ def test_long_white_space_after_a_run_is_divided() -> None:
     st.sampled_from([0, 0.3]),
     st.booleans(),
 )
-@settings(max_examples=100)
+@settings(max_examples=max(settings().max_examples // 2, 20))
 def test_the_promises_hold_around_runs(
     text: str, runs: list[tuple[int, str, str]], budget: int, overlap: float, trim: bool
 ) -> None:
@@ -243,6 +243,7 @@ def notes(done: subprocess.CompletedProcess[bytes]) -> list[str]:
     return [line for line in lines if line.startswith("chunkast: note: ")]
 
 
+@pytest.mark.slow
 def test_the_command_names_the_switch(tmp_path: Path) -> None:
     write(tmp_path, dict.fromkeys(("a.md", "b.md"), f"# Map\n\n![up]({IMAGE})\n"))
     for jobs in (1, 2):

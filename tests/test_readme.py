@@ -36,7 +36,13 @@ def test_there_are_snippets() -> None:
     assert len(SNIPPETS) >= 10
 
 
-@pytest.mark.parametrize("code", [code for _, code in SNIPPETS], ids=[name for name, _ in SNIPPETS])
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(code, id=name, marks=() if name.startswith("README") else pytest.mark.slow)
+        for name, code in SNIPPETS
+    ],
+)
 def test_each_snippet_runs_alone(tmp_path: Path, code: str) -> None:
     """In a process of its own: nothing of one is there for the next."""
     (tmp_path / "README.md").write_bytes(README.read_bytes())

@@ -114,6 +114,7 @@ def test_what_does_not_fit_is_not_put_in_place_of_what_does() -> None:
     assert [chunk.embed_text for chunk in chunker.chunk("Some text.")] == ["Some text."]
 
 
+@pytest.mark.slow
 def test_it_is_the_same_with_any_number_of_workers() -> None:
     texts = [TEXT.replace("tide", f"tide {number}") for number in range(64)]
     alone = CHUNKER.chunk_batch(texts)

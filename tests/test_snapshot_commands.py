@@ -123,6 +123,7 @@ def test_nothing_changed_is_0(folder: Path) -> None:
     assert again.returncode == 0
 
 
+@pytest.mark.slow
 def test_of_many_documents_the_first_are_shown(tmp_path: Path) -> None:
     names = [f"docs/{number:02}.md" for number in range(23)]
     write(tmp_path, dict.fromkeys(names, GUIDE))
@@ -430,6 +431,7 @@ def test_the_hook_for_pre_commit(folder: Path) -> None:
     assert run(*words[1:], cwd=folder).returncode == 1
 
 
+@pytest.mark.slow
 @posix
 def test_the_workflow_for_github(folder: Path) -> None:
     yaml = pytest.importorskip("yaml")

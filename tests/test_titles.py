@@ -102,6 +102,7 @@ def test_titles_are_the_text_of_the_specifications_examples() -> None:
         assert_rendered(text)
 
 
+@pytest.mark.slow
 def test_every_example_of_inline_content_is_a_title() -> None:
     """The examples without headings, each line of text a heading, definitions left as they are."""
     for text in examples():
@@ -208,6 +209,7 @@ def test_the_short_ways_give_what_the_parser_gives(content: str) -> None:
         assert plain_title(content, known, {"1"}, extensions) == normalize_text(parsed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["# [a{}]\n", "# [a{0}] [^{0}] [[p|q]]\n\n[a{0}]: /u\n[^{0}]: Note\n\n"]
 )

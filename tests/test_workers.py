@@ -135,11 +135,13 @@ def test_results_come_in_order_and_units_are_taken_as_they_are_needed() -> None:
         assert list(results) == [number * number for number in range(20, 60)]
 
 
+@pytest.mark.slow
 def test_nothing_to_do() -> None:
     with started(squares, 2) as workers:
         assert list(workers.results([])) == []
 
 
+@pytest.mark.slow
 def test_an_exception_is_raised_where_its_result_would_be() -> None:
     with started(partial(failing, "no number"), 2) as workers:
         results = workers.results(range(8))
@@ -149,6 +151,7 @@ def test_an_exception_is_raised_where_its_result_would_be() -> None:
     assert "in fail" in str(caught.value.__cause__)
 
 
+@pytest.mark.slow
 def test_an_exception_that_cannot_be_sent() -> None:
     with (
         started(partial(failing, "local"), 2) as workers,
@@ -170,6 +173,7 @@ def test_a_process_that_dies_is_told_of(how: str, reason: str) -> None:
         list(workers.results(range(100)))
 
 
+@pytest.mark.slow
 @linux
 def test_no_process_is_left() -> None:
     before = children(os.getpid())
