@@ -7,6 +7,8 @@ it; it opens no section, unless ``pseudo_headings`` says so.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import is_
 from typing import Final
@@ -42,17 +44,25 @@ def bold_title(text: str, block: Block) -> str:
 
 def arrange_bold(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "bold-heading" for those paragraphs that a block of text follows."""
-    return (_arranged(text, tree) if _has_line(text) else tree), []
+    lines = sorted(_lines(text))
+    return (_arranged(text, tree, lines) if lines else tree), []
 
 
-def _has_line(text: str) -> bool:
-    """Whether a line of the text may be one, told by the ends of lines first."""
-    found = chain.from_iterable(end.finditer(text) for end in _ENDS)
-    return any(_LINE.match(text, text.rfind("\n", 0, end.start()) + 1) for end in found)
+def _lines(text: str) -> Iterator[int]:
+    """A place in each line of the text that may be one, told by the ends of lines first."""
+    for end in chain.from_iterable(end.finditer(text) for end in _ENDS):
+        if _LINE.match(text, text.rfind("\n", 0, end.start()) + 1):
+            yield end.start()
 
 
-def _arranged(text: str, block: Block) -> Block:
-    children = [_arranged(text, child) if child.children else child for child in block.children]
+def _arranged(text: str, block: Block, lines: Sequence[int]) -> Block:
+    """``block`` with such leaves in it; ``lines`` is where they may be."""
+    children = [
+        _arranged(text, child, lines)
+        if child.children and bisect_left(lines, child.start) < bisect_left(lines, child.end)
+        else child
+        for child in block.children
+    ]
     headed = False  # whether what follows is text, or heads text
     for number in range(len(children) - 1, -1, -1):
         child = children[number]
