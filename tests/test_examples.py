@@ -22,6 +22,7 @@ PRINTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_recipe_runs(name: str) -> None:
     done = subprocess.run(

@@ -200,6 +200,7 @@ PATTERNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
     chance = random.Random(16)

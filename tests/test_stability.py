@@ -98,7 +98,8 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("budget", [pytest.param(128, marks=pytest.mark.slow), 256])
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [128, 256])
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_edits_move_few_cuts(name: str, budget: int) -> None:
     counts = [*embedded_again(name, Chunker(max_tokens=budget, overlap=0), seed=1)]

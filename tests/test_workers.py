@@ -344,7 +344,7 @@ def test_a_document_that_fails_costs_itself_alone(workers: int) -> None:
     assert "index out of range" in str(told[2][2])
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_without_on_error_the_first_failure_is_raised_at_the_end(workers: int) -> None:
     counted: list[int] = []
 
