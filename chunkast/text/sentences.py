@@ -15,7 +15,7 @@ from zlib import crc32
 
 from chunkast.text.abbreviations import MENDED, goes_on
 from chunkast.text.language import DEFAULT_LANGUAGE
-from chunkast.text.source_map import encode, without_surrogates
+from chunkast.text.source_map import encode, line_starts, without_surrogates
 from chunkast.text.spans import InlineSpan
 from chunkast.text.white_space import WHITE_SPACE
 
@@ -26,7 +26,6 @@ SENTENCE_WINDOW = 2_000
 # to a window's end, the text after it may deny.
 _SAMPLE = 10
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
-_LINE_END = re.compile(r"\r\n?|\n")
 # A line of ASCII without a terminator, except at its very end, is one sentence; many short
 # texts are. (In texts of several lines sentencex finds lists.)
 _WITHOUT_TERMINATOR = re.compile(r"[\"-\-/->@-~][\t \"-\-/->@-~]*")
@@ -104,8 +103,8 @@ def _starts(text: str, language: str) -> Iterator[int]:
         if end < len(text):
             half = first + SENTENCE_WINDOW // 2
             ends = [start for start in starts if half <= start < end - _SAMPLE]
-            lines = (match.end() for match in _LINE_END.finditer(text, half, end - 1))
-            end = min(ends or lines, key=lambda at: _hash(text, at), default=end)
+            ends = ends or line_starts(text, half, end)[1:-1]
+            end = min(ends, key=lambda at: _hash(text, at), default=end)
         yield from (start for start in starts if start <= end)
         first = end
 
@@ -157,8 +156,8 @@ def _read(window: str, language: str) -> Iterator[int]:
         start, end = found["start_index"], found["end_index"]
         yield start
         if end - start > _LONG:
-            plain = _QUOTE.sub("-", window[start:end])
-            inside = get_sentence_boundaries(language, plain) if plain != window[start:end] else ()
+            plain, quotes = _QUOTE.subn("-", window[start:end])
+            inside = get_sentence_boundaries(language, plain) if quotes else ()
             yield from (start + inner["start_index"] for inner in inside if inner["start_index"])
 
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Final
 
 from chunkast.text.source_map import positions_in
-from chunkast.tokens.spans import Exact, SpanCounts
+from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("EstimateIndex", "StartIndex")
 
@@ -50,9 +50,8 @@ class EstimateIndex(SpanCounts):
             return 0
         known = self._counts.get((start, end))
         if known is None:
-            if len(self._counts) >= _MAX_REMEMBERED:
-                self._counts.clear()
-            known = self._counts[start, end] = self.count_after("", start, end)
+            known = self.count_after("", start, end)
+            remember(self._counts, (start, end), known, _MAX_REMEMBERED)
         return known
 
     def tokens(self, start: int, end: int) -> int:

@@ -53,7 +53,7 @@ from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
 from chunkast.tokens.counter import Counter
-from chunkast.tokens.spans import Exact, SpanCounts
+from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
@@ -226,9 +226,7 @@ class TokenIndex(SpanCounts):
         if tokens is None:
             last = self._safe_before(end, start)
             tokens = self._before_safe(last) + self._length(self.text[last:end])
-            if len(self._unsafe) >= _MAX_REMEMBERED:
-                self._unsafe.clear()
-            self._unsafe[end] = tokens
+            remember(self._unsafe, end, tokens, _MAX_REMEMBERED)
         return tokens
 
     def release(self, position: int) -> None:
@@ -252,9 +250,7 @@ class TokenIndex(SpanCounts):
         if position in self._remembered:
             return self._remembered[position]
         tokens = self._before_safe(position) if self._is_safe(position) else None
-        if len(self._remembered) >= _MAX_REMEMBERED:
-            self._remembered.clear()
-        self._remembered[position] = tokens
+        remember(self._remembered, position, tokens, _MAX_REMEMBERED)
         return tokens
 
     def _before_safe(self, position: int) -> int:
@@ -319,7 +315,6 @@ class TokenIndex(SpanCounts):
             return self._counter.count(span)
         known = self._lengths.get(span)
         if known is None:
-            if len(self._lengths) >= _MAX_REMEMBERED:
-                self._lengths.clear()
-            known = self._lengths[span] = self._counter.count(span)
+            known = self._counter.count(span)
+            remember(self._lengths, span, known, _MAX_REMEMBERED)
         return known

@@ -8,9 +8,12 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-__all__ = ("NOT_EXACT", "Exact", "SpanCounts", "is_far_above")
+__all__ = ("NOT_EXACT", "Exact", "SpanCounts", "is_far_above", "remember")
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 # In place of a count where none is known without counting.
 NOT_EXACT: Final = -1
@@ -23,6 +26,13 @@ def is_far_above(estimated: int, room: int) -> bool:
     own counter.
     """
     return estimated > 4 * room + 64
+
+
+def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Keep a value; all that is known is freed where it is ``most`` already."""
+    if len(known) >= most:
+        known.clear()
+    known[key] = value
 
 
 @dataclass(frozen=True, slots=True)

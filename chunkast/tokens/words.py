@@ -16,7 +16,7 @@ from typing import Final
 from chunkast.text.source_map import positions_in
 from chunkast.tokens.estimates import EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
-from chunkast.tokens.spans import Exact
+from chunkast.tokens.spans import Exact, remember
 
 __all__ = ("WordIndex", "Words")
 
@@ -111,7 +111,7 @@ class WordIndex(EstimateIndex):
         tail = self._tails.get(end)
         if tail is None:
             tail = self._words.count_later(self.text[self._positions[last] : end])
-            _remember(self._tails, end, tail)
+            remember(self._tails, end, tail, _MAX_REMEMBERED)
         return self._head(start, first) + self._tokens[last] - self._tokens[first] + tail
 
     def count_after(self, before: str, start: int, end: int) -> int:
@@ -146,14 +146,8 @@ class WordIndex(EstimateIndex):
         head = self._heads.get(start)
         if head is None:
             head = self._words.count(self.text[start : self._positions[first]])
-            _remember(self._heads, start, head)
+            remember(self._heads, start, head, _MAX_REMEMBERED)
         return head
-
-
-def _remember(known: dict[int, int], position: int, tokens: int) -> None:
-    if len(known) >= _MAX_REMEMBERED:
-        known.clear()
-    known[position] = tokens
 
 
 def _marks(text: str, words: Words) -> tuple[Sequence[int], Sequence[int]]:
