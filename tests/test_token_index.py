@@ -490,7 +490,7 @@ def test_safe_positions(text: str, name: str) -> None:
 
 def test_an_empty_text() -> None:
     index = TokenIndex("", W, [])
-    assert (index.count(0, 0), index.before(0), index.estimate(0)) == (0, 0, 0)
+    assert (index.count(0, 0), index.upto(0), index.estimate(0)) == (0, 0, 0)
     assert (*index.exact.positions, *index.exact.tokens) == (0, 0)
     assert not TokenIndex("a", W_ALONE, []).adds_up_after_line_end(0)
     assert TokenIndex("a", W, []).adds_up_after_line_end(0)
@@ -537,7 +537,7 @@ def test_any_span_counts_as_tiktoken_counts_it(text: str, name: str, data: st.Da
         assert index.count(start, end) == number(name, text[start:end])
         assert index.count(end, start) == 0 or start == end
         assert index.at_most(start, end) >= index.count(start, end)
-        assert index.before(end) == number(name, text[:end])
+        assert index.upto(end) == number(name, text[:end])
     for position, found in zip(index.exact.positions, index.exact.tokens, strict=True):
         assert found == number(name, text[:position]) == index.exact.get(position)
 
@@ -577,7 +577,8 @@ def test_every_index_answers_of_any_span(counter: Counter) -> None:
     for start, end in combinations(range(len(text) + 1), 2):
         size = tokens(text[start:end])
         assert index.count(start, end) == size
-        assert index.before(end) == tokens(text[:end])
+        if index.base(start, end) != NOT_EXACT:
+            assert index.upto(end) - index.base(start, end) == size
         assert index.count_after("ww ", start, end) == size + 2
         assert [index.is_within(start, end, size + more) for more in (-1, 0)] == [False, True]
         assert index.may_fit(start, end, size)
@@ -711,7 +712,7 @@ def test_what_is_counted() -> None:
         text = "w " + "_" * (between - 2) + "\nw"
         index = TokenIndex(text, asked.counter, [between + 1])
         counted = [] if ends else [text[1:65]]
-        assert asked.during(lambda: index.before(1)) == (counted, ends)  # noqa: B023
+        assert asked.during(lambda: index.upto(1)) == (counted, ends)  # noqa: B023
 
 
 def test_a_span_without_a_safe_position_is_counted_whole() -> None:
@@ -722,7 +723,7 @@ def test_a_span_without_a_safe_position_is_counted_whole() -> None:
     assert asked.during(lambda: index.count(5, 122)) == ([text[5:122]], [])
     # From a safe start no text before it is looked at.
     assert asked.during(lambda: index.count(2, 90)) == ([text[2:90]], [])
-    assert asked.during(lambda: index.before(20, 2)) == ([text[2:20]], [])
+    assert asked.during(lambda: index.upto(20, 2)) == ([text[2:20]], [])
     index = TokenIndex("w " + text[2:], asked.counter, [])
     assert asked.during(lambda: index.count(1, 90)) == ([" " + text[2:90]], [(0, 122)])
     alone = Asked(adds_up=False)
@@ -753,7 +754,7 @@ def test_what_was_counted_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None
     assert sizes == [1, 2, 3, 1, 2, 3]
     sizes.clear()
     for end in (33, 48, 63, 78, 93):
-        assert index.before(end) == tokens(BLOCKS[:end])
+        assert index.upto(end) == tokens(BLOCKS[:end])
         sizes.append(len(index._remembered))
     assert sizes == [1, 2, 3, 1, 2]
     # Up to places that are not safe, however far the last safe one is.
@@ -761,9 +762,9 @@ def test_what_was_counted_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None
     index = TokenIndex(text, asked.counter, [])
     sizes.clear()
     for end in (70, 71, 72, 73):
-        assert asked.during(lambda: index.before(end))[0] == [text[:end]]  # noqa: B023
-        assert asked.during(lambda: index.before(end)) == ([], [])  # noqa: B023
-        assert index.before(end) == tokens(text[:end])
+        assert asked.during(lambda: index.upto(end))[0] == [text[:end]]  # noqa: B023
+        assert asked.during(lambda: index.upto(end)) == ([], [])  # noqa: B023
+        assert index.upto(end) == tokens(text[:end])
         sizes.append(len(index._unsafe))
     assert sizes == [1, 2, 3, 1]
 
@@ -775,23 +776,23 @@ def test_token_ends_are_freed() -> None:
 
     def in_block(number: int) -> list[tuple[int, int]]:
         # Another position each time, since counts are remembered.
-        return asked.during(lambda: index.before(positions.pop()))[1] if not number else []
+        return asked.during(lambda: index.upto(positions.pop()))[1] if not number else []
 
     positions = [*range(17, 230, 15)]
     assert in_block(0) == [(0, 300)]
-    assert asked.during(lambda: index.before(317))[1] == [(300, 600)]
-    assert asked.during(lambda: index.before(617))[1] == [(600, 900)]
+    assert asked.during(lambda: index.upto(317))[1] == [(300, 600)]
+    assert asked.during(lambda: index.upto(617))[1] == [(600, 900)]
     index.release(299)
     assert in_block(0) == []
     index.release(300)
     assert in_block(0) == [(0, 300)]
-    assert asked.during(lambda: index.before(332))[1] == []
+    assert asked.during(lambda: index.upto(332))[1] == []
     index.release(600)
     index.release(600)
-    assert asked.during(lambda: index.before(347))[1] == [(300, 600)]
-    assert asked.during(lambda: index.before(632))[1] == []
+    assert asked.during(lambda: index.upto(347))[1] == [(300, 600)]
+    assert asked.during(lambda: index.upto(632))[1] == []
     for position in range(901):
-        assert index.before(position) == tokens(text[:position])
+        assert index.upto(position) == tokens(text[:position])
 
 
 def test_token_ends_of_a_text_that_is_too_long_for_four_bytes(
@@ -799,7 +800,7 @@ def test_token_ends_of_a_text_that_is_too_long_for_four_bytes(
 ) -> None:
     def kind() -> str:
         index = TokenIndex(BLOCKS, W, [300])
-        assert index.before(32) == 18
+        assert index.upto(32) == 18
         return index._inner[1].typecode  # type: ignore[attr-defined, no-any-return]
 
     assert kind() == "I"

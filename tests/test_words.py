@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
-from chunkast.tokens import Counter, index_of, resolve_counter
+from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
 from chunkast.tokens import words as words_module
 from chunkast.tokens.word_boundaries import boundary_of
 from chunkast.tokens.words import Words
@@ -80,8 +80,10 @@ def test_words_count_as_the_tokenizer_counts_them(
     index = index_of(text, counter, [])
     place = st.integers(0, len(text))
     for _ in range(6):
-        start, end = sorted((data.draw(place), data.draw(place)))
+        start, middle, end = sorted(data.draw(place) for _ in range(3))
         expected = count(text[start:end]) if start < end else 0
+        if NOT_EXACT not in (index.base(start, middle), index.upto(end)):
+            assert index.upto(end) - index.base(start, middle) == expected
         assert index.count(start, end) == expected
         assert index.count_after("A > B\n\n", start, end) == count("A > B\n\n" + text[start:end])
     assert counter.count(text) == count(text)
@@ -164,7 +166,7 @@ class Asked:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.pieces: list[Sequence[str]] = []
-        self.words = Words(r"(?<=\S)(?=\s)", self.count, self.count_pieces)
+        self.words = Words(re.compile(r"(?<=\S)(?=\s)").split, self.count, self.count_pieces)
 
     def count(self, text: str) -> int:
         self.texts.append(text)
@@ -179,11 +181,11 @@ def test_each_piece_is_encoded_once() -> None:
     asked = Asked()
     assert [asked.words.count("ab cd  ef cd") for _ in range(2)] == [9, 9]
     assert (asked.texts, asked.pieces) == (["ab"], [[" cd", "  ef"]])
-    assert asked.words.count_later(" ef cd") == 4
-    assert asked.pieces[1:] == [[" ef"]]
-    assert [asked.words.count(""), asked.words.count_later("")] == [1, 0]
+    assert [asked.words.later(piece) for piece in (" cd", " gh", " gh")] == [2, 2, 2]
+    assert asked.pieces[1:] == [[" gh"]]
+    assert asked.words.count("") == 1
     long = " " + "x" * 64
-    assert [asked.words.count_later(long) for _ in range(2)] == [64, 64]
+    assert [asked.words.later(long) for _ in range(2)] == [64, 64]
     assert asked.pieces[2:] == [[long], [long]]
 
 
@@ -221,10 +223,33 @@ def test_the_index_of_words_counts_ends_alone() -> None:
     assert index.at_most(0, 9) == float("inf")
     assert [index.is_within(0, 280, room) for room in (200, 201)] == [False, True]
     assert index.may_fit(0, 280, 1)
-    # Eight tokens, one in 32 of 240, and what is next to both ends.
-    trusted = index_of(text, Counter("letters", asked.words.count, words=asked.words), [])
-    assert trusted.at_most(0, 280) == 201 + 8 + 201 // 32 + 24 + 2
+    counter = Counter("letters", asked.words.count, words=asked.words)
+    trusted = index_of(text, counter, [])
+    # No token has less than a character of ASCII; one may be put before the text.
+    assert trusted.at_most(0, 280) == 281
     assert trusted.is_near(1, 200)
+    # Eight tokens, one in 32 of 201, and what the pieces at both ends have.
+    assert index_of(text.replace("c", "ç"), counter, []).at_most(0, 280) == 201 + 8 + 201 // 32 + 3
+
+
+def test_long_parts_of_pieces_are_estimated_and_remembered() -> None:
+    asked = Asked()
+    text = f"ab {'x' * 400} cd {'y' * 400}"
+    index = index_of(text, Counter("letters", asked.words.count, words=asked.words), [])
+    at = text.index("cd")
+    asked.texts.clear()
+    # Where such a part is at an end a count is made only if the room is near the estimate.
+    assert index.is_within(10, at, 2_000)
+    assert asked.texts == []
+    assert [index.is_within(10, at, room) for room in (393, 394)] == [False, True]
+    assert asked.texts == [text[10:403]]
+    assert [index.count(10, at), index.count(0, 300)] == [394, 1 + 2 + 297]
+    assert asked.texts == [text[10:403]]
+    assert asked.pieces[1:] == [[" "], [text[2:300]]]
+    assert [index.base(10, at), index.upto(300)] == [NOT_EXACT] * 2
+    # A boundary inside of it is needed for a difference.
+    assert [index.base(0, end) for end in (0, 1, 2)] == [NOT_EXACT, NOT_EXACT, 0]
+    assert index.upto(at + 1) - index.base(0, 2) == index.count(0, at + 1)
 
 
 def starts(text: str) -> Iterator[int]:

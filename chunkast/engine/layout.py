@@ -150,21 +150,28 @@ class Layout:
 
     def count(self, i: int, j: int) -> int:
         """Exactly how many tokens a chunk of the units ``(i, j)`` has."""
+        tokens = self._difference(i, j)
+        return self.index.count(*self.span(i, j)) if tokens == NOT_EXACT else tokens
+
+    def _difference(self, i: int, j: int) -> int:
+        """What :meth:`count` gives, where the index has it as a difference; else ``NOT_EXACT``."""
         base = self._base[i]
         if base == _UNKNOWN:
-            additive = self.index.additive
-            base = self._base[i] = self._exact.get(self.start(i)) if additive else NOT_EXACT
+            base = self._base[i] = self.index.base(self.start(i), self.end(i + 1))
         if base == NOT_EXACT:
-            return self.index.count(*self.span(i, j))
+            return NOT_EXACT
         upto = self._upto[j]
         if upto == _UNKNOWN:
-            upto = self._upto[j] = self.index.before(self.end(j))
-        return max(upto - base, 0)
+            upto = self._upto[j] = self.index.upto(self.end(j))
+        return NOT_EXACT if upto == NOT_EXACT else max(upto - base, 0)
 
     def has_at_most(self, i: int, j: int, room: int) -> bool:
         """Whether a chunk of the units ``(i, j)`` has at most ``room`` tokens."""
         if self.index.estimated:
-            return self.index.is_within(*self.span(i, j), room)
+            tokens = self._difference(i, j)
+            if tokens == NOT_EXACT:
+                return self.index.is_within(*self.span(i, j), room)
+            return tokens <= room
         if self._base[i] == NOT_EXACT and self.index.at_most(self.pos[i], self.pos[j]) <= room:
             return True  # else it would be counted anew for every unit that a piece grows by
         return self.count(i, j) <= room

@@ -138,7 +138,7 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
             return map(itemgetter(0), offsets)
 
         return Counter(name, count, token_starts=token_starts, window=window)
-    words = Words(copy.boundary.pattern, count, _piece_counter(copy, count))
+    words = Words(copy.boundary.split, count, _piece_counter(copy, count))
     return Counter(name, words.count, words=words, window=window)
 
 

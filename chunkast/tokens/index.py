@@ -53,7 +53,7 @@ from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
 from chunkast.tokens.counter import Counter
-from chunkast.tokens.spans import Exact, SpanCounts, remember
+from chunkast.tokens.spans import NOT_EXACT, Exact, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
@@ -207,14 +207,18 @@ class TokenIndex(SpanCounts):
             if first >= end:
                 return self._length(self.text[start:end])
             before = self._before_safe(first)
-        tokens = self.before(end, first) - before
+        tokens = self.upto(end, first) - before
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
         """How many tokens ``before + text[start:end]`` has."""
         return self._counter.count(before + self.text[start:end])
 
-    def before(self, end: int, start: int = 0) -> int:
+    def base(self, start: int, end: int) -> int:  # noqa: ARG002 - for every end
+        """The tokens before ``start`` where these are exact."""
+        return self.exact.get(start) if self.additive else NOT_EXACT
+
+    def upto(self, end: int, start: int = 0) -> int:
         """How many tokens ``text[:end]`` has, for an encoding that is :attr:`additive`.
 
         Less those before a safe position, it is what ``text[position:end]`` has. No text

@@ -80,9 +80,19 @@ class SpanCounts(ABC):
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
 
-    def before(self, end: int, start: int = 0) -> int:
-        """How many tokens ``text[:end]`` has; no text before the safe position ``start`` is looked at."""
-        return self.count(0, end)
+    def base(self, start: int, end: int) -> int:
+        """What is taken from :meth:`upto` for the count of a span from ``start`` to ``end`` or further.
+
+        ``NOT_EXACT`` where nothing is.
+        """
+        return NOT_EXACT
+
+    def upto(self, end: int) -> int:
+        """The tokens before ``end``, for spans whose start has a :meth:`base`.
+
+        ``NOT_EXACT`` where the span has to be counted.
+        """
+        return NOT_EXACT
 
     @abstractmethod
     def estimate(self, position: int) -> int:

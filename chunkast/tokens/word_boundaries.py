@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.tokens.pretokens import CLASSES
@@ -89,12 +89,12 @@ _PATTERNS: Final = frozenset(
 
 
 class Boundary(NamedTuple):
-    """A pattern that matches at boundaries, without width, and a text that has one at its end.
+    """What takes a text apart at its boundaries, and a text that has one at its end.
 
     The latter is before any piece that begins at a boundary, which is not at the text's start.
     """
 
-    pattern: str
+    split: Callable[[str], list[str]]
     before: str
 
 
@@ -114,16 +114,15 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
         if normalizers[0]["handle_chinese_chars"] and not re.search(f"[{_IDEOGRAPHS}]", contents):
             punctuation += _IDEOGRAPHS
-        return Boundary(
-            rf"(?=[{_SPACES}{punctuation}])(?<=[^{_SPACES}])|(?<=[{punctuation}])(?=[^{_SPACES}])",
-            "",
-        )
+        pieces = rf"[{_SPACES}]*(?:[{punctuation}]|[^{_SPACES}{punctuation}]+)|[{_SPACES}]+"
+        return Boundary(re.compile(pieces).findall, "")
     if kinds and kinds[-1] == "ByteLevel" and names in ([], ["NFC"]):
         spaces, ends = _of_pattern(splitters)
         if not spaces:
             return None
         ends += punctuation
-        return Boundary(rf"(?=[{spaces}])(?<=\S)|(?=[{ends}])(?<=[{_ALPHANUMERIC}])", _BEFORE)
+        boundary = rf"(?=[{spaces}])(?<=\S)|(?=[{ends}])(?<=[{_ALPHANUMERIC}])"
+        return Boundary(re.compile(boundary).split, _BEFORE)
     if not all(map(_is_local, normalizers)):
         return None
     if not kinds:
@@ -138,7 +137,7 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     missing = {*_missing(tokenizer), *(token.content[-1] for token in added if "Prepend" in names)}
     visible = "".join(re.escape(each) for each in _VISIBLE if each not in missing)
     after = rf"(?<=[{visible}])|(?<=[^{_NOT_PLAIN}{''.join(map(re.escape, missing))}!-~])"
-    return Boundary(f"(?=[{spaces}])(?:{after})", _BEFORE)
+    return Boundary(re.compile(f"(?=[{spaces}])(?:{after})").split, _BEFORE)
 
 
 def _parts(component: Any) -> Iterator[dict[str, Any]]:

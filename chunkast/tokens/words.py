@@ -8,31 +8,29 @@ encoded once, after a character that it is never joined to, and its count rememb
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, repeat
 from typing import Final
 
 from chunkast.text.source_map import positions_in
 from chunkast.tokens.estimates import EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
-from chunkast.tokens.spans import Exact, remember
+from chunkast.tokens.spans import NOT_EXACT, Exact, remember
 
 __all__ = ("WordIndex", "Words")
 
 # So many characters are taken apart at once.
 _SPLIT_AT_ONCE: Final = 65_536
-# Of boundaries nearer to one another than this not all are kept.
-_MIN_DISTANCE: Final = 32
 # The most pieces whose counts are remembered, and how long they are: longer ones seldom come again.
 _MAX_REMEMBERED_PIECES: Final = 65_536
 _MAX_REMEMBERED_LENGTH: Final = 64
-# The most positions of a document whose counts are remembered.
+# The most spans of a document whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
 
 
 class Words:
-    """Counts texts by the pieces between the matches of ``boundary``, which take no characters.
+    """Counts texts by the pieces between boundaries that ``split`` takes them apart into.
 
     ``count`` gives the tokens of any text, ``count_pieces`` those of pieces that begin at boundaries
     and not at the start of a text.
@@ -40,27 +38,31 @@ class Words:
 
     def __init__(
         self,
-        boundary: str,
+        split: Callable[[str], list[str]],
         count: Callable[[str], int],
         count_pieces: Callable[[Sequence[str]], Iterable[int]],
     ) -> None:
-        self._split = re.compile(boundary).split
-        self._first = RememberedCounts(count).__getitem__
+        self._split = split
         self._count_pieces = count_pieces
         self._known: dict[str, int] = {}
+        self.first = RememberedCounts(count).__getitem__
+        """How many tokens a piece has that begins a text."""
 
     def count(self, text: str) -> int:
         """How many tokens the text has."""
-        return sum(tokens for _, counts in self.counts(text) for tokens in counts)
+        return sum(sum(counts) for _, counts in self.counts(text))
 
-    def count_later(self, text: str) -> int:
-        """How many tokens a text has that begins at a boundary of another."""
-        return sum(self._later(self._split(text))) if text else 0
+    def later(self, piece: str) -> int:
+        """How many tokens a piece has that begins at a boundary of a text."""
+        known = self._known.get(piece)
+        return self._later((piece,))[0] if known is None else known
 
     def counts(self, text: str) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
         """The pieces of a text and their counts, in order, as many at once as are taken apart at once."""
+        if not text:
+            yield ("",), (self.first(""),)
         at, rest, begun = 0, "", False
-        while not begun or at < len(text):
+        while at < len(text):
             # As much again as is left over, so that long pieces are not taken apart too often.
             end = at + max(len(rest), _SPLIT_AT_ONCE)
             pieces = self._split(rest + text[at:end])
@@ -69,58 +71,89 @@ class Words:
             at = end
             if pieces and not begun:
                 begun = True
-                yield pieces[:1], (self._first(pieces[0]),)
+                yield pieces[:1], (self.first(pieces[0]),)
                 del pieces[0]
             yield pieces, self._later(pieces)
 
     def _later(self, pieces: Sequence[str]) -> Sequence[int]:
         """The counts of pieces that do not begin a text; those met before are not encoded."""
         known = self._known
-        new = dict.fromkeys(piece for piece in pieces if piece not in known)
-        if not new:
-            return [*map(known.__getitem__, pieces)]
-        found = dict(zip(new, self._count_pieces([*new]), strict=True))
-        counts = [found[piece] if piece in found else known[piece] for piece in pieces]
+        counts = [*map(known.get, pieces, repeat(NOT_EXACT))]
+        if NOT_EXACT not in counts:
+            return counts
+        each = zip(pieces, counts, strict=True)
+        new = [*dict.fromkeys(piece for piece, count in each if count == NOT_EXACT)]
+        found = dict(zip(new, self._count_pieces(new), strict=True))
         if len(known) + len(found) > _MAX_REMEMBERED_PIECES:
             known.clear()
         known.update(item for item in found.items() if len(item[0]) <= _MAX_REMEMBERED_LENGTH)
-        return counts
+        each = zip(pieces, counts, strict=True)
+        return [found[piece] if count == NOT_EXACT else count for piece, count in each]
 
 
 class WordIndex(EstimateIndex):
-    """Exact token counts of spans of ``text``: those between two boundaries are looked up."""
+    """Token counts of spans of ``text``: those between two boundaries are looked up.
 
-    __slots__ = ("_heads", "_positions", "_tails", "_tokens", "_words")
+    A span begins and ends inside of pieces; only where one of these is long are there estimates.
+    """
+
+    __slots__ = ("_ascii", "_long", "_positions", "_tokens", "_words")
 
     def __init__(self, text: str, words: Words, *, trusted: bool) -> None:
         super().__init__(text, trusted=trusted)
         self._words = words
-        # Some of the boundaries, and the tokens before them.
-        self._positions, self._tokens = _marks(text, words)
+        self._ascii = text.isascii()
+        # The boundaries with the text's ends, and the tokens before each.
+        keep = positions_in(text, len(text))
+        self._positions, self._tokens = keep((0,)), keep((0,))
+        for pieces, counts in words.counts(text):
+            self._positions.extend(accumulate(map(len, pieces), initial=self._positions.pop()))
+            self._tokens.extend(accumulate(counts, initial=self._tokens.pop()))
         self.exact = Exact((0, len(text)), (0, self._tokens[-1]))
-        # The tokens from a position up to the first boundary after it, and up to one from the last.
-        self._heads: dict[int, int] = {}
-        self._tails: dict[int, int] = {}
+        # The tokens of long parts of pieces, by whether they begin a text, and their ends.
+        self._long: dict[tuple[bool, int, int], int] = {}
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
+        if start >= end:
+            return 0
         first = bisect_right(self._positions, start)
-        if start >= end or self._positions[first] > end:
-            return super().count(start, end)
+        stop = self._positions[first]
+        if stop >= end:
+            return self._part(start, end, begins=True)
         last = bisect_right(self._positions, end, first) - 1
-        tail = self._tails.get(end)
-        if tail is None:
-            tail = self._words.count_later(self.text[self._positions[last] : end])
-            remember(self._tails, end, tail, _MAX_REMEMBERED)
-        return self._head(start, first) + self._tokens[last] - self._tokens[first] + tail
+        tokens = self._part(start, stop, begins=True) + self._tokens[last] - self._tokens[first]
+        at = self._positions[last]
+        return tokens + self._part(at, end, begins=False) if at < end else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
         """How many tokens ``before + text[start:end]`` has."""
         first = bisect_right(self._positions, start)
-        if not before or start >= end or self._positions[first] > end:
+        if not before or start >= end or self._positions[first] >= end:
             return self._words.count(before + self.text[start:end])
-        head = self._words.count(before + self.text[start : self._positions[first]])
-        return head + self.count(start, end) - self._head(start, first)
+        stop = self._positions[first]
+        tokens = self._words.count(before + self.text[start:stop]) + self.count(start, end)
+        return tokens - self._part(start, stop, begins=True)
+
+    def base(self, start: int, end: int) -> int:
+        """What :meth:`upto` counts too many for spans from ``start`` to ``end`` or further."""
+        first = bisect_right(self._positions, start)
+        if start >= end or self._positions[first] > end:
+            return NOT_EXACT
+        stop = self._positions[first]
+        if stop - start > _MAX_REMEMBERED_LENGTH:
+            return NOT_EXACT
+        # Less than none at the text's start, where a part may have more tokens than the whole.
+        return max(self._tokens[first] - self._words.first(self.text[start:stop]), NOT_EXACT)
+
+    def upto(self, end: int) -> int:
+        """How many tokens lie before ``end``, of a text that has a boundary there or earlier."""
+        last = bisect_right(self._positions, end) - 1
+        at = self._positions[last]
+        if end - at > _MAX_REMEMBERED_LENGTH:
+            return NOT_EXACT
+        tokens = self._tokens[last]
+        return tokens + self._words.later(self.text[at:end]) if at < end else tokens
 
     def estimate(self, position: int) -> int:
         """About how many tokens lie before ``position``; exact at a boundary."""
@@ -141,32 +174,36 @@ class WordIndex(EstimateIndex):
             more += self._tokens[first] - self._tokens[first - 1]
         return super().margin(start, end, tokens) + more
 
-    def _head(self, start: int, first: int) -> int:
-        """The tokens from a position up to the first boundary after it, by its number."""
-        head = self._heads.get(start)
-        if head is None:
-            head = self._words.count(self.text[start : self._positions[first]])
-            remember(self._heads, start, head, _MAX_REMEMBERED)
-        return head
+    def at_most(self, start: int, end: int) -> float:
+        """What ``count(start, end)`` is likely to be below; infinite where that does not suffice."""
+        # A token of ASCII has a character or more, but for a space put before the text.
+        chars = end - start + 1
+        return chars if self._ascii and self._trusted else super().at_most(start, end)
 
+    def is_within(self, start: int, end: int, room: int) -> bool:
+        """Whether ``text[start:end]`` has at most ``room`` tokens, as far as estimates tell."""
+        if self._is_short(start, end):
+            return self.count(start, end) <= room
+        return super().is_within(start, end, room)
 
-def _marks(text: str, words: Words) -> tuple[Sequence[int], Sequence[int]]:
-    """Boundaries of a text with its ends, and the tokens before each."""
-    keep = positions_in(text, len(text))
-    positions, tokens = keep((0,)), keep((0,))
-    at = before = 0
-    for pieces, counts in words.counts(text):
-        for piece, count in zip(pieces, counts, strict=True):
-            # So that an edit moves few of them.
-            if piece.startswith(("\n", "\r")) and positions[-1] < at:
-                positions.append(at)
-                tokens.append(before)
-            at += len(piece)
-            before += count
-            if at - positions[-1] >= _MIN_DISTANCE:
-                positions.append(at)
-                tokens.append(before)
-    if positions[-1] != at or len(positions) == 1:
-        positions.append(at)
-        tokens.append(before)
-    return positions, tokens
+    def is_near(self, start: int, end: int) -> bool:
+        """Whether the estimate of a span is as near its count as :meth:`is_within` takes it for."""
+        if self.count(start, end) > self.at_most(start, end):
+            return False
+        return self._is_short(start, end) or super().is_near(start, end)
+
+    def _is_short(self, start: int, end: int) -> bool:
+        """Whether no long part of a piece is at either end, so that a count takes little time."""
+        return NOT_EXACT not in (self.base(start, end), self.upto(end))
+
+    def _part(self, start: int, end: int, *, begins: bool) -> int:
+        """The tokens of a part of a piece: from its start, or one that ``begins`` a text."""
+        count = self._words.first if begins else self._words.later
+        if end - start <= _MAX_REMEMBERED_LENGTH:
+            return count(self.text[start:end])
+        key = begins, start, end
+        known = self._long.get(key)
+        if known is None:
+            known = count(self.text[start:end])
+            remember(self._long, key, known, _MAX_REMEMBERED)
+        return known

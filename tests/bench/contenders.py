@@ -194,7 +194,7 @@ def chonkie_rules(module: Any) -> Any:
 
 
 def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
-    ordinary = _without_special_tokens(encoding)
+    ordinary = without_special_tokens(encoding)
     rules = chonkie_rules(module)
     made = module.RecursiveChunker(tokenizer=ordinary, chunk_size=budget - overlap, rules=rules)
     refine = (
@@ -213,7 +213,7 @@ def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunc
 
 
 @cache
-def _without_special_tokens(encoding: str) -> Any:
+def without_special_tokens(encoding: str) -> Any:
     """The encoding for those who call ``encode``, which refuses text like ``<|endoftext|>``.
 
     One for all rounds: it remembers no text, and is slow to make.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from statistics import median
@@ -18,7 +19,7 @@ from unittest.mock import patch
 
 from chunkast import Chunker
 from chunkast.tokens import encoder_note, resolve_counter
-from tests.bench.contenders import chonkie_rules
+from tests.bench.contenders import chonkie_rules, without_special_tokens
 from tests.bench.retrieval.rankers import minilm_tokenizer
 from tests.bench.tables import Cell, Setting, Table
 
@@ -36,6 +37,14 @@ _TRAINED = {
     "Unigram, XLM-R's kind": "unigram",
     "BPE with marked spaces, Llama 2's kind": "bpe of marked words",
 }
+# What is loaded for a text is not charged to the first one that is measured.
+_LOADS = (
+    "# Title\n\n"
+    + "Some words of a text, and of what is loaded for it. “Ja”, 中文。 " * 200
+    + "\n\n```python\n"
+    + "def name():\n    return 1\n\n\n" * 200
+    + "```\n"
+)
 _PEERS = ("semantic-text-splitter", "semchunk", "chonkie")
 
 Cut = Callable[[str], Sequence[str]]
@@ -53,12 +62,12 @@ class _Encoder:
         """Chunkers of a fresh make by name, those that are installed."""
         if self.given == setting.encoding:
             with patch("chunkast.tokens.resolve.by_fast_encoder", lambda _, others, _table: others):
-                yield "chunkast", _own(resolve_counter(_loaded(self.given)))
+                yield from _own("chunkast", _loaded(self.given))
             if encoder_note().startswith("toktok"):
                 with patch("chunkast.tokens.fast._WORTH_LOADING", 0):
-                    yield "chunkast[fast]", _own(resolve_counter(_loaded(self.given)))
+                    yield from _own("chunkast[fast]", _loaded(self.given))
         else:
-            yield "chunkast", _own(resolve_counter(self.given))
+            yield from _own("chunkast", self.given)
         for peer in _PEERS:
             try:
                 yield f"{peer} {version(peer)}", getattr(self, f"_{peer.split('-')[0]}")()
@@ -81,7 +90,7 @@ class _Encoder:
 
     def _chonkie(self) -> Cut:
         module = import_module("chonkie")
-        given = _loaded(self.given) if isinstance(self.given, str) else self.given
+        given = without_special_tokens(self.given) if isinstance(self.given, str) else self.given
         rules = chonkie_rules(module)
         made = module.RecursiveChunker(tokenizer=given, chunk_size=_BUDGET, rules=rules)
         return lambda text: [chunk.text for chunk in made.chunk(text)]
@@ -92,10 +101,19 @@ def _loaded(name: str) -> Any:
     return import_module("tiktoken").get_encoding(name)
 
 
-def _own(counter: Any) -> Cut:
-    with patch("chunkast.chunker.resolve_counter", lambda *_, **__: counter):
-        chunker = Chunker(max_tokens=_BUDGET)
-    return lambda text: [chunk.embed_text for chunk in chunker.chunk(text)]
+def _own(name: str, given: Any) -> Iterator[tuple[str, Cut]]:
+    """The defaults, and what the peers do: no overlap, and no context.
+
+    Each has a counter of its own, which remembers no words of the other's.
+    """
+
+    def cut(chunker: Chunker, text: str) -> Sequence[str]:
+        return [chunk.embed_text for chunk in chunker.chunk(text)]
+
+    with patch("chunkast.chunker.resolve_counter", lambda *_, **__: resolve_counter(given)):
+        yield name, partial(cut, Chunker(max_tokens=_BUDGET))
+        bare = Chunker(max_tokens=_BUDGET, overlap=0, context="none")
+        yield f"{name}, no overlap or context", partial(cut, bare)
 
 
 def run(setting: Setting) -> Iterator[Table]:
@@ -161,7 +179,7 @@ def _rows(
         turns = [("one encoding", encoder.encode), *encoder.chunkers(setting)]
         spent = dict.fromkeys((name for name, _ in turns), 0.0)
         for _, cut in turns:
-            cut("# Title\n\n" + "Some words of a text, and of what is loaded for it. " * 200)
+            cut(_LOADS)
         for text in texts:
             for name, cut in turns:
                 before = process_time()
