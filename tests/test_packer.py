@@ -279,11 +279,12 @@ def test_what_fits_in_any_case_is_not_counted() -> None:
         counted.append(text)
         return tokens(text)
 
-    layout = row([2, 3, 4, 5], 99, counter=replace(W, count=count))
+    units = ["w " * size + "\n\n" for size in (2, 30, 40, 5)]
+    layout = row(units, 99, counter=replace(W, count=count))
     counted.clear()
-    assert layout.within(1, 3, 7 + TRIMMED)
+    assert layout.within(1, 3, 70 + TRIMMED)
     assert not counted
-    assert layout.within(1, 3, 7 + TRIMMED - 1)
+    assert layout.within(1, 3, 70 + TRIMMED - 1)
     assert counted
     # Nor is what has fewer characters, where no count is known to begin with.
     layout = row(
@@ -295,7 +296,9 @@ def test_what_fits_in_any_case_is_not_counted() -> None:
     assert layout.count(1, 2) == 40
     counted.clear()
     assert layout.has_at_most(1, 3, 161)
+    assert layout.surely_within(1, 3, 161)
     assert not counted
+    assert not layout.surely_within(1, 3, 160)
     assert layout.has_at_most(1, 3, 160)
     assert counted
 
@@ -306,6 +309,8 @@ def test_sums_tell_what_fits_where_nothing_comes_after_it() -> None:
         assert layout.surely_within(i, j, size + TRIMMED)
         assert not layout.surely_within(i, j, size + TRIMMED - 1)
     assert not row([9, 10, 10], 99, suffix=lambda _: 9).surely_within(0, 1, 99)
+    assert not row([9, 10, 10], 99, replaced={0: "w"}).surely_within(0, 1, 99)
+    # Of another's counter nothing is sure.
     assert not row([9, 10, 10], 99, counter=W_ALONE).surely_within(0, 1, 99)
 
 

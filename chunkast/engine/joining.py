@@ -30,6 +30,7 @@ _SAMPLE: Final = 20
 # is by powers of two (so that pieces alike pair up, and none grows by one each time). What is
 # beyond the bits of a part is equal to its highest value.
 _RANK_BITS, _SIZE_BITS, _HASH_BITS, _UNION_BITS = 18, 20, 20, 6
+_BELOW_SIZE: Final = _HASH_BITS + _UNION_BITS
 _LAST_RANK: Final = (1 << _RANK_BITS) - 1
 _LARGEST: Final = (1 << _SIZE_BITS) - 1
 
@@ -82,8 +83,10 @@ def joined(
 
 def _key(fixed: int, before: int, after: int) -> int:
     """The key of a boundary between pieces of ``before`` and ``after`` tokens."""
-    smaller = min(before, after, _LARGEST)
-    return fixed + (smaller << _HASH_BITS + _UNION_BITS) + (before + after).bit_length()
+    # Comparisons in place of a call, for every boundary.
+    smaller = before if before < after else after  # noqa: FURB136
+    smaller = smaller if smaller < _LARGEST else _LARGEST  # noqa: FURB136
+    return fixed + (smaller << _BELOW_SIZE) + (before + after).bit_length()
 
 
 def _kept(bounds: Sequence[int], upper: Sequence[int]) -> Iterator[int]:
@@ -109,14 +112,12 @@ def _fixed_parts(
     rank = {kind: min(number, _LAST_RANK) for number, kind in enumerate(order)}
     ranks = map(rank.__getitem__, zip(depths, scores, strict=True))
     text = layout.text
+    samples = (text[at : at + _SAMPLE] for at in map(layout.pos.__getitem__, bounds))
+    hashes = map(crc32, map(str.encode if text.isascii() else encode, samples))
     return array(
         "Q",
         (
-            (
-                rank << _SIZE_BITS + _HASH_BITS
-                | crc32(encode(text[at : at + _SAMPLE])) >> 32 - _HASH_BITS
-            )
-            << _UNION_BITS
-            for rank, at in zip(ranks, map(layout.pos.__getitem__, bounds), strict=True)
+            (rank << _SIZE_BITS + _HASH_BITS | hash_ >> 32 - _HASH_BITS) << _UNION_BITS
+            for rank, hash_ in zip(ranks, hashes, strict=True)
         ),
     )

@@ -148,32 +148,31 @@ class Layout:
         start = self.start(i)
         return start, max(start, self.end(j))
 
-    def count(self, i: int, j: int) -> int:
-        """Exactly how many tokens a chunk of the units ``(i, j)`` has."""
-        tokens = self._difference(i, j)
-        return self.index.count(*self.span(i, j)) if tokens == NOT_EXACT else tokens
+    def count(self, i: int, j: int, *, known: bool = False) -> int:
+        """Exactly how many tokens a chunk of the units ``(i, j)`` has.
 
-    def _difference(self, i: int, j: int) -> int:
-        """What :meth:`count` gives, where the index has it as a difference; else ``NOT_EXACT``."""
+        ``NOT_EXACT`` where only what is ``known`` is asked for and its text has to be counted.
+        """
         base = self._base[i]
         if base == _UNKNOWN:
-            base = self._base[i] = self.index.base(self.start(i), self.end(i + 1))
-        if base == NOT_EXACT:
-            return NOT_EXACT
-        upto = self._upto[j]
-        if upto == _UNKNOWN:
-            upto = self._upto[j] = self.index.upto(self.end(j))
-        return NOT_EXACT if upto == NOT_EXACT else max(upto - base, 0)
+            base = self._base[i] = self.index.base(self.start(i), self.pos[i + 1])
+        if base != NOT_EXACT:
+            upto = self._upto[j]
+            if upto == _UNKNOWN:
+                upto = self._upto[j] = self.index.upto(self.end(j))
+            if upto != NOT_EXACT:
+                return max(upto - base, 0)
+        return NOT_EXACT if known else self.index.count(*self.span(i, j))
 
     def has_at_most(self, i: int, j: int, room: int) -> bool:
         """Whether a chunk of the units ``(i, j)`` has at most ``room`` tokens."""
+        if self._is_short(i, j, room):
+            return True
         if self.index.estimated:
-            tokens = self._difference(i, j)
+            tokens = self.count(i, j, known=True)
             if tokens == NOT_EXACT:
                 return self.index.is_within(*self.span(i, j), room)
             return tokens <= room
-        if self._base[i] == NOT_EXACT and self.index.at_most(self.pos[i], self.pos[j]) <= room:
-            return True  # else it would be counted anew for every unit that a piece grows by
         return self.count(i, j) <= room
 
     def context(self, i: int) -> int:
@@ -184,9 +183,16 @@ class Layout:
         return known
 
     def surely_within(self, i: int, j: int, room: int) -> bool:
-        """Whether sums alone tell that ``(i, j)`` is within ``room`` tokens."""
+        """Whether ``(i, j)`` is within ``room`` tokens by sums or its length alone."""
         sums = self._all_sums
-        return bool(sums) and sums[j] - sums[i] + TRIMMED <= room
+        if sums:
+            return sums[j] - sums[i] + TRIMMED <= room
+        alone = self._suffix_tokens is None and self._replaced is None
+        return alone and self._is_short(i, j, room)
+
+    def _is_short(self, i: int, j: int, room: int) -> bool:
+        """Whether the text of ``(i, j)`` has so few characters that it has at most ``room`` tokens."""
+        return (self.pos[j] - self.pos[i]) * self.index.most_per_character <= room
 
     def fits(self, i: int, j: int, reserve: int = 0) -> bool:
         """Whether ``(i, j)`` fits the budget with its context and ``reserve`` tokens more."""

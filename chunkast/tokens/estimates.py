@@ -41,6 +41,7 @@ class EstimateIndex(SpanCounts):
         self.text = text
         self.additive = False
         self.estimated = True
+        self.most_per_character = math.inf
         self._trusted = trusted
         self._counts: dict[tuple[int, int], int] = {}
 

@@ -10,7 +10,7 @@ surrogates, and every text with any other version.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import accumulate
@@ -72,11 +72,11 @@ def encoder_note() -> str:
 
 
 def by_fast_encoder(
-    encoding: tiktoken.Encoding, others: CountFunctions, characters: Callable[[], Sequence[int]]
+    encoding: tiktoken.Encoding, others: CountFunctions, characters: Callable[[int], int]
 ) -> CountFunctions:
     """The faster functions, where they are known to give what ``others`` give.
 
-    ``characters()`` are how many characters each token begins.
+    ``characters(token)`` is how many characters a token begins.
     """
     known = import_module("tiktoken.registry").ENCODINGS
     if encoding.name not in BUNDLED or known.get(encoding.name) is not encoding:
@@ -90,9 +90,7 @@ def by_fast_encoder(
 class _Fast:
     """The functions of the faster encoder, which is loaded once it is worth it."""
 
-    def __init__(
-        self, name: str, others: CountFunctions, characters: Callable[[], Sequence[int]]
-    ) -> None:
+    def __init__(self, name: str, others: CountFunctions, characters: Callable[[int], int]) -> None:
         self._name = name
         self._others = others
         self._characters = characters
@@ -121,6 +119,6 @@ class _Fast:
             return self._others.token_ends(text, start)
         # Four bytes a token; one thread.
         tokens = memoryview(self._encoder.encode_batch([text], 1)[0]).cast("I")
-        ends = accumulate(map(self._characters().__getitem__, tokens), initial=start)
+        ends = accumulate(map(self._characters, tokens), initial=start)
         next(ends)
         return ends

@@ -96,7 +96,6 @@ class TokenIndex(SpanCounts):
         "_released",
         "_remembered",
         "_slash",
-        "_tokens_per_character",
         "_unsafe",
     )
 
@@ -117,7 +116,7 @@ class TokenIndex(SpanCounts):
         self._inner: dict[int, Sequence[int]] = {}
         self._released = 0
         # How many tokens a character may have: no token of an encoding is empty.
-        self._tokens_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
+        self.most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
         keep = positions_in(text, len(self._checkpoints))
         spans = map(slice, self._checkpoints, self._checkpoints[1:])
@@ -191,7 +190,7 @@ class TokenIndex(SpanCounts):
 
     def at_most(self, start: int, end: int) -> float:
         """An upper bound of ``count(start, end)`` without counting; infinite where there is none."""
-        return (end - start) * self._tokens_per_character
+        return (end - start) * self.most_per_character
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""

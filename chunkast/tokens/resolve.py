@@ -8,7 +8,7 @@ ordinary text. Hugging Face tokenizers, any object with an ``encode`` method and
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 from os import PathLike
@@ -110,25 +110,28 @@ def _named(name: str, allow_download: bool) -> Counter:
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
-@lru_cache(maxsize=4)
-def _characters(encoding: tiktoken.Encoding) -> Sequence[int]:
-    """How many characters each token begins."""
-    found = [0] * encoding.n_vocab
-    for token, rank in encoding._mergeable_ranks.items():  # noqa: SLF001 - there is no public way
+class _Characters(dict[int, int]):
+    """How many characters each token begins, by its number: those that have come so far."""
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._bytes = encoding.decode_single_token_bytes
+
+    def __missing__(self, token: int) -> int:
         # The bytes that begin a character; a token may consist of the others alone.
-        found[rank] = len(token.translate(None, _CONTINUATION))
-    return found
+        characters = self[token] = len(self._bytes(token).translate(None, _CONTINUATION))
+        return characters
 
 
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     encode = encoder(encoding)
+    characters = _Characters(encoding).__getitem__
 
     def token_ends(text: str, start: int) -> Iterator[int]:
-        ends = accumulate(map(_characters(encoding).__getitem__, encode(text)), initial=start)
+        ends = accumulate(map(characters, encode(text)), initial=start)
         next(ends)
         return ends
 
     functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
-    functions = by_fast_encoder(encoding, functions, lambda: _characters(encoding))
+    functions = by_fast_encoder(encoding, functions, characters)
     proven = encoding.name in _PROVEN_PATTERNS
     return Counter(encoding.name, functions.count, functions.token_ends if proven else None)

@@ -67,13 +67,15 @@ class SpanCounts(ABC):
     ``additive``: whether estimates are sums of exact counts, off by a few tokens at the most.
     ``estimated``: whether estimates are exact nowhere but at the text's ends.
     ``exact``: where estimates are exact without counting, and their values.
+    ``most_per_character``: no span has more tokens than that for each of its characters.
     """
 
-    __slots__ = ("additive", "estimated", "exact", "text")
+    __slots__ = ("additive", "estimated", "exact", "most_per_character", "text")
 
     additive: bool
     estimated: bool
     exact: Exact
+    most_per_character: float
     text: str
 
     @abstractmethod
@@ -81,9 +83,10 @@ class SpanCounts(ABC):
         """Exactly how many tokens ``text[start:end]`` has."""
 
     def base(self, start: int, end: int) -> int:
-        """What is taken from :meth:`upto` for the count of a span from ``start`` to ``end`` or further.
+        """What is taken from :meth:`upto` for the count of a span that begins at ``start``.
 
-        ``NOT_EXACT`` where nothing is.
+        The span ends at ``end``, less white space there, or further on. ``NOT_EXACT`` where no
+        such number is known.
         """
         return NOT_EXACT
 

@@ -14,6 +14,7 @@ from itertools import accumulate, repeat
 from typing import Final
 
 from chunkast.text.source_map import positions_in
+from chunkast.text.spans import content_end
 from chunkast.tokens.estimates import EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
 from chunkast.tokens.spans import NOT_EXACT, Exact, remember
@@ -103,6 +104,8 @@ class WordIndex(EstimateIndex):
         super().__init__(text, trusted=trusted)
         self._words = words
         self._ascii = text.isascii()
+        if self._ascii and trusted:
+            self.most_per_character = 2  # of a text of one: see ``at_most``
         # The boundaries with the text's ends, and the tokens before each.
         keep = positions_in(text, len(text))
         self._positions, self._tokens = keep((0,)), keep((0,))
@@ -136,12 +139,11 @@ class WordIndex(EstimateIndex):
         return tokens - self._part(start, stop, begins=True)
 
     def base(self, start: int, end: int) -> int:
-        """What :meth:`upto` counts too many for spans from ``start`` to ``end`` or further."""
+        """What is taken from :meth:`upto` for the count of a span that begins at ``start``."""
         first = bisect_right(self._positions, start)
-        if start >= end or self._positions[first] > end:
-            return NOT_EXACT
-        stop = self._positions[first]
-        if stop - start > _MAX_REMEMBERED_LENGTH:
+        stop = self._positions[min(first, len(self._positions) - 1)]
+        near = start < stop <= start + _MAX_REMEMBERED_LENGTH
+        if not near or stop > content_end(self.text, start, end):
             return NOT_EXACT
         # Less than none at the text's start, where a part may have more tokens than the whole.
         return max(self._tokens[first] - self._words.first(self.text[start:stop]), NOT_EXACT)
