@@ -48,6 +48,9 @@ def joined(
     last = len(bounds) - 1
     if last < 2:
         return list(bounds)
+    if last == 2:
+        first, middle, end = bounds
+        return [first, end] if joins(first, middle, end) else [first, middle, end]
     keep = positions_in(layout.text, last)
     sums = keep(map(layout.before.__getitem__, bounds))
     sizes = keep(map(sub, sums[1:], sums))
