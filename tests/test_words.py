@@ -252,6 +252,15 @@ def test_long_parts_of_pieces_are_estimated_and_remembered() -> None:
     assert index.upto(at + 1) - index.base(0, 2) == index.count(0, at + 1)
 
 
+def test_a_boundary_in_the_white_space_at_an_end_is_none_of_the_span() -> None:
+    words = Words(
+        re.compile("(?=c)").split, letters, lambda pieces: [letters(piece) - 1 for piece in pieces]
+    )
+    index = index_of("aab  cd", Counter("letters", words.count, words=words), [])
+    assert [index.base(1, end) for end in (5, 6)] == [NOT_EXACT, 1]
+    assert index.upto(6) - index.base(1, 6) == index.count(1, 6) == letters("ab  c")
+
+
 def starts(text: str) -> Iterator[int]:
     return (match.start() for match in re.finditer(r"\S+", text))
 
