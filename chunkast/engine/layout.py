@@ -64,7 +64,6 @@ class Layout:
         self.score = [0.0, *[point.score for point in inner], 0.0]
         self.kind = ["", *[point.kind for point in inner], ""]
         self.units = len(self.pos) - 1
-        self._exact = index.exact
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
         self._frame_tokens = frame_tokens
@@ -95,7 +94,7 @@ class Layout:
         """
         if self.index.estimated:
             return keep(map(self.index.estimate, self.pos))
-        starts = keep(self._exact.each(self.pos))
+        starts = keep(self.index.exact.each(self.pos))
         if self.index.additive and self._replaced is None:
             self._sums = starts
         if NOT_EXACT not in starts:

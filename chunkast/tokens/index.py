@@ -188,10 +188,6 @@ class TokenIndex(SpanCounts):
         tokens = self._prefix[slot + 1] - self._prefix[slot]
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
-    def at_most(self, start: int, end: int) -> float:
-        """An upper bound of ``count(start, end)`` without counting; infinite where there is none."""
-        return (end - start) * self.most_per_character
-
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
         if start >= end:

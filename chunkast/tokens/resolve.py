@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
@@ -110,21 +110,13 @@ def _named(name: str, allow_download: bool) -> Counter:
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
-class _Characters(dict[int, int]):
-    """How many characters each token begins, by its number: those that have come so far."""
-
-    def __init__(self, encoding: tiktoken.Encoding) -> None:
-        self._bytes = encoding.decode_single_token_bytes
-
-    def __missing__(self, token: int) -> int:
-        # The bytes that begin a character; a token may consist of the others alone.
-        characters = self[token] = len(self._bytes(token).translate(None, _CONTINUATION))
-        return characters
-
-
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     encode = encoder(encoding)
-    characters = _Characters(encoding).__getitem__
+
+    @cache
+    def characters(token: int) -> int:
+        # The bytes that begin a character; a token may consist of the others alone.
+        return len(encoding.decode_single_token_bytes(token).translate(None, _CONTINUATION))
 
     def token_ends(text: str, start: int) -> Iterator[int]:
         ends = accumulate(map(characters, encode(text)), initial=start)

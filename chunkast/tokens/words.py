@@ -8,6 +8,7 @@ encoded once, after a character that it is never joined to, and its count rememb
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, repeat
@@ -21,7 +22,7 @@ from chunkast.tokens.spans import NOT_EXACT, Exact, remember
 
 __all__ = ("WordIndex", "Words")
 
-# So many characters are taken apart at once.
+# At most this many characters are taken apart at once, but for a longer piece.
 _SPLIT_AT_ONCE: Final = 65_536
 # The most pieces whose counts are remembered, and how long they are: longer ones seldom come again.
 _MAX_REMEMBERED_PIECES: Final = 65_536
@@ -98,13 +99,12 @@ class WordIndex(EstimateIndex):
     A span begins and ends inside of pieces; only where one of these is long are there estimates.
     """
 
-    __slots__ = ("_ascii", "_long", "_positions", "_tokens", "_words")
+    __slots__ = ("_positions", "_tails", "_tokens", "_words")
 
     def __init__(self, text: str, words: Words, *, trusted: bool) -> None:
         super().__init__(text, trusted=trusted)
         self._words = words
-        self._ascii = text.isascii()
-        if self._ascii and trusted:
+        if trusted and text.isascii():
             self.most_per_character = 2  # of a text of one: see ``at_most``
         # The boundaries with the text's ends, and the tokens before each.
         keep = positions_in(text, len(text))
@@ -113,8 +113,8 @@ class WordIndex(EstimateIndex):
             self._positions.extend(accumulate(map(len, pieces), initial=self._positions.pop()))
             self._tokens.extend(accumulate(counts, initial=self._tokens.pop()))
         self.exact = Exact((0, len(text)), (0, self._tokens[-1]))
-        # The tokens of long parts of pieces, by whether they begin a text, and their ends.
-        self._long: dict[tuple[bool, int, int], int] = {}
+        # The tokens of long parts of pieces from the boundary before them, by their ends.
+        self._tails: dict[int, int] = {}
 
     def count(self, start: int, end: int) -> int:
         """Exactly how many tokens ``text[start:end]`` has."""
@@ -123,11 +123,11 @@ class WordIndex(EstimateIndex):
         first = bisect_right(self._positions, start)
         stop = self._positions[first]
         if stop >= end:
-            return self._part(start, end, begins=True)
+            return self._head(start, end)
         last = bisect_right(self._positions, end, first) - 1
-        tokens = self._part(start, stop, begins=True) + self._tokens[last] - self._tokens[first]
+        tokens = self._head(start, stop) + self._tokens[last] - self._tokens[first]
         at = self._positions[last]
-        return tokens + self._part(at, end, begins=False) if at < end else tokens
+        return tokens + self._tail(at, end) if at < end else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
         """How many tokens ``before + text[start:end]`` has."""
@@ -136,7 +136,7 @@ class WordIndex(EstimateIndex):
             return self._words.count(before + self.text[start:end])
         stop = self._positions[first]
         tokens = self._words.count(before + self.text[start:stop]) + self.count(start, end)
-        return tokens - self._part(start, stop, begins=True)
+        return tokens - self._head(start, stop)
 
     def base(self, start: int, end: int) -> int:
         """What is taken from :meth:`upto` for the count of a span that begins at ``start``."""
@@ -179,33 +179,39 @@ class WordIndex(EstimateIndex):
     def at_most(self, start: int, end: int) -> float:
         """What ``count(start, end)`` is likely to be below; infinite where that does not suffice."""
         # A token of ASCII has a character or more, but for a space put before the text.
-        chars = end - start + 1
-        return chars if self._ascii and self._trusted else super().at_most(start, end)
+        if self.most_per_character < math.inf:
+            return end - start + 1
+        return super().at_most(start, end)
 
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Whether ``text[start:end]`` has at most ``room`` tokens, as far as estimates tell."""
-        if self._is_short(start, end):
-            return self.count(start, end) <= room
-        return super().is_within(start, end, room)
+        tokens = self._difference(start, end)
+        return super().is_within(start, end, room) if tokens == NOT_EXACT else tokens <= room
 
     def is_near(self, start: int, end: int) -> bool:
         """Whether the estimate of a span is as near its count as :meth:`is_within` takes it for."""
         if self.count(start, end) > self.at_most(start, end):
             return False
-        return self._is_short(start, end) or super().is_near(start, end)
+        return self._difference(start, end) != NOT_EXACT or super().is_near(start, end)
 
-    def _is_short(self, start: int, end: int) -> bool:
-        """Whether no long part of a piece is at either end, so that a count takes little time."""
-        return NOT_EXACT not in (self.base(start, end), self.upto(end))
+    def _difference(self, start: int, end: int) -> int:
+        """What ``count(start, end)`` gives; ``NOT_EXACT`` where a long part of a piece is at an end."""
+        base = self.base(start, end)
+        upto = NOT_EXACT if base == NOT_EXACT else self.upto(end)
+        return NOT_EXACT if upto == NOT_EXACT else upto - base
 
-    def _part(self, start: int, end: int, *, begins: bool) -> int:
-        """The tokens of a part of a piece: from its start, or one that ``begins`` a text."""
-        count = self._words.first if begins else self._words.later
+    def _head(self, start: int, end: int) -> int:
+        """The tokens of a part of a piece that begins a text."""
         if end - start <= _MAX_REMEMBERED_LENGTH:
-            return count(self.text[start:end])
-        key = begins, start, end
-        known = self._long.get(key)
+            return self._words.first(self.text[start:end])
+        return super().count(start, end)
+
+    def _tail(self, start: int, end: int) -> int:
+        """The tokens of the part of a piece from the boundary at ``start``."""
+        if end - start <= _MAX_REMEMBERED_LENGTH:
+            return self._words.later(self.text[start:end])
+        known = self._tails.get(end)
         if known is None:
-            known = count(self.text[start:end])
-            remember(self._long, key, known, _MAX_REMEMBERED)
+            known = self._words.later(self.text[start:end])
+            remember(self._tails, end, known, _MAX_REMEMBERED)
         return known
