@@ -30,6 +30,7 @@ from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import dialects, parser
 from chunkast.markdown.fast.blocks import FastBlocks
+from chunkast.markdown.signs import Signs
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
@@ -485,3 +486,12 @@ def test_an_analysis_serves_chunkers_without_its_heuristics() -> None:
     chunks = Chunker(max_tokens=100, overlap=0).chunk(analysis)
     same = Chunker(max_tokens=100, overlap=0, heuristics=[scissors]).chunk(PAPER)
     assert chunks == same
+
+
+@given(
+    st.text(alphabet="<ta/TABLEbl\n é", max_size=40),
+    st.sampled_from([("table", "TABLE"), ("a",), ("/",)]),
+)
+def test_signs_tell_exactly_what_is_opened(text: str, names: tuple[str, ...]) -> None:
+    signs = Signs(text, html=False, tables=False)
+    assert signs.may_open(*names) == any(f"<{name}" in text for name in names)

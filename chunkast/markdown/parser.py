@@ -17,10 +17,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.dialects import Arrange, Read, dialects_of
 from chunkast.markdown.fast import DRAIN, TREE, accelerate, parser_note
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.inline import normalize_label
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts, parseable, positions_in
@@ -70,6 +71,14 @@ def _parser(extensions: frozenset[str]) -> MarkdownIt:
     return md
 
 
+@lru_cache(maxsize=32)
+def _steps(extensions: frozenset[str]) -> tuple[tuple[Read, ...], tuple[Arrange, ...]]:
+    """What dialects change of a text before the parse, and of its tree after it."""
+    dialects = dialects_of(extensions)
+    arranges = dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange)
+    return tuple(dialect.read for dialect in dialects if dialect.read), tuple(arranges)
+
+
 _LINE_END = re.compile(r"\r\n?")
 
 
@@ -103,12 +112,11 @@ def parse_document(
     starts = _line_starts(text)
     wanted = frozenset(extensions)
     front = _front_lines(text, starts, wanted)
-    dialects = dialects_of(wanted)
+    reads, arranges = _steps(wanted)
     readable = _normalized(text, starts, front)
     leaves: dict[int, tuple[str, str]] = {}
-    for dialect in dialects:
-        if dialect.read is not None:
-            readable = dialect.read(readable, leaves)
+    for read in reads:
+        readable = read(readable, leaves)
     builder = TreeBuilder(text, starts, front, leaves, blanks=blanks)
     env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
     notes = tuple(_parse(builder, _parser(wanted), readable, env))
@@ -116,9 +124,10 @@ def parse_document(
     # The plugin puts a colon before each label.
     footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
     tree = builder.document()
+    signs = Signs(text, html=builder.has_html, tables=builder.has_tables)
     tags: list[tuple[int, int]] = []
-    for arrange in dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange):
-        tree, found = arrange(text, tree, builder.has_html)
+    for arrange in arranges:
+        tree, found = arrange(text, tree, signs)
         tags += found
     return Document(tree, references, tags, starts[front] if front else 0, notes, footnotes)
 

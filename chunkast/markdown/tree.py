@@ -173,8 +173,9 @@ class TreeBuilder:
         self.leaves = leaves
         self.blanks = blanks
         self.cursor = 0
-        # Whether there is any HTML block.
+        # Whether there is any HTML block, and any table.
         self.has_html = False
+        self.has_tables = False
         # Where that line begins: the same object for the block that ends there and the next.
         self.at = 0
         self.stack = [_Open("document", 0, (0, self.lines))]
@@ -205,6 +206,8 @@ class TreeBuilder:
                     first, last = token.map
                     if token.type == "html_block":
                         self.html(first, last)
+                    elif kind == "table":
+                        self.table(first, last)
                     else:
                         # A term's token covers no line.
                         last += token.type == "dt_open"
@@ -238,6 +241,11 @@ class TreeBuilder:
         self.has_html = True
         kind, info = self.leaves.get(first, ("html", ""))
         self.leaf(kind, first, last, (0, "", info, True))
+
+    def table(self, first: int, last: int) -> None:
+        """Add a table."""
+        self.has_tables = True
+        self.leaf("table", first, last)
 
     def item(self, line: int, text: str, info: str) -> None:
         """Add a list's item of one line, with a paragraph of ``text`` or only its marker."""

@@ -85,7 +85,7 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
     if own is not None:
         role = next(iter(re.compile(own).groupindex), "breaks")
         markers = (Marker(own, role), *MARKERS)
-    elif not ("<!--" in text and _COMMENT.search(text)) and not any(map(text.__contains__, _HINTS)):
+    elif not ("!" in text and _COMMENT.search(text)) and not any(map(text.__contains__, _HINTS)):
         markers = ()
     lines = _lines(tuple(marker.pattern for marker in markers))
     marks: list[PageMark] = []

@@ -26,20 +26,22 @@ from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_tables import arrange_tables
 from chunkast.markdown.dialects.slash_blocks import slash_block
 from chunkast.markdown.dialects.tags import split_tags
+from chunkast.markdown.signs import Signs
 from chunkast.model import Block, BreakPoint
 
 if TYPE_CHECKING:
     from chunkast.markdown.inline import Scanner
 
-__all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "dialects_of", "item_marks")
+__all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "Read", "dialects_of", "item_marks")
 
 # The place to go on at after a construct that begins at a position; -1: it begins none.
 InlineRule: TypeAlias = "Callable[[Scanner, int], int]"
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
-# From the text, its tree, and whether that has HTML blocks, to another tree and the spans that
-# pairs of tags enclose.
-Arrange: TypeAlias = Callable[[str, Block, bool], tuple[Block, list[tuple[int, int]]]]
-
+# From the text to another one; adds to what HTML blocks stand for, by their first lines.
+Read: TypeAlias = Callable[[str, dict[int, tuple[str, str]]], str]
+# From the text, its tree, and signs of what it may have, to another tree and the spans that pairs
+# of tags enclose.
+Arrange: TypeAlias = Callable[[str, Block, Signs], tuple[Block, list[tuple[int, int]]]]
 
 # Marks of items that Markdown does not know, where they begin a line.
 BULLET: Final = re.compile(r"[ \t>]*(?:[•◦‣▪●○–]|\([a-z]{1,3}\))[ \t]+\S")
@@ -70,7 +72,7 @@ class Dialect:
     switch: Callable[[MarkdownIt], object] | None = None
     rule: Callable[[StateBlock, int, int, bool], bool] | None = None
     begins: Mapping[str, str] = field(default_factory=dict)
-    read: Callable[[str, dict[int, tuple[str, str]]], str] | None = None
+    read: Read | None = None
     arrange: Arrange | None = None
     points: (
         Callable[[str, Iterable[BreakPoint], Mapping[str, float]], Iterable[BreakPoint]] | None

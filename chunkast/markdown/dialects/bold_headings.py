@@ -7,13 +7,14 @@ it; it opens no section, unless ``pseudo_headings`` says so.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from operator import is_
+from itertools import chain, islice
+from operator import attrgetter, is_
 from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
@@ -26,6 +27,7 @@ _BOLD = re.compile(
 )
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 200
+_START = attrgetter("start")
 # Whether a line may be one, and how such a line ends; most texts have none.
 _LINE = re.compile(
     r"[ \t>]*(?:(?:[-+*]|\d[\d.)]*)[ \t]+)*(?:\*\*|__)[^\r\n]*(?:\*\*|__):?[ \t]*\r?$",
@@ -42,7 +44,7 @@ def bold_title(text: str, block: Block) -> str:
     return found["title"] if found else ""
 
 
-def arrange_bold(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "bold-heading" for those paragraphs that a block of text follows."""
     lines = sorted(_lines(text))
     return (_arranged(text, tree, lines) if lines else tree), []
@@ -56,23 +58,31 @@ def _lines(text: str) -> Iterator[int]:
 
 
 def _arranged(text: str, block: Block, lines: Sequence[int]) -> Block:
-    """``block`` with such leaves in it; ``lines`` is where they may be."""
-    children = [
-        _arranged(text, child, lines)
-        if child.children and bisect_left(lines, child.start) < bisect_left(lines, child.end)
-        else child
-        for child in block.children
-    ]
-    headed = False  # whether what follows is text, or heads text
-    for number in range(len(children) - 1, -1, -1):
+    """``block`` with such leaves in it; ``lines`` is where they may be, all inside it."""
+    children = list(block.children)
+    at = 0
+    while at < len(lines):
+        number = bisect_right(children, lines[at], key=_START) - 1
         child = children[number]
-        construct = CONSTRUCTS[child.kind]
-        if construct.blank:
-            continue
-        if headed and construct.plain and bold_title(text, child):
+        inside = lines[at : bisect_left(lines, child.end, at)]
+        if child.children:
+            children[number] = _arranged(text, child, inside)
+        elif _is_bold(text, child) and _heads_text(children, number):
             children[number] = relabelled("bold-heading", child)
-        else:
-            headed = not construct.section and not construct.marker
+        at += max(len(inside), 1)
     if all(map(is_, children, block.children)):
         return block
     return relabelled(block.kind, block, tuple(children))
+
+
+def _is_bold(text: str, block: Block) -> bool:
+    return CONSTRUCTS[block.kind].plain and bold_title(text, block) != ""
+
+
+def _heads_text(blocks: Sequence[Block], number: int) -> bool:
+    """Whether what follows a block is text, or heads text."""
+    for block in islice(blocks, number + 1, None):
+        construct = CONSTRUCTS[block.kind]
+        if not construct.blank:
+            return not construct.section and not construct.marker
+    return False

@@ -7,6 +7,7 @@ from operator import is_
 from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
@@ -28,17 +29,13 @@ _NAMED = tuple(
         ("表", ""),
     )
 )
-# What a table has, in Markdown and in HTML.
-_OF_TABLES: Final = ("|", "<table", "<TABLE")
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 500
 
 
-def arrange_captions(
-    text: str, tree: Block, _has_html: bool
-) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
-    tables = any(map(text.__contains__, _OF_TABLES))
+    tables = signs.tables or signs.may_open("table", "TABLE")
     named = tables and any(first in text and name.search(text) for first, name in _NAMED)
     return (_arranged(text, tree) if named else tree), []
 

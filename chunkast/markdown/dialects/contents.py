@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import new_block, relabelled
 from chunkast.model import Block
 
@@ -27,16 +28,17 @@ _TAIL: Final = 40
 _MAY_LEAD = tuple(
     (
         dot,
-        re.compile(rf"{re.escape(dot)}(?:(?:[ \t_*]*[{_DOTS}]){{{_LEAST - 1}}}|[ \t]\.[ \t_*]*\d)"),
+        re.compile(
+            rf"{re.escape(dot)}(?=[ \t_*{_DOTS}])"
+            rf"(?:(?:[ \t_*]*[{_DOTS}]){{{_LEAST - 1}}}|[ \t]\.[ \t_*]*\d)"
+        ),
     )
     for dot in _DOTS
 )
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-def arrange_contents(
-    text: str, tree: Block, _has_html: bool
-) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with a leaf "contents" for each table of contents at its top level."""
     if not any(dot in text and may_lead.search(text) for dot, may_lead in _MAY_LEAD):
         return tree, []

@@ -17,6 +17,7 @@ from itertools import accumulate
 from operator import is_
 from typing import Final
 
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 from chunkast.text.html import TAG
@@ -56,11 +57,11 @@ class _Role:
     kind: str = ""
 
 
-def arrange_html(text: str, tree: Block, has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """A tree with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
     # A paragraph of nothing but anchors is a label as well.
-    has_anchors = "<a" in text and _ANCHOR.search(text) is not None
-    kinds = ("html",) * has_html + ("paragraph",) * has_anchors
+    has_anchors = signs.may_open("a") and _ANCHOR.search(text) is not None
+    kinds = ("html",) * signs.html + ("paragraph",) * has_anchors
     return (_arranged(text, tree, kinds) if kinds else tree), []
 
 

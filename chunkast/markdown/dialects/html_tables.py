@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from operator import attrgetter, is_
 from typing import Final
 
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import leaf_parts, new_block, relabelled
 from chunkast.model import Block
 from chunkast.text.html import tags_in
@@ -20,14 +21,14 @@ from chunkast.text.source_map import line_starts
 __all__ = ("arrange_tables",)
 
 _KIND: Final = "html-table"
-_OPENINGS: Final = ("<table", "<TABLE")
+_NAMES: Final = ("table", "TABLE")
 # What the parser makes of a table that has no Markdown inside.
 _PARTS: Final = frozenset({"html", "paragraph", "blank", "code"})
 
 
-def arrange_tables(text: str, tree: Block, _has_html: bool) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_tables(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with a leaf "html-table" for the lines of every table."""
-    return (_arranged(text, tree) if any(map(text.__contains__, _OPENINGS)) else tree), []
+    return (_arranged(text, tree) if signs.may_open(*_NAMES) else tree), []
 
 
 def _arranged(text: str, block: Block) -> Block:
@@ -68,7 +69,7 @@ def _first_opening(text: str, block: Block) -> int:
     """Where a table may begin in a paragraph: before any code; -1: nowhere."""
     if block.kind != "paragraph":
         return -1
-    places = [text.find(opening, block.start, block.end) for opening in _OPENINGS]
+    places = [text.find(f"<{name}", block.start, block.end) for name in _NAMES]
     first = min((place for place in places if place >= 0), default=-1)
     return first if text.find("`", block.start, max(first, block.start)) < 0 else -1
 

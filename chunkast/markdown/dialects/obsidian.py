@@ -29,9 +29,10 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
     """The text with callouts as alerts, comments as HTML's; these are ``leaves`` "comment"."""
-    if "[!" in text:
+    # One character is found many times as fast as two.
+    if "!" in text and "[!" in text:
         text = _CALLOUT.sub(_as_alert, text)
-    if text.count("%%") < 2:
+    if "%" not in text or text.count("%%") < 2:
         return text
     lines = text.split("\n")
     _read_comments(lines, leaves)

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 import regex
 
 from chunkast.markdown.lines import CONTAINER_MARKS
+from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import leaf_parts, relabelled
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -62,9 +63,7 @@ class _Tag(NamedTuple):
     closing: bool
 
 
-def split_tags(
-    text: str, tree: Block, _has_html: bool = False
-) -> tuple[Block, list[tuple[int, int]]]:
+def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves of kind "tag" for the lines of well-formed pairs, and the pairs.
 
     A tag leaf's ``info`` is "open" or "close". A pair's span reaches from the opening
@@ -72,7 +71,7 @@ def split_tags(
     tag has it in its ``info``.
     """
     # Names are compared as they are written: those of MDX's components are never in lower case.
-    if HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
+    if not signs.may_open("/") or HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
         return tree, []
     leaves: list[Block] = []
     tags: list[_Tag] = []

@@ -44,7 +44,7 @@ def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
     rows = _rows(state, body, end, len(styles))
     if state.tree is not None:
         state.line = body + sum(1 for _ in rows)
-        state.build(state.tree.leaf, "table", start, state.line)
+        state.build(state.tree.table, start, state.line)
     else:
         _push_table(state, start, cells, rows, styles)
     state.parentType = parent
