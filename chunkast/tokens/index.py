@@ -92,6 +92,7 @@ class TokenIndex(SpanCounts):
         "_counter",
         "_inner",
         "_lengths",
+        "_none_safe",
         "_prefix",
         "_released",
         "_remembered",
@@ -125,6 +126,8 @@ class TokenIndex(SpanCounts):
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions counted so far; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
+        # By a checkpoint's number: a span before it, inside of which no position is safe.
+        self._none_safe: dict[int, tuple[int, int]] = {}
         # The tokens of the text up to positions that are not safe.
         self._unsafe: dict[int, int] = {}
 
@@ -287,9 +290,17 @@ class TokenIndex(SpanCounts):
     def _safe_after(self, start: int, end: int) -> int:
         """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or a checkpoint."""
         slot = bisect_right(self._checkpoints, start)
-        checkpoint = self._checkpoints[slot] if slot < len(self._checkpoints) else end
-        match = _SAFE.search(self.text, start + 1, min(checkpoint, end))
-        return match.start() if match else min(checkpoint, end)
+        if slot == len(self._checkpoints):
+            return end
+        checkpoint = self._checkpoints[slot]
+        first, after = self._none_safe.get(slot, (checkpoint, checkpoint))
+        if not first <= start < after:
+            # No further than to what is known already.
+            last = first if start < first else checkpoint
+            match = _SAFE.search(self.text, start + 1, last + 1)
+            after = match.start() if match else after if start < first else checkpoint
+            self._none_safe[slot] = start, after
+        return min(after, end)
 
     def _safe_before(self, end: int, start: int) -> int:
         """The last safe position before ``end`` by rules 2 to 5, a line's start, or a checkpoint.

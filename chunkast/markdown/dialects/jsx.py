@@ -93,12 +93,12 @@ def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
 
 def tag(scanner: Scanner, pos: int) -> int:
     """A tag of MDX inside prose."""
-    return scanner.take(pos, _inline_end(scanner, pos), "html")
+    return scanner.take(pos, _inline_end(scanner, pos, ">"), "html")
 
 
 def expression(scanner: Scanner, pos: int) -> int:
     """An expression of MDX, a shortcode or attributes of Quarto, inside prose."""
-    return scanner.take(pos, _inline_end(scanner, pos), "expression")
+    return scanner.take(pos, _inline_end(scanner, pos, "}"), "expression")
 
 
 class _Allowance:
@@ -108,9 +108,10 @@ class _Allowance:
         self.left = _ALLOWANCE * (len(text) + _MAX_INLINE)
 
 
-def _inline_end(scanner: Scanner, pos: int) -> int:
+def _inline_end(scanner: Scanner, pos: int, last: str) -> int:
+    """The end of the tag or expression at ``pos``, whose last character is ``last``, or -1."""
     allowance = scanner.state(_Allowance)
-    if allowance.left <= 0:
+    if allowance.left <= 0 or not pos < scanner.finder.find(last, pos) < pos + _MAX_INLINE:
         return -1
     item = jsx_item(scanner.text, pos, min(len(scanner.text), pos + _MAX_INLINE))
     if item.kind != "text":

@@ -73,6 +73,9 @@ class _Reader:
         self.open_names: Counter[str] = Counter()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
+        # After the line of the last of these nothing ends.
+        last = max(text.rfind("}"), text.rfind(">"))
+        self.limit = self.starts[bisect_right(self.starts, last)] if last >= 0 else 0
 
     def read(self) -> None:
         fences = Fences()
@@ -104,7 +107,9 @@ class _Reader:
         return self.jsx_end(number, margin) if line[len(margin)] in "<{" else number
 
     def dedented(self, line: str) -> str:
-        margin = _margin(line) if self.elements else ""
+        if not self.elements:
+            return line
+        margin = _margin(line)
         shift = self.shift(len(margin.expandtabs(4)))
         column = at = 0
         for character in margin if shift else "":
@@ -159,9 +164,9 @@ class _Reader:
     def items(self, at: int, number: int) -> tuple[list[JsxItem], int]:
         """The items from ``at`` on, if nothing else stands on their lines, and their end."""
         # Where nothing may be looked at in vain any more, only what ends on its line counts.
-        limit = len(self.text) if self.allowance > 0 else self.starts[number + 1]
+        limit = min(self.limit, len(self.text) if self.allowance > 0 else self.starts[number + 1])
         found: list[JsxItem] = []
-        while True:
+        while at < limit:
             item = jsx_item(self.text, at, limit)
             at = item.end
             if item.kind == "text":
@@ -172,7 +177,8 @@ class _Reader:
             if at >= len(self.text) or self.text[at] == "\n":
                 return found, at
             if self.text[at] not in "<{":
-                return [], at
+                break
+        return [], at
 
     def close(self, names: Sequence[str]) -> _Element | None:
         """Leave the elements that these tags close; the outermost of them."""
