@@ -27,8 +27,12 @@ __all__ = ("plain_title", "without_attributes")
 _SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
 # What may be markup: an underscore inside a word is none, nor is an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
-# Brackets with plain text in them, and nothing beside them that gives them another meaning.
-_PLAIN_BRACKETS = re.compile(r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\](?![\[(])")
+# Brackets with plain text in them, and after them a plain address in parentheses or nothing that
+# gives them another meaning.
+_PLAIN_BRACKETS = re.compile(
+    r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\]"
+    r"(?:\(((?:https?://|[#./])[A-Za-z0-9_.,:;@/?#=&%+~-]*)\)|(?![\[(]))"
+)
 # Of Pandoc, kramdown, Docusaurus; an id in a comment, as MDX needs it.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
@@ -106,14 +110,16 @@ def _without_code_marks(content: str) -> str:
 
 
 def _without_plain_brackets(content: str, references: Collection[str]) -> str:
-    """``content`` whose only markup are brackets around plain text; or ""."""
-    parts = _PLAIN_BRACKETS.split(content)
-    if "$" in content or _MARKUP.search(" ".join(parts[::2])):
-        return ""
-    for place in range(1, len(parts), 2):
-        if normalize_label(parts[place]) not in references:
-            parts[place] = f"[{parts[place]}]"
-    return "".join(parts)
+    """``content`` whose only markup are brackets around plain text, links too; or ""."""
+    parts: list[str] = []
+    at = 0
+    for found in _PLAIN_BRACKETS.finditer(content):
+        text, address = found.groups()
+        shown = address is not None or normalize_label(text) in references
+        parts += (content[at : found.start()], text if shown else f"[{text}]")
+        at = found.end()
+    parts.append(content[at:])
+    return "" if "$" in content or _MARKUP.search(" ".join(parts[::2])) else "".join(parts)
 
 
 def _text_of(
