@@ -133,6 +133,16 @@ def test_some_characters_beside_others(name: str) -> None:
     same(name, (beside.replace("{}", each) for beside in BESIDE for each in characters))
 
 
+def test_a_different_character_is_told_wherever_it_stands() -> None:
+    different = fast_module._different().search
+    ends = {int(end, 16) for part in fast_module._DIFFERENT.split() for end in part.split("-")}
+    near = {end + step for end in ends for step in (-1, 0, 1)}
+    for character in map(chr, sorted({*near, *range(0x80, 0x110000, 97)})):
+        wanted = different(character) is not None
+        for beside in ("{}", "é{}", "漢{}😀", "😀 {}a"):
+            assert fast_module._has_different(beside.replace("{}", character)) == wanted
+
+
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_scripts_and_long_texts(name: str) -> None:
     same(name, SCRIPTS)
