@@ -271,7 +271,7 @@ class Layout:
         fits = not far and self.has_at_most(i, j, budget)
         if not fits and any(self.score[h] >= 0 for h in range(i + 1, j)):
             return False
-        body = replaced.body(*self.span(i, j))
-        if body is None:
+        tokens = replaced.tokens(*self.span(i, j))
+        if tokens is None:
             return None
-        return body[1] <= room and (fits or not self.has_at_most(j - 1, j, budget))
+        return tokens <= room and (fits or not self.has_at_most(j - 1, j, budget))

@@ -6,14 +6,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from operator import attrgetter
+from typing import Final
 
 from chunkast.model import Replacement
 from chunkast.text.spans import content_end, trim_span
 from chunkast.text.white_space import WHITE_SPACE, is_blank
+from chunkast.tokens.spans import remember
 
 __all__ = ("Replaced",)
 
 _CONTENT = re.compile(f"[^{WHITE_SPACE}]")
+_MAX_REMEMBERED: Final = 16_384
 
 
 class Replaced:
@@ -35,6 +38,7 @@ class Replaced:
         # Where each begins and ends but for white space, which may be trimmed off a chunk.
         self._starts: list[int] = []
         self._ends: list[int] = []
+        self._tokens: dict[tuple[int, int], int | None] = {}
         for span in sorted(replacements, key=attrgetter("start", "end")):
             if not self._spans or span.start >= self._spans[-1].end:
                 found = _CONTENT.search(text, span.start, span.end)
@@ -67,3 +71,12 @@ class Replaced:
         if self._trim:
             body = body[slice(*trim_span(body, 0, len(body)))]
         return body, self._count(body)
+
+    def tokens(self, start: int, end: int) -> int | None:
+        """The tokens of what is embedded of ``text[start:end]``; None if that is the text itself."""
+        span = start, end
+        if span not in self._tokens:
+            # The packer asks of most spans twice or three times.
+            body = self.body(start, end)
+            remember(self._tokens, span, None if body is None else body[1], _MAX_REMEMBERED)
+        return self._tokens[span]
