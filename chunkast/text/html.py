@@ -7,23 +7,22 @@ malformed text differently from one patch release of Python to the next.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import regex
 
 __all__ = ("TAG", "VOID_ELEMENTS", "Tag", "tags_in")
 
 # Attributes may contain ">" inside quotes. What is left open is read at most three times.
-TAG: Final = regex.compile(
-    r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
+_AFTER_OPENING: Final = (
+    r"(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
     r"(?:[\s/](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?>"
 )
+TAG: Final = regex.compile(f"<{_AFTER_OPENING}")
 VOID_ELEMENTS: Final = frozenset(
     "area base br col embed hr img input link meta source track wbr".split()  # noqa: SIM905
 )
-_COMMENT: Final = "<!--"
-_NEXT = regex.compile(rf"{_COMMENT}|{TAG.pattern}")
+_COMMENT_OR_TAG = regex.compile(f"<(?:!--|{_AFTER_OPENING})")
 # The elements in which tags are text, up to their closing tag.
 _RAW: Final = {
     name: regex.compile(rf"</{name}(?=[\s/>])", regex.IGNORECASE)
@@ -31,8 +30,7 @@ _RAW: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(NamedTuple):
     """A tag ``[start, end)``; ``name`` is in lower case."""
 
     name: str
@@ -47,19 +45,19 @@ def tags_in(text: str, start: int, end: int) -> Iterator[Tag]:
     What no tag, comment or script closes is text, up to the end.
     """
     at = start
-    while found := _NEXT.search(text, at, end):
-        at = found.end()
-        if found[0] == _COMMENT:
-            closed = text.find("-->", at, end)
-            if closed < 0:
-                return
-            at = closed + 3
-            continue
-        tag = Tag(found["name"].lower(), found.start(), at, bool(found["closing"]))
-        yield tag
-        raw = None if tag.closing else _RAW.get(tag.name)
-        if raw is not None:
-            closer = raw.search(text, at, end)
-            if closer is None:
-                return
-            at = closer.start()
+    while at >= 0:
+        after = -1  # a comment or script: where to go on
+        for found in _COMMENT_OR_TAG.finditer(text, at, end):
+            closing, name = found.groups()
+            first, last = found.span()
+            if name is None:
+                closed = text.find("-->", last, end)
+                after = closed + 3 if closed >= 0 else -1
+                break
+            name = name.lower()
+            yield Tag(name, first, last, closing != "")
+            if name in _RAW and not closing:
+                closer = _RAW[name].search(text, last, end)
+                after = closer.start() if closer else -1
+                break
+        at = after
