@@ -57,7 +57,7 @@ _HINTS: Final = ("end of page", "}---")
 _COMMENT = re.compile(r"<!-- *(?i:page|slide)")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
 # One at the end of a text's line, or all between one text and the next.
-_FORM_FEEDS: Final = re.compile(rf"(?<=[^{WHITE_SPACE}])\f|\f[{WHITE_SPACE}]*\f|\f")
+_FORM_FEEDS: Final = re.compile(rf"\f(?:(?<=[^{WHITE_SPACE}]\f)|[{WHITE_SPACE}]*\f)?")
 
 
 @dataclass(frozen=True, slots=True)
