@@ -40,13 +40,18 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with a leaf "contents" for each table of contents at its top level."""
-    if not any(dot in text and may_lead.search(text) for dot, may_lead in _MAY_LEAD):
+    may_lead = [each for dot, each in _MAY_LEAD if dot in text and each.search(text)]
+    if not may_lead:
         return tree, []
     children: list[Block] = []
     last = -1  # the number of the last table of contents, if only blank lines follow it
     for child in tree.children:
         construct = CONSTRUCTS[child.kind]
-        if (construct.plain or construct.section) and _is_contents(text, child):
+        if (
+            (construct.plain or construct.section)
+            and any(each.search(text, child.start, child.end) for each in may_lead)
+            and _is_contents(text, child)
+        ):
             if last >= 0:
                 start = children[last].start
                 del children[last:]
