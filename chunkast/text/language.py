@@ -58,12 +58,15 @@ def _found(text: str) -> str:
     # Most texts are English, and most of these say so at once.
     if text.count(" the ") * _THE_DISTANCE > len(text):
         return DEFAULT_LANGUAGE
+    size = 0
     words: Counter[str] = Counter()
     for at in range(0, len(text), _SLICE):
-        words.update(text[at : at + _SLICE].lower().split())
+        said = text[at : at + _SLICE].lower().split()
+        size += len(said)
+        words.update(filter(_LANGUAGE_OF.__contains__, said))
     counts: Counter[str] = Counter()
     for word, language in _LANGUAGE_OF.items():
         counts[language] += words[word]
     (language, most), (_, next_most) = counts.most_common(2)
-    sure = most >= _LEAST and most >= _LEAST_SHARE * words.total() and most > _LEAD * next_most
+    sure = most >= _LEAST and most >= _LEAST_SHARE * size and most > _LEAD * next_most
     return language if sure else DEFAULT_LANGUAGE

@@ -7,6 +7,7 @@ it was.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter, is_
@@ -22,18 +23,27 @@ __all__ = ("arrange_tables",)
 
 _KIND: Final = "html-table"
 _NAMES: Final = ("table", "TABLE")
+# In a block of HTML a tag's name may be written in any way.
+_OPENING = re.compile("<(?i:table)")
 # What the parser makes of a table that has no Markdown inside.
 _PARTS: Final = frozenset({"html", "paragraph", "blank", "code"})
 
 
 def arrange_tables(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with a leaf "html-table" for the lines of every table."""
-    return (_arranged(text, tree) if signs.may_open(*_NAMES) else tree), []
+    if not signs.may_open(*_NAMES):
+        return tree, []
+    return _arranged(text, tree, [found.start() for found in _OPENING.finditer(text)]), []
 
 
-def _arranged(text: str, block: Block) -> Block:
-    children = [_arranged(text, child) if child.children else child for child in block.children]
-    spans = list(_tables(text, children))
+def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
+    """``block`` with such leaves in it; ``places`` are all where a table may begin, sorted."""
+    if bisect_left(places, block.start) == bisect_left(places, block.end):
+        return block
+    children = [
+        _arranged(text, child, places) if child.children else child for child in block.children
+    ]
+    spans = _tables(text, children, places)
     if spans:
         children = _replaced(text, children, _whole_lines(text, children, spans))
     elif all(map(is_, children, block.children)):
@@ -41,11 +51,13 @@ def _arranged(text: str, block: Block) -> Block:
     return relabelled(block.kind, block, tuple(children))
 
 
-def _tables(text: str, children: Sequence[Block]) -> list[tuple[int, int]]:
+def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list[tuple[int, int]]:
     """The outermost tables, from opening to closing tag, sorted."""
     opened: list[int] = []
     found: list[tuple[int, int]] = []
     for block in children:
+        if not opened and bisect_left(places, block.start) == bisect_left(places, block.end):
+            continue
         if block.kind not in _PARTS:
             opened.clear()
             continue
