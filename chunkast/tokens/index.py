@@ -294,11 +294,12 @@ class TokenIndex(SpanCounts):
             return end
         checkpoint = self._checkpoints[slot]
         first, after = self._none_safe.get(slot, (checkpoint, checkpoint))
-        if not first <= start < after:
+        if start >= after:
+            first = after = checkpoint
+        if start < first:
             # No further than to what is known already.
-            last = first if start < first else checkpoint
-            match = _SAFE.search(self.text, start + 1, last + 1)
-            after = match.start() if match else after if start < first else checkpoint
+            match = _SAFE.search(self.text, start + 1, first + 1)
+            after = match.start() if match else after
             self._none_safe[slot] = start, after
         return min(after, end)
 
