@@ -11,11 +11,12 @@ from typing import Final
 from chunkast.model import Replacement
 from chunkast.text.spans import content_end, trim_span
 from chunkast.text.white_space import WHITE_SPACE, is_blank
-from chunkast.tokens.spans import remember
+from chunkast.tokens import remember
 
 __all__ = ("Replaced",)
 
 _CONTENT = re.compile(f"[^{WHITE_SPACE}]")
+# The most spans whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
 
 
@@ -34,11 +35,11 @@ class Replaced:
         self._text = text
         self._count = count
         self._trim = trim
+        self._tokens: dict[tuple[int, int], int | None] = {}
         self._spans: list[Replacement] = []
         # Where each begins and ends but for white space, which may be trimmed off a chunk.
         self._starts: list[int] = []
         self._ends: list[int] = []
-        self._tokens: dict[tuple[int, int], int | None] = {}
         for span in sorted(replacements, key=attrgetter("start", "end")):
             if not self._spans or span.start >= self._spans[-1].end:
                 found = _CONTENT.search(text, span.start, span.end)

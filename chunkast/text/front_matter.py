@@ -16,7 +16,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, time
-from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -49,7 +48,9 @@ def front_matter_value(raw: str, key: str) -> str:
     if not raw:
         return ""
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
-    found = _line_of(key).search(text)
+    found = re.search(
+        rf"^{re.escape(key)}[ \t]*[:=](.*)((?:\n(?:[ \t]+|-[ \t]).*)*)", text, re.MULTILINE
+    )
     if found is None:
         return ""
     value, below = found[1].strip(), [line.strip() for line in found[2].split("\n")[1:]]
@@ -59,11 +60,6 @@ def front_matter_value(raw: str, key: str) -> str:
     if value.startswith("[") and value.endswith("]"):
         return ", ".join(map(_bare, value[1:-1].split(",")))
     return _bare(value)
-
-
-@lru_cache(maxsize=32)
-def _line_of(key: str) -> re.Pattern[str]:
-    return re.compile(rf"^{re.escape(key)}[ \t]*[:=](.*)((?:\n(?:[ \t]+|-[ \t]).*)*)", re.MULTILINE)
 
 
 def _bare(value: str) -> str:

@@ -9,7 +9,7 @@ from chunkast.tokens.estimates import StartIndex
 from chunkast.tokens.fast import encoder_note
 from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.resolve import resolve_counter
-from chunkast.tokens.spans import NOT_EXACT, SpanCounts, is_far_above
+from chunkast.tokens.spans import NOT_EXACT, SpanCounts, is_far_above, remember
 from chunkast.tokens.words import WordIndex
 
 __all__ = (
@@ -20,6 +20,7 @@ __all__ = (
     "encoder_note",
     "index_of",
     "is_far_above",
+    "remember",
     "resolve_counter",
 )
 

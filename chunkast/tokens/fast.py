@@ -51,7 +51,7 @@ def _different() -> re.Pattern[str]:
 def _alike() -> re.Pattern[str]:
     """Characters below U+10000 that the two take for the same.
 
-    All but a few texts have no others. :func:`_different` takes twenty times as long for each.
+    All but a few texts have no others. :func:`_different` takes ten times as long for each, or more.
     """
     near = (each for each in _ranges() if each < "\U00010000")
     return re.compile(f"[^{''.join(near)}\U00010000-\U0010ffff]+")

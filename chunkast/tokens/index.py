@@ -300,7 +300,7 @@ class TokenIndex(SpanCounts):
             # No further than to what is known already.
             match = _SAFE.search(self.text, start + 1, first + 1)
             after = match.start() if match else after
-            self._none_safe[slot] = start, after
+            remember(self._none_safe, slot, (start, after), _MAX_REMEMBERED)
         return min(after, end)
 
     def _safe_before(self, end: int, start: int) -> int:

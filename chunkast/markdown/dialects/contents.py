@@ -24,7 +24,7 @@ _PAGE = re.compile(r"(?:\d{1,5}|[ivxlcIVXLC]{1,8})(?!\w)")
 _FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
 _TAIL: Final = 40
 # Whether a line may lead to a page; most texts have none. That each begins with one character
-# makes them fast to find.
+# makes them fast to find, and most dots are told from the character after them.
 _MAY_LEAD = tuple(
     (
         dot,

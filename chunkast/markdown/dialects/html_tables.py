@@ -38,7 +38,7 @@ def arrange_tables(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tu
 
 def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
     """``block`` with such leaves in it; ``places`` are all where a table may begin, sorted."""
-    if bisect_left(places, block.start) == bisect_left(places, block.end):
+    if not _has_any(places, block):
         return block
     children = [
         _arranged(text, child, places) if child.children else child for child in block.children
@@ -56,7 +56,7 @@ def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list
     opened: list[int] = []
     found: list[tuple[int, int]] = []
     for block in children:
-        if not opened and bisect_left(places, block.start) == bisect_left(places, block.end):
+        if not opened and not _has_any(places, block):
             continue
         if block.kind not in _PARTS:
             opened.clear()
@@ -75,6 +75,10 @@ def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list
             elif not tag.closing and (opened or 0 <= first <= tag.start):
                 opened.append(tag.start)
     return found
+
+
+def _has_any(places: Sequence[int], block: Block) -> bool:
+    return bisect_left(places, block.start) < bisect_left(places, block.end)
 
 
 def _first_opening(text: str, block: Block) -> int:
