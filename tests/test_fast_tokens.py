@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
@@ -188,6 +189,23 @@ def test_what_is_left_to_tiktoken(text: str) -> None:
     found = by_fast_encoder(encoding, CountFunctions(count, ends), lambda _: 1)
     assert found.count("plain é") == 2
     assert (found.count(text), found.token_ends(text, 2), asked) == (7, [9], [text, f"2{text}"])
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("text", ["plain words\n\nand more", "é – 漢字\n\n😀", "plain\n\n\u0378 é"])
+def test_the_spans_of_a_text_are_counted_each(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the faster encoder is loaded, after it, and with a character that it does not know."""
+    monkeypatch.setattr(fast_module, "_WORTH_LOADING", 1_000)
+    positions = [0, 5, text.index("\n") + 2, len(text)]
+    count = plain(name).count
+    wanted = [count(text[start:end]) for start, end in pairwise(positions)]
+    found = fast(name)
+    assert found.counts is not None
+    assert list(found.counts(text, positions)) == wanted
+    assert found.count("x " * 500) > 0
+    assert list(found.counts(text, positions)) == wanted
 
 
 def test_any_other_version_is_not_used() -> None:

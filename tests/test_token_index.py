@@ -10,8 +10,9 @@ import math
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha1, sha256
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -98,6 +99,24 @@ def test_a_long_text_is_split_piece_by_piece(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(pretokens, "_MAX_SPLIT_AT_ONCE", 5)
     assert (counter.count(text), list(counter.token_ends(text, 3))) == found
     assert found[1] == pretoken_ends("cl100k_base", text, 3)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("most", [5, 65_536])
+def test_the_spans_of_a_text_are_counted_each(
+    name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pretokens, "_MAX_SPLIT_AT_ONCE", most)
+    text = "one two, three's 12345\n" * 2 + "Grüße – 漢字\n\nก a ½ b 🏴\n" + "x  y\n"
+    positions = [0, 3, 3, 23, 46, 52, 60, len(text)]
+    spans = [text[start:end] for start, end in pairwise(positions)]
+    counter = by_tiktoken(OF[name])
+    assert counter.counts is not None
+    assert list(counter.each(text, positions)) == [number(name, span) for span in spans]
+    assert list(replace(counter, counts=None).each(text, positions)) == [
+        number(name, span) for span in spans
+    ]
+    assert not [*counter.each("", [0])]
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

@@ -24,8 +24,9 @@ from chunkast.boundaries import find_regions, scan_break_points
 from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastWarning
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
-from chunkast.markdown import CONSTRUCTS, Document, parse_document, parse_paragraphs
+from chunkast.markdown import Document, parse_document, parse_paragraphs
 from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.kinds import kinds_where
 from chunkast.markdown.prose import Prose
 from chunkast.markdown.titles import plain_title, without_attributes
 from chunkast.model import Analysis, Block, BreakPoint, Heading
@@ -36,6 +37,9 @@ __all__ = ("analyze_markdown",)
 
 _Patch = Patch[Analysis]
 _LOG = logging.getLogger(__name__)
+_BLANK: Final = kinds_where("blank")
+_LABELS: Final = kinds_where("labels")
+_SECTIONS: Final = kinds_where("section")
 
 
 def analyze_markdown(
@@ -171,14 +175,16 @@ def _sections(analysis: Analysis) -> Iterator[Heading]:
     attributes = "attributes" in analysis.extensions
     begin = -1  # of the labels right before a heading
     for block in analysis.blocks.children:
-        construct = CONSTRUCTS[block.kind]
-        if construct.labels and begin < 0:
-            begin = block.start
-        if construct.labels or construct.blank:
+        kind = block.kind
+        if kind in _LABELS:
+            begin = block.start if begin < 0 else begin
             continue
-        start, begin = begin if begin >= 0 else block.start, -1
-        if not construct.section or (tags is not None and tags.covers(block.start)):
+        if kind in _BLANK:
             continue
+        start, begin = begin, -1
+        if kind not in _SECTIONS or (tags is not None and tags.covers(block.start)):
+            continue
+        start = block.start if start < 0 else start
         while levels and levels[-1] >= block.level:
             levels.pop()
         levels.append(block.level)

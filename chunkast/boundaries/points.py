@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
+from chunkast.markdown.kinds import CONSTRUCTS, Construct, kinds_where
 from chunkast.model import Block, BreakPoint, mutable_type
 from chunkast.scores import item_kind
 
@@ -22,6 +22,9 @@ _DEFINITION_BEGINNINGS = (": ", ":\t")
 _BLANK: Final = kinds_where("blank")
 _MARKERS: Final = kinds_where("marker")
 _TAGS: Final = kinds_where("tag")
+_SPECIAL: Final = _BLANK | _MARKERS | _TAGS
+# Below every score.
+_NONE: Final = -math.inf
 _HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -66,14 +69,15 @@ class _Scanner:
         self.scores = scores
         self.points: list[BreakPoint] = []
         self.previous: Block | None = None
+        self.previous_row: Construct | None = None
         # Whether the previous leaf only opens the container that it is in.
         self.opens_container = False
         # Whether a container ended after it.
         self.ended_container = False
         # The best point of blocks that begin at the next leaf, and of blocks that ended
         # before it; of equal ones the first.
-        self.before, self.before_kind = -math.inf, ""
-        self.after, self.after_kind = -math.inf, ""
+        self.before, self.before_kind = _NONE, ""
+        self.after, self.after_kind = _NONE, ""
         self.introducible = False
         self.open_tags = 0
         # The number of the point before the labels that come right before the next leaf.
@@ -84,18 +88,16 @@ class _Scanner:
         lists += CONSTRUCTS[block.kind].nests
         for number, child in enumerate(block.children):
             kind = child.kind
-            if kind in _BLANK:
-                continue
-            if kind in _MARKERS:
+            if kind not in _SPECIAL:
+                self.visit(child, cap, lists)
+            elif kind in _MARKERS:
                 # A line with only a container's own markers belongs to the block that it
                 # opens or closes.
                 self.begins(min(self.scores["paragraph"], cap), "paragraph")
-                self.leaf(child, first=number == 0)
+                self.leaf(child, CONSTRUCTS[kind], number == 0)
                 self.opens_container = number == 0 and len(block.children) > 1
             elif kind in _TAGS:
                 self.tag(child, cap)
-            else:
-                self.visit(child, cap, lists)
         self.ended_container = True
 
     def begins(self, score: float, kind: str) -> None:
@@ -123,7 +125,7 @@ class _Scanner:
                 head = block.content[:2] or self.text[block.start : block.start + 2]
                 clings = head in _DEFINITION_BEGINNINGS
                 self.introducible = self.introducible or head in _IMAGE_BEGINNINGS
-            self.leaf(block, first=not clings)
+            self.leaf(block, construct, not clings)
         elif construct.nests:
             self.children(block, cap, lists)
             if lists == 0:
@@ -142,59 +144,61 @@ class _Scanner:
         self.begins(min(self.scores[kind], cap), kind)
         beside_tag = self.previous is not None and self.previous.kind in _TAGS
         self.opens_container = self.opens_container and not beside_tag
-        self.leaf(block, first=opens or beside_tag)
+        self.leaf(block, CONSTRUCTS[block.kind], opens or beside_tag)
         self.opens_container = opens
         self.open_tags += 1 if opens else -1
         if not opens:
             self.ended(min(self.scores["tag-close"], cap), "tag-close")
 
-    def leaf(self, block: Block, *, first: bool = True) -> None:
-        previous = self.previous
-        if previous is not None:
+    def leaf(self, block: Block, construct: Construct, first: bool) -> None:
+        """``first``: it may stand without the block before it."""
+        before = self.previous_row
+        if before is not None:
             score, kind = self.before, self.before_kind
             if self.after > score:
                 score, kind = self.after, self.after_kind
-            before = CONSTRUCTS[previous.kind]
             if before.labels:
                 self.raise_label(score, kind)
             if before.section:
                 kind = "orphan-heading"
                 score = min(score, self.scores[kind])
             elif (
-                before.heads or self.opens_container or not first or self.is_led_in(previous, block)
+                before.heads
+                or self.opens_container
+                or not first
+                or (self.introducible and before.leads and self.is_led_in(construct))
             ):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
-            if CONSTRUCTS[block.kind].labels and not before.labels:
+            if construct.labels and not before.labels:
                 self.label = len(self.points)
             self.points.append(new_point(block.start, score, kind))
-        self.before = self.after = -math.inf
-        self.introducible = False
-        self.previous = block
-        self.opens_container = self.ended_container = False
+        self.before = self.after = _NONE
+        self.previous, self.previous_row = block, construct
+        self.introducible = self.opens_container = self.ended_container = False
 
     def raise_label(self, score: float, kind: str) -> None:
         """Give the point before a label the score of the point after the label, if that is higher."""
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
             self.points[self.label] = new_point(self.points[self.label].pos, score, kind)
 
-    def is_led_in(self, previous: Block, block: Block) -> bool:
-        """Whether a line ending with a colon comes right before what it introduces.
+    def is_led_in(self, construct: Construct) -> bool:
+        """Whether the last line before a leaf, which may introduce it, ends with a colon.
 
-        Before a leaf of such a kind several words without a full stop do so, too, as their
-        sentence goes on, unless they end a list or another container.
+        Before a ``construct`` of some kinds several words without a full stop introduce it, too,
+        as their sentence goes on, unless they end a list or another container.
         """
-        if not self.introducible or not CONSTRUCTS[previous.kind].leads:
-            return False
+        previous = self.previous
+        assert previous is not None, "asked only of what follows a leaf"
         line = self.text[previous.start : previous.end].rstrip()
         if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
             return True
-        if self.ended_container or not CONSTRUCTS[block.kind].introducible:
+        if self.ended_container or not construct.introducible:
             return False
         return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
 
     def finish(self) -> None:
-        if self.after > -math.inf and self.previous is not None:
+        if self.after > _NONE and self.previous is not None:
             self.points.append(BreakPoint(len(self.text), self.after, self.after_kind))
 
 

@@ -58,7 +58,8 @@ class Layout:
         self.config = config
         self.budget = config.budget
         size = len(text)
-        inner = [point for point in points if 0 < point.pos < size]
+        places = [point.pos for point in points]
+        inner = points[bisect_right(places, 0) : bisect_left(places, size)]
         keep = positions_in(text, len(inner))
         self.pos = keep((0, *[point.pos for point in inner], size))
         self.score = [0.0, *[point.score for point in inner], 0.0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
@@ -28,7 +28,7 @@ class Leaves:
     The tree above them, which has a block for every item and quote, is not kept.
     """
 
-    __slots__ = ("_blocks", "_depths", "_ends", "_heads", "_kinds", "_named", "starts")
+    __slots__ = ("_blocks", "_depths", "_ends", "_heads", "_inner", "_kinds", "_named", "starts")
 
     def __init__(self, text: str, tree: Block) -> None:
         self._blocks: list[Block] = []
@@ -37,18 +37,20 @@ class Leaves:
         self._depths = bytearray()
         # Equal kinds, which most chunks have, are the same object.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
+        # By the kinds around a block and its own: all of these that have a name.
+        self._inner: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}
         self._collect(tree, (), 0, 0)
         keep = positions_in(text, len(self._blocks))
-        self.starts: Sequence[int] = keep(leaf.start for leaf in self._blocks)
-        self._ends = keep(leaf.end for leaf in self._blocks)
-        self._heads = bytearray(leaf.kind in _HEADING_LIKE_KINDS for leaf in self._blocks)
+        self.starts: Sequence[int] = keep([leaf.start for leaf in self._blocks])
+        self._ends = keep([leaf.end for leaf in self._blocks])
+        self._heads = bytearray([leaf.kind in _HEADING_LIKE_KINDS for leaf in self._blocks])
 
     def _collect(self, block: Block, kinds: tuple[str, ...], depth: int, shared: int) -> None:
         """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it.
 
         ``shared`` of them hold the leaf before it as well.
         """
-        inner: dict[str, tuple[str, ...]] = {}
+        inner = self._inner.setdefault(kinds, {})
         blocks = self._blocks
         for child in block.children:
             kind = child.kind
@@ -60,7 +62,7 @@ class Leaves:
                 named = inner[kind] = self._named.setdefault(named, named)
             if child.children:
                 before = len(blocks)
-                self._collect(child, named, min(depth + 1, _DEEPEST), shared)
+                self._collect(child, named, depth + (depth < _DEEPEST), shared)
                 if len(blocks) > before:
                     shared = depth
             elif kind not in _BLANK:
@@ -100,19 +102,14 @@ class Leaves:
     def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
         """For each span between neighbours in ``pos``: whether it has text other than headings and front matter."""
         found = bytearray()
-        slot = 0
-        # After the last leaf there is none.
-        starts = chain(self.starts, (len(text) + 1,))
-        leaf = next(starts)
-        for number in range(len(pos) - 1):
-            start = at = pos[number]
-            while leaf < start:
-                leaf = next(starts)
-                slot += 1
-            if leaf == start:
-                if not self._heads[slot]:
+        begins, ends, heads = self.starts, self._ends, self._heads
+        slots = map(bisect_left, repeat(begins), pos)
+        for start, end, slot in zip(pos, pos[1:], slots, strict=False):
+            at = start
+            if slot < len(heads) and begins[slot] == start:
+                if not heads[slot]:
                     found.append(True)
                     continue
-                at = self._ends[slot]
-            found.append(not is_blank(text[at : pos[number + 1]]))
+                at = ends[slot]
+            found.append(not is_blank(text[at:end]))
         return found

@@ -93,83 +93,79 @@ def _own(kind: str, shape: Shape, **columns: Any) -> Construct:
     return Construct(kind, shape, kind, after=True, protected=True, introducible=True, **columns)
 
 
-CONSTRUCTS: Final[Mapping[str, Construct]] = MappingProxyType(
-    {
-        row.kind: row
-        for row in (
-            Construct("document", "container", unnamed=True),
-            Construct("heading", "prose", leveled=True, heads=True, section=True),
-            Construct("paragraph", "prose", leads=True, plain=True),
-            _own("fence", "code", fenced=True, delimited=True),
-            _own("code", "code"),
-            # The lines of a definition in a source file before what it holds.
-            Construct("signature", "code", heads=True),
-            _own("table", "table"),
-            _own("html-table", "html-table"),
-            # The paragraph that says what the table after it shows, or the one before it.
-            Construct("caption", "prose", heads=True, named="paragraph"),
-            Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
-            # A paragraph of strong emphasis alone, before what it heads.
-            Construct(
-                "bold-heading", "prose", "bold-heading", heads=True, pseudo=True, named="paragraph"
-            ),
-            _own("contents", "lines"),
-            # The lines of a fence around a whole text.
-            Construct("answer", "lines", heads=True, labels=True, unnamed=True),
-            Construct("answer-end", "lines", clings=True, unnamed=True),
-            # Marks where a page begins or ends; lines that stand on page after page.
-            Construct(
-                "page-begin", "lines", heads=True, labels=True, edge=True, mark=True, unnamed=True
-            ),
-            Construct("page-end", "lines", clings=True, edge=True, mark=True, unnamed=True),
-            Construct("running-head", "prose", heads=True, edge=True),
-            Construct("running-foot", "prose", clings=True, edge=True),
-            _own("math", "lines", delimited=True),
-            _own("html", "lines"),
-            # HTML without text: what opens an element around the blocks after it, an anchor, a
-            # comment; and what closes an element.
-            Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
-            Construct(
-                "closer", "lines", "html", after=True, protected=True, clings=True, named="html"
-            ),
-            # An HTML block to the parser, scored and divided like one. Its calls, which may
-            # go on beyond it, are protected themselves.
-            Construct("tool-call", "lines", "html", after=True, introducible=True),
-            # What MDX adds to Markdown: imports and exports; expressions, comments, and tags
-            # on lines of their own, unless they are a pair around a block.
-            Construct("esm", "code", "code", after=True, protected=True),
-            Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
-            # Obsidian's, of several lines.
-            Construct("comment", "lines", "html", after=True, protected=True),
-            Construct(
-                "front-matter",
-                "lines",
-                "front-matter",
-                after=True,
-                protected=True,
-                prefaces=True,
-                delimited=True,
-            ),
-            _own("container", "container"),
-            Construct("hr", "lines", "hr", after=True),
-            Construct("list", "container", introducible=True, nests=True),
-            Construct("item", "container", leveled=True, unnamed=True),
-            Construct("quote", "container", introducible=True, quotes=True),
-            Construct("alert", "container", introducible=True, quotes=True, typed=True),
-            Construct("footnote", "container"),
-            Construct("definition-list", "container", introducible=True),
-            Construct("definition", "container"),
-            Construct("term", "prose", heads=True, leads=True),
-            # The line of an XML tag that opens or closes a block; scored by which it does.
-            Construct("tag", "lines", tag=True),
-            # Lines that the parser gives no token: link reference definitions, blank
-            # lines, and the lines of a container that hold nothing but its own markers.
-            Construct("link-definition", "lines"),
-            Construct("blank", "lines", blank=True),
-            Construct("marker", "lines", marker=True, unnamed=True),
-        )
-    }
-)
+CONSTRUCTS: Final[Mapping[str, Construct]] = {
+    row.kind: row
+    for row in (
+        Construct("document", "container", unnamed=True),
+        Construct("heading", "prose", leveled=True, heads=True, section=True),
+        Construct("paragraph", "prose", leads=True, plain=True),
+        _own("fence", "code", fenced=True, delimited=True),
+        _own("code", "code"),
+        # The lines of a definition in a source file before what it holds.
+        Construct("signature", "code", heads=True),
+        _own("table", "table"),
+        _own("html-table", "html-table"),
+        # The paragraph that says what the table after it shows, or the one before it.
+        Construct("caption", "prose", heads=True, named="paragraph"),
+        Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
+        # A paragraph of strong emphasis alone, before what it heads.
+        Construct(
+            "bold-heading", "prose", "bold-heading", heads=True, pseudo=True, named="paragraph"
+        ),
+        _own("contents", "lines"),
+        # The lines of a fence around a whole text.
+        Construct("answer", "lines", heads=True, labels=True, unnamed=True),
+        Construct("answer-end", "lines", clings=True, unnamed=True),
+        # Marks where a page begins or ends; lines that stand on page after page.
+        Construct(
+            "page-begin", "lines", heads=True, labels=True, edge=True, mark=True, unnamed=True
+        ),
+        Construct("page-end", "lines", clings=True, edge=True, mark=True, unnamed=True),
+        Construct("running-head", "prose", heads=True, edge=True),
+        Construct("running-foot", "prose", clings=True, edge=True),
+        _own("math", "lines", delimited=True),
+        _own("html", "lines"),
+        # HTML without text: what opens an element around the blocks after it, an anchor, a
+        # comment; and what closes an element.
+        Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
+        Construct("closer", "lines", "html", after=True, protected=True, clings=True, named="html"),
+        # An HTML block to the parser, scored and divided like one. Its calls, which may
+        # go on beyond it, are protected themselves.
+        Construct("tool-call", "lines", "html", after=True, introducible=True),
+        # What MDX adds to Markdown: imports and exports; expressions, comments, and tags
+        # on lines of their own, unless they are a pair around a block.
+        Construct("esm", "code", "code", after=True, protected=True),
+        Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
+        # Obsidian's, of several lines.
+        Construct("comment", "lines", "html", after=True, protected=True),
+        Construct(
+            "front-matter",
+            "lines",
+            "front-matter",
+            after=True,
+            protected=True,
+            prefaces=True,
+            delimited=True,
+        ),
+        _own("container", "container"),
+        Construct("hr", "lines", "hr", after=True),
+        Construct("list", "container", introducible=True, nests=True),
+        Construct("item", "container", leveled=True, unnamed=True),
+        Construct("quote", "container", introducible=True, quotes=True),
+        Construct("alert", "container", introducible=True, quotes=True, typed=True),
+        Construct("footnote", "container"),
+        Construct("definition-list", "container", introducible=True),
+        Construct("definition", "container"),
+        Construct("term", "prose", heads=True, leads=True),
+        # The line of an XML tag that opens or closes a block; scored by which it does.
+        Construct("tag", "lines", tag=True),
+        # Lines that the parser gives no token: link reference definitions, blank
+        # lines, and the lines of a container that hold nothing but its own markers.
+        Construct("link-definition", "lines"),
+        Construct("blank", "lines", blank=True),
+        Construct("marker", "lines", marker=True, unnamed=True),
+    )
+}
 
 
 def kinds_where(column: str) -> frozenset[str]:

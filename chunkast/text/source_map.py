@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, MutableSequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate, count, islice
 from operator import add
 
 __all__ = (
@@ -20,6 +20,7 @@ __all__ = (
     "line_starts",
     "parseable",
     "positions_in",
+    "spans_between",
     "without_surrogates",
 )
 
@@ -73,6 +74,11 @@ def positions_in(text: str, number: int) -> Callable[[Iterable[int]], MutableSeq
     if number * _CHARACTERS_PER_LISTED <= len(text):
         return list
     return partial(array, "i" if len(text) < _INT_LIMIT else "q")
+
+
+def spans_between(text: str, positions: Sequence[int]) -> Iterator[str]:
+    """The text between each of the sorted ``positions`` and the next one."""
+    return map(text.__getitem__, map(slice, positions, islice(positions, 1, None)))
 
 
 def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from chunkast.errors import ConfigError
+from chunkast.text.source_map import spans_between
 from chunkast.tokens.words import Words
 
 __all__ = ("Counter", "Window")
@@ -32,6 +33,9 @@ class Counter:
     at or before, in the same pre-token; the text itself begins at index ``start``. It is None
     for an encoding that does not split text at the boundaries which ``tokens/index.py`` proves.
 
+    ``counts(text, positions)`` gives the counts of the spans between neighbours of sorted
+    positions, where that is faster than to count one after the other.
+
     ``words`` counts by pieces between boundaries that hold in any text; ``count`` is theirs.
 
     ``token_starts(text)`` gives for each token of a text, in order, about where it begins: a
@@ -45,6 +49,7 @@ class Counter:
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
+    counts: Callable[[str, Sequence[int]], Iterable[int]] | None = None
     words: Words | None = None
     token_starts: Callable[[str], Iterable[int]] | None = None
     trusted: bool = True
@@ -54,6 +59,12 @@ class Counter:
     def is_estimated(self) -> bool:
         """Whether estimates stand in for counts."""
         return self.trusted and (self.words is not None or self.token_starts is not None)
+
+    def each(self, text: str, positions: Sequence[int]) -> Iterable[int]:
+        """How many tokens each span of ``text`` between neighbouring ``positions`` has."""
+        if self.counts is not None:
+            return self.counts(text, positions)
+        return map(self.count, spans_between(text, positions))
 
     def window_room(self) -> int:
         """The most tokens of a text that the model reads whole.

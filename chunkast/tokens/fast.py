@@ -10,12 +10,13 @@ surrogates, and every text with any other version.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+from chunkast.text.source_map import spans_between
 from chunkast.tokens.pretokens import CountFunctions
 from chunkast.tokens.vocabulary import BUNDLED
 
@@ -67,6 +68,10 @@ def _has_different(text: str) -> bool:
     return _different().search(_alike().sub("", text)) is not None
 
 
+def _counts_alike(text: str) -> bool:
+    return text.isascii() or not _has_different(text)
+
+
 @cache
 def _installed() -> tuple[str, str | None]:
     """The versions of tiktoken and of toktok-rs, if it is there and can be loaded."""
@@ -101,7 +106,7 @@ def by_fast_encoder(
     if _installed() not in VERIFIED:
         return others
     fast = _Fast(encoding.name, others, characters)
-    return CountFunctions(fast.count, fast.token_ends)
+    return CountFunctions(fast.count, fast.token_ends, fast.counts)
 
 
 class _Fast:
@@ -123,12 +128,17 @@ class _Fast:
         if self._first > 0:
             self._first -= len(text)
             return False
-        return text.isascii() or not _has_different(text)
+        return _counts_alike(text)
 
     def count(self, text: str) -> int:
         """How many tokens the text has."""
         known = self._is_known(text)
         return self._encoder.count(text) if known else self._others.count(text)
+
+    def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
+        """How many tokens each span of the text between neighbouring ``positions`` has."""
+        known = self._first <= 0 and _counts_alike(text)
+        return map(self._encoder.count if known else self.count, spans_between(text, positions))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
         """For each token a position that it ends at or before, in a text that begins at ``start``."""

@@ -120,9 +120,7 @@ class TokenIndex(SpanCounts):
         self.most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
         keep = positions_in(text, len(self._checkpoints))
-        spans = map(slice, self._checkpoints, self._checkpoints[1:])
-        counts = map(counter.count, map(text.__getitem__, spans))
-        self._prefix = keep(accumulate(counts, initial=0))
+        self._prefix = keep(accumulate(counter.each(text, self._checkpoints), initial=0))
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions counted so far; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}

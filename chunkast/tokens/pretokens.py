@@ -17,10 +17,12 @@ A pre-token has the same tokens wherever it stands, so a remembered count stays 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from chunkast.text.source_map import spans_between
 
 if TYPE_CHECKING:
     import tiktoken
@@ -112,10 +114,14 @@ _MAX_SPLIT_AT_ONCE = 65_536
 
 
 class CountFunctions(NamedTuple):
-    """Two functions: the tokens of a text, and where they end if it begins at an offset."""
+    """The tokens of a text, and where they end if it begins at an offset.
+
+    The last is for the tokens of each span between neighbours of sorted positions.
+    """
 
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]]
+    counts: Callable[[str, Sequence[int]], Iterable[int]] | None = None
 
 
 class RememberedCounts(dict[str, int]):
@@ -175,6 +181,17 @@ class PretokenCounter:
             return sum(self._tokens(match[0]) for match in split.finditer(text))
         return sum(map(self._tokens, split.findall(text)))
 
+    def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
+        """How many tokens each span of the text between neighbouring ``positions`` has."""
+        tokens, findall = self._tokens, self._ascii.findall
+        # Without a call for each: most are a few words of ASCII.
+        return (
+            sum(map(tokens, findall(span)))
+            if span.isascii() and len(span) <= _MAX_SPLIT_AT_ONCE
+            else self.count(span)
+            for span in spans_between(text, positions)
+        )
+
     def token_ends(self, text: str, start: int) -> Iterable[int]:
         """For each token where its pre-token ends, in a text that begins at ``start``."""
         split = self._split(text)
@@ -197,4 +214,4 @@ def by_pretokens(encoding: tiktoken.Encoding, others: CountFunctions) -> CountFu
         return others
     encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
     counter = PretokenCounter(patterns, lambda pretoken: len(encode(pretoken.encode())), others)
-    return CountFunctions(counter.count, counter.token_ends)
+    return CountFunctions(counter.count, counter.token_ends, counter.counts)

@@ -126,4 +126,9 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
     functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
     functions = by_fast_encoder(encoding, functions, characters)
     proven = encoding.name in _PROVEN_PATTERNS
-    return Counter(encoding.name, functions.count, functions.token_ends if proven else None)
+    return Counter(
+        encoding.name,
+        functions.count,
+        functions.token_ends if proven else None,
+        functions.counts,
+    )

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final, TypeVar
 
 __all__ = ("NOT_EXACT", "Exact", "SpanCounts", "is_far_above", "remember")
@@ -51,14 +52,16 @@ class Exact:
         found = slot < len(self.positions) and self.positions[slot] == position
         return self.tokens[slot] if found else NOT_EXACT
 
-    def each(self, positions: Iterable[int]) -> Iterator[int]:
+    def each(self, positions: Sequence[int]) -> Iterable[int]:
         """The tokens before each of some sorted ``positions``, none beyond the last known one."""
-        known = zip(self.positions, self.tokens, strict=True)
-        at, tokens = next(known)
-        for position in positions:
-            while at < position:
-                at, tokens = next(known)
-            yield tokens if at == position else NOT_EXACT
+        at, tokens = self.positions, self.tokens
+        if positions == at:
+            return tokens
+        slots = map(bisect_left, repeat(at), positions)
+        return (
+            tokens[slot] if at[slot] == position else NOT_EXACT
+            for slot, position in zip(slots, positions, strict=True)
+        )
 
 
 class SpanCounts(ABC):
