@@ -69,7 +69,6 @@ class _Scanner:
         self.scores = scores
         self.points: list[BreakPoint] = []
         self.previous: Block | None = None
-        self.previous_row: Construct | None = None
         # Whether the previous leaf only opens the container that it is in.
         self.opens_container = False
         # Whether a container ended after it.
@@ -152,8 +151,9 @@ class _Scanner:
 
     def leaf(self, block: Block, construct: Construct, first: bool) -> None:
         """``first``: it may stand without the block before it."""
-        before = self.previous_row
-        if before is not None:
+        previous = self.previous
+        if previous is not None:
+            before = CONSTRUCTS[previous.kind]
             score, kind = self.before, self.before_kind
             if self.after > score:
                 score, kind = self.after, self.after_kind
@@ -166,7 +166,7 @@ class _Scanner:
                 before.heads
                 or self.opens_container
                 or not first
-                or (self.introducible and before.leads and self.is_led_in(construct))
+                or (self.introducible and before.leads and self.is_led_in(previous, construct))
             ):
                 kind = "lead-in"
                 score = min(score, self.scores[kind])
@@ -174,7 +174,7 @@ class _Scanner:
                 self.label = len(self.points)
             self.points.append(new_point(block.start, score, kind))
         self.before = self.after = _NONE
-        self.previous, self.previous_row = block, construct
+        self.previous = block
         self.introducible = self.opens_container = self.ended_container = False
 
     def raise_label(self, score: float, kind: str) -> None:
@@ -182,14 +182,12 @@ class _Scanner:
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
             self.points[self.label] = new_point(self.points[self.label].pos, score, kind)
 
-    def is_led_in(self, construct: Construct) -> bool:
-        """Whether the last line before a leaf, which may introduce it, ends with a colon.
+    def is_led_in(self, previous: Block, construct: Construct) -> bool:
+        """Whether the last line of ``previous``, which may introduce the next leaf, ends with a colon.
 
         Before a ``construct`` of some kinds several words without a full stop introduce it, too,
         as their sentence goes on, unless they end a list or another container.
         """
-        previous = self.previous
-        assert previous is not None, "asked only of what follows a leaf"
         line = self.text[previous.start : previous.end].rstrip()
         if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
             return True
