@@ -6,13 +6,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
-from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
+from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter, word_boundaries
 from chunkast.tokens import words as words_module
 from chunkast.tokens.word_boundaries import boundary_of
 from chunkast.tokens.words import Words
@@ -54,18 +56,76 @@ PARTS = (
     ),
     *("\ud83d", "\udc00", "👍", "👨\u200d👩", "\ue000", "\U00020000", "\U0001f1e6"),
 )
+_FOLDER = Path(__file__).parents[1] / "fixtures" / "documents"
+DOCUMENT = "".join(
+    (_FOLDER / name).read_text("utf-8") for name in ("tutorial.md", "japanese.md", "latex-notes.md")
+)
 HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
-KINDS = [name for name in FAMILIES if name != "bpe of spaces"]
+
+
+def pattern_of(name: str) -> Regex:
+    """A pattern that byte-level tokenizers split by: Qwen's, or one of GPT-4o's kind."""
+    [pattern] = [each for each in word_boundaries._PATTERNS if name in each]
+    return Regex(pattern)
+
+
+# Tokenizers of other settings than those of a family: the family, the part, and what it is instead.
+VARIANTS: dict[str, tuple[str, str, Any]] = {
+    "a space before": ("byte-level", "pre_tokenizer", pre_tokenizers.ByteLevel()),
+    **{
+        name: (
+            "byte-level",
+            "pre_tokenizer",
+            pre_tokenizers.Sequence(
+                [
+                    pre_tokenizers.Split(pattern_of(part), behavior="isolated"),
+                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+                ]
+            ),
+        )
+        for name, part in (("Qwen", r"\p{N}| ?[^"), ("GPT-4o", r"\p{Lt}"))
+    },
+    "cased": (
+        "wordpiece",
+        "normalizer",
+        normalizers.BertNormalizer(lowercase=False, handle_chinese_chars=False),
+    ),
+    "marked words": (
+        "unigram",
+        "pre_tokenizer",
+        pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),
+    ),
+    "the first word is not marked": (
+        "unigram",
+        "pre_tokenizer",
+        pre_tokenizers.Metaspace(prepend_scheme="never"),
+    ),
+    "marks and words": (
+        "bpe of words",
+        "pre_tokenizer",
+        pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.Whitespace()]),
+    ),
+    "digits": (
+        "bpe of words",
+        "pre_tokenizer",
+        pre_tokenizers.Sequence(
+            [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Metaspace()]
+        ),
+    ),
+}
+KINDS = [*(name for name in FAMILIES if name != "bpe of spaces"), *VARIANTS]
 
 
 @cache
-def tokenizer_of(family: str, *, added: bool) -> Tokenizer:
-    """A tokenizer of the family, as it is or with tokens that were added to it."""
-    if not added:
-        return train(family)
+def tokenizer_of(kind: str, *, added: bool) -> Tokenizer:
+    """A tokenizer of the kind, as it is or with tokens that were added to it."""
+    family, part, instead = VARIANTS.get(kind, (kind, "", None))
     tokenizer = Tokenizer.from_str(train(family).to_str())
-    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True), "<s>", "</s>", "<|end|>"])
-    tokenizer.add_tokens(["don't", "<x>", "中文"])
+    if part:
+        setattr(tokenizer, part, instead)
+    if added:
+        tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True), "<s>", "</s>", "<|end|>"])
+        tokenizer.add_tokens(["don't", "<x>", "中文"])
     return tokenizer
 
 
@@ -89,6 +149,44 @@ def test_words_count_as_the_tokenizer_counts_them(
     assert counter.count(text) == count(text)
     estimates = [index.estimate(position) for position in range(len(text) + 1)]
     assert estimates == sorted(estimates)
+
+
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_model_is_given_of_a_piece(kind: str, added: bool) -> None:
+    tokenizer = tokenizer_of(kind, added=added)
+    boundary, count = boundary_of(tokenizer), own_count(tokenizer)
+    assert boundary is not None
+    assert boundary.inputs is not None
+    pieces = dict.fromkeys(boundary.split(f"{DOCUMENT} {' '.join(PARTS)} {''.join(PARTS)}"))
+    before = count(boundary.before)
+    known = 0
+    for piece in pieces:
+        inputs = boundary.inputs.later(piece)
+        if inputs is not None:
+            known += 1
+            given = sum(len(tokenizer.model.tokenize(each)) for each in inputs)
+            assert given == count(boundary.before + piece) - before, piece
+        inputs = boundary.inputs.first(piece)
+        if inputs is not None:
+            assert sum(len(tokenizer.model.tokenize(each)) for each in inputs) == count(piece), (
+                piece
+            )
+    assert known > 0.8 * len(pieces)
+
+
+@pytest.mark.parametrize("family", ["wordpiece", "byte-level", "unigram"])
+@pytest.mark.parametrize("content", ["mask", "É"])
+def test_an_added_token_of_common_characters(family: str, content: str) -> None:
+    tokenizer = Tokenizer.from_str(train(family).to_str())
+    tokenizer.add_tokens([content])
+    boundary = boundary_of(tokenizer)
+    assert boundary is not None
+    known = boundary.inputs is not None
+    assert known == (content == "É" and family != "wordpiece")
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    for text in ("mask masks Mask unmasked e E É é E\u0301 [É] École", "a É", "É", "mask"):
+        assert counter.count(text) == count(text)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import pairwise
 from operator import itemgetter
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
 from chunkast.tokens.counter import Counter, Window
+from chunkast.tokens.model_inputs import InputsOf
 from chunkast.tokens.word_boundaries import Boundary, boundary_of
 from chunkast.tokens.words import Words
 
@@ -37,6 +38,8 @@ _LIMITS: Final = (
 )
 # transformers has a huge number for a tokenizer without a limit.
 _NO_LIMIT: Final = 2**31
+
+_CountPieces = Callable[[Sequence[str]], Iterable[int]]
 
 
 class _Copy(NamedTuple):
@@ -138,20 +141,37 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
             return map(itemgetter(0), offsets)
 
         return Counter(name, count, token_starts=token_starts, window=window)
-    words = Words(copy.boundary.split, count, _piece_counter(copy, count))
+    first: _CountPieces = partial(map, count)
+    later = _by_encoding(copy, copy.boundary, count)
+    if copy.boundary.inputs is not None:
+        first = _by_model(copy, copy.boundary.inputs.first, first)
+        later = _by_model(copy, copy.boundary.inputs.later, later)
+    words = Words(copy.boundary.split, lambda piece: next(iter(first((piece,)))), later)
     return Counter(name, words.count, words=words, window=window)
 
 
-def _piece_counter(
-    copy: _Copy, count: Callable[[str], int]
-) -> Callable[[Sequence[str]], Iterable[int]]:
-    """A function that counts pieces that begin at boundaries, many with one call.
+def _by_model(copy: _Copy, inputs_of: InputsOf, count_others: _CountPieces) -> _CountPieces:
+    """A function that asks the model about pieces whose inputs are known, another about the others."""
+    tokenize = copy.tokenizer.model.tokenize
+
+    def count_pieces(pieces: Sequence[str]) -> Iterable[int]:
+        inputs = [*map(inputs_of, pieces)]
+        others = [piece for piece, each in zip(pieces, inputs, strict=True) if each is None]
+        counts = iter(count_others(others) if others else ())
+        return [
+            next(counts) if each is None else sum(map(len, map(tokenize, each))) for each in inputs
+        ]
+
+    return count_pieces
+
+
+def _by_encoding(copy: _Copy, boundary: Boundary, count: Callable[[str], int]) -> _CountPieces:
+    """A function that encodes pieces that begin at boundaries, many with one call.
 
     A call takes as long as a few words. So the pieces are joined by an added token, between which
     the tokenizer takes each text for itself, and told apart by its number.
     """
-    assert copy.boundary is not None, "called only where boundaries are known"
-    encode, before = copy.tokenizer.encode, copy.boundary.before
+    encode, before = copy.tokenizer.encode, boundary.before
     own = count(before)
     number, between = _separator(copy.tokenizer)
 

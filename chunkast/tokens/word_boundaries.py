@@ -28,6 +28,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from chunkast.tokens.model_inputs import (
+    IDEOGRAPHS,
+    MARK,
+    Inputs,
+    inputs_of_bert,
+    inputs_of_bytes,
+    inputs_of_words,
+)
 from chunkast.tokens.pretokens import CLASSES
 
 if TYPE_CHECKING:
@@ -36,11 +44,9 @@ if TYPE_CHECKING:
 __all__ = ("Boundary", "boundary_of")
 
 _SPACES: Final = " \t\r\n"
-_MARK: Final = "▁"
 # A letter, which no boundary that is looked for here stands right before or is joined over.
 _BEFORE: Final = "a"
 _PUNCTUATION: Final = '!"#$%&()*+,-.:;<=>?@[\\]^`{|}~、。，！？；：（）「」『』《》'
-_IDEOGRAPHS: Final = "\u4e00-\u9fff"
 _ALPHANUMERIC: Final = "0-9" + "".join(
     CLASSES[name] for name in (r"\p{Lu}", r"\p{Ll}", r"\p{Lo}\p{Lm}")
 )
@@ -76,6 +82,7 @@ _GPT_4O: Final = (
     rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]*{_CONTRACTION}?|\p{{N}}{{1,3}}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+_GPT_2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 # Patterns with the boundaries of cl100k_base and o200k_base.
 _PATTERNS: Final = frozenset(
     (
@@ -92,10 +99,12 @@ class Boundary(NamedTuple):
     """What takes a text apart at its boundaries, and a text that has one at its end.
 
     The latter is before any piece that begins at a boundary, which is not at the text's start.
+    ``inputs``: what the model is given of some of the pieces, if that is known.
     """
 
     split: Callable[[str], list[str]]
     before: str
+    inputs: Inputs | None
 
 
 def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
@@ -112,17 +121,18 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     names = [part["type"] for part in normalizers]
     punctuation = "".join(re.escape(each) for each in _PUNCTUATION if each not in contents)
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
-        if normalizers[0]["handle_chinese_chars"] and not re.search(f"[{_IDEOGRAPHS}]", contents):
-            punctuation += _IDEOGRAPHS
+        if normalizers[0]["handle_chinese_chars"] and not re.search(f"[{IDEOGRAPHS}]", contents):
+            punctuation += IDEOGRAPHS
         pieces = rf"[{_SPACES}]*(?:[{punctuation}]|[^{_SPACES}{punctuation}]+)|[{_SPACES}]+"
-        return Boundary(re.compile(pieces).findall, "")
+        inputs = inputs_of_bert(tokenizer, normalizers[0])
+        return Boundary(re.compile(pieces).findall, "", inputs)
     if kinds and kinds[-1] == "ByteLevel" and names in ([], ["NFC"]):
         spaces, ends = _of_pattern(splitters)
         if not spaces:
             return None
         ends += punctuation
         boundary = rf"(?=[{spaces}])(?<=\S)|(?=[{ends}])(?<=[{_ALPHANUMERIC}])"
-        return Boundary(re.compile(boundary).split, _BEFORE)
+        return Boundary(re.compile(boundary).split, _BEFORE, _inputs_of_bytes(tokenizer, splitters))
     if not all(map(_is_local, normalizers)):
         return None
     if not kinds:
@@ -137,7 +147,8 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     missing = {*_missing(tokenizer), *(token.content[-1] for token in added if "Prepend" in names)}
     visible = "".join(re.escape(each) for each in _VISIBLE if each not in missing)
     after = rf"(?<=[{visible}])|(?<=[^{_NOT_PLAIN}{''.join(map(re.escape, missing))}!-~])"
-    return Boundary(re.compile(f"(?=[{spaces}])(?:{after})").split, _BEFORE)
+    split = re.compile(f"(?=[{spaces}])(?:{after})").split
+    return Boundary(split, _BEFORE, inputs_of_words(tokenizer))
 
 
 def _parts(component: Any) -> Iterator[dict[str, Any]]:
@@ -169,8 +180,18 @@ def _of_pattern(splitters: list[dict[str, Any]]) -> tuple[str, str]:
     )
 
 
+def _inputs_of_bytes(tokenizer: Tokenizer, splitters: list[dict[str, Any]]) -> Inputs | None:
+    *others, last = splitters
+    prefixed = last["add_prefix_space"]
+    if not last["use_regex"]:
+        # A space would be put before what the pattern splits.
+        pattern = others[0]["pattern"]["Regex"]
+        return None if prefixed else inputs_of_bytes(tokenizer, pattern, prefixed=False)
+    return None if others else inputs_of_bytes(tokenizer, _GPT_2, prefixed=prefixed)
+
+
 def _is_local(part: dict[str, Any]) -> bool:
-    if part["type"] == "Replace" and part["content"] in {" ", _MARK}:
+    if part["type"] == "Replace" and part["content"] in {" ", MARK}:
         pattern = part["pattern"]
         return pattern.get("String") == " " or pattern.get("Regex") in _LOCAL_REPLACED
     return part["type"] in _LOCAL
@@ -185,7 +206,7 @@ def _missing(tokenizer: Tokenizer) -> list[str]:
     parts = [re.findall(f"[!-~]|[^{_NOT_PLAIN}]", "".join(map(chr, range(0xF900))))]
     while parts:
         part = parts.pop()
-        normal = normalize("".join(f"#{each}#" for each in part if each != "#")).lstrip(_MARK)
+        normal = normalize("".join(f"#{each}#" for each in part if each != "#")).lstrip(MARK)
         if "###" in normal or re.search(r"\s|▁", normal):
             half = len(part) // 2
             if half:
@@ -200,8 +221,7 @@ def _splits(tokenizer: Tokenizer, space: str) -> bool:
     text = f"a{space}a"
     normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
     pieces = (
-        piece.strip(_MARK + _SPACES)
-        for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)
+        piece.strip(MARK + _SPACES) for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)
     )
     return [*filter(None, pieces)] == ["a", "a"]
 
@@ -215,9 +235,9 @@ def _joins_no_spaces(tokenizer: Tokenizer) -> bool:
     return (
         isinstance(model, models.BPE)
         and normalizer is not None
-        and normalizer.normalize_str("a a").lstrip(_MARK) == f"a{_MARK}a"
+        and normalizer.normalize_str("a a").lstrip(MARK) == f"a{MARK}a"
         and not (model.dropout or model.ignore_merges)
         and not (model.continuing_subword_prefix or model.end_of_word_suffix)
-        and model.token_to_id(_MARK) is not None
-        and not any(re.search(f"[^{_MARK}]{_MARK}", token) for token in tokenizer.get_vocab(False))
+        and model.token_to_id(MARK) is not None
+        and not any(re.search(f"[^{MARK}]{MARK}", token) for token in tokenizer.get_vocab(False))
     )
