@@ -133,7 +133,7 @@ def inputs_of_words(tokenizer: Tokenizer) -> Inputs | None:
         parts = parts_of(_BEFORE + piece)
         if splitter:
             return parts[len(before) :] if parts[: len(before)] == before else None
-        return [parts[0].removeprefix(before[0])] if parts[0].startswith(before[0]) else None
+        return [parts[0].removeprefix(before[0])]
 
     # Most are of such characters, of which all but spaces stay what they are, wherever they stand.
     known = [
@@ -155,8 +155,7 @@ def _split_by(pattern: str, column: int) -> Callable[[str], list[str]]:
     """What takes texts apart by the pattern, with the classes of that column."""
     for row in _CLASSES:
         pattern = pattern.replace(row[0], row[column])
-    # Other letters than of ASCII would be taken for those of contractions.
-    return re.compile(pattern, re.ASCII).findall
+    return re.compile(pattern).findall
 
 
 def _added(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
