@@ -327,8 +327,10 @@ def test_the_index_of_words_counts_ends_alone() -> None:
     # No token has less than a character of ASCII; one may be put before the text.
     assert trusted.at_most(0, 280) == 281
     assert trusted.is_near(1, 200)
-    # Eight tokens, one in 32 of 201, and what the pieces at both ends have.
-    assert index_of(text.replace("c", "ç"), counter, []).at_most(0, 280) == 201 + 8 + 201 // 32 + 3
+    # Those of all pieces that the span has a part of, one in 32 of them, and eight.
+    trusted = index_of(text.replace("c", "ç"), counter, [])
+    assert trusted.at_most(0, 280) == 201 + 201 // 32 + 8
+    assert trusted.at_most(4, 9) == 3 + 2 + 8
 
 
 def test_long_parts_of_pieces_are_estimated_and_remembered() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.text.source_map import without_surrogates
@@ -127,28 +128,50 @@ def inputs_of_words(tokenizer: Tokenizer) -> Inputs | None:
         normal = normalizer.normalize_str(normal) if normalizer else normal
         return [part for part, _ in splitter.pre_tokenize_str(normal)] if splitter else [normal]
 
-    before = parts_of(_BEFORE)
+    def inputs_after(before: str) -> InputsOf:
+        begin = parts_of(before) if before else []
 
-    def asked(piece: str) -> Sequence[str] | None:
-        parts = parts_of(_BEFORE + piece)
-        if splitter:
-            return parts[len(before) :] if parts[: len(before)] == before else None
-        return [parts[0].removeprefix(before[0])]
+        def asked(piece: str) -> Sequence[str] | None:
+            parts = parts_of(before + piece)
+            if splitter is None:
+                return [parts[0].removeprefix("".join(begin))]
+            return parts[len(begin) :] if parts[: len(begin)] == begin else None
 
-    # Most are of such characters, of which all but spaces stay what they are, wherever they stand.
-    known = [
-        characters
-        for characters, sample in ((r"[ \n!-~]+", f" {_VISIBLE}\n  "), (" [!-~]+", f" {_VISIBLE}"))
-        if asked(sample) == [sample.replace(" ", MARK)]
-    ]
-    is_marked = re.compile(known[0] if known else "(?!)").fullmatch
+        quick = _of_marked(asked) if splitter is None else _of_words(asked)
 
-    def later(piece: str) -> Sequence[str] | None:
-        if may_be_added(piece):
+        def inputs(piece: str) -> Sequence[str] | None:
+            return None if may_be_added(piece) else quick(piece) or asked(piece)
+
+        return inputs
+
+    return Inputs(inputs_after(""), inputs_after(_BEFORE))
+
+
+def _of_marked(asked: InputsOf) -> InputsOf:
+    """Pieces of ASCII with a mark for each space, if ``asked`` gives a sample as it is otherwise."""
+    sample = f" {_VISIBLE}\n  "
+    known = asked(sample) == [sample.replace(" ", MARK)]
+    is_known = re.compile(r"[ \n!-~]+" if known else "(?!)").fullmatch
+    return lambda piece: [piece.replace(" ", MARK)] if is_known(piece) else None
+
+
+def _of_words(asked: InputsOf) -> InputsOf:
+    """Words of ASCII as they are, after what ``asked`` gives of the white space before a sample."""
+    find = re.compile(r"([ \t\r\n]{,32})([!-~]+)").fullmatch
+
+    @lru_cache(maxsize=1_024)
+    def lead(spaces: str) -> Sequence[str] | None:
+        parts = asked(spaces + _VISIBLE)
+        if not parts or not parts[-1].endswith(_VISIBLE):
             return None
-        return (piece.replace(" ", MARK),) if is_marked(piece) else asked(piece)
+        return [*parts[:-1], parts[-1].removesuffix(_VISIBLE)]
 
-    return Inputs(lambda piece: None if may_be_added(piece) else parts_of(piece), later)
+    def inputs(piece: str) -> Sequence[str] | None:
+        found = find(piece)
+        before = lead(found[1]) if found else None
+        return [*before[:-1], before[-1] + found[2]] if found and before else None
+
+    return inputs
 
 
 def _split_by(pattern: str, column: int) -> Callable[[str], list[str]]:

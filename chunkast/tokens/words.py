@@ -9,7 +9,7 @@ encoded once, after a character that it is never joined to, and its count rememb
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, repeat
 from typing import Final
@@ -181,7 +181,13 @@ class WordIndex(EstimateIndex):
         # A token of ASCII has a character or more, but for a space put before the text.
         if self.most_per_character < math.inf:
             return end - start + 1
-        return super().at_most(start, end)
+        if not self._trusted:
+            return math.inf
+        # Those of all pieces that the span has a part of.
+        first = bisect_right(self._positions, start) - 1
+        last = bisect_left(self._positions, end)
+        tokens = self._tokens[last] - self._tokens[first]
+        return tokens + super().margin(start, end, tokens)
 
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Whether ``text[start:end]`` has at most ``room`` tokens, as far as estimates tell."""
