@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import sha256
-from itertools import pairwise
 from operator import itemgetter
 from os import PathLike, fspath
 from pathlib import Path
@@ -38,8 +37,6 @@ _LIMITS: Final = (
 )
 # transformers has a huge number for a tokenizer without a limit.
 _NO_LIMIT: Final = 2**31
-
-_CountPieces = Callable[[Sequence[str]], Iterable[int]]
 
 
 class _Copy(NamedTuple):
@@ -141,65 +138,26 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
             return map(itemgetter(0), offsets)
 
         return Counter(name, count, token_starts=token_starts, window=window)
-    first: _CountPieces = partial(map, count)
-    later = _by_encoding(copy, copy.boundary, count)
-    if copy.boundary.inputs is not None:
-        first = _by_model(copy, copy.boundary.inputs.first, first)
-        later = _by_model(copy, copy.boundary.inputs.later, later)
-    words = Words(copy.boundary.split, lambda piece: next(iter(first((piece,)))), later)
+    split, before, inputs = copy.boundary
+    own, ask = count(before), copy.tokenizer.model.tokenize
+    words = Words(
+        split,
+        _by_model(ask, inputs.first, count),
+        _by_model(ask, inputs.later, lambda piece: count(before + piece) - own),
+    )
     return Counter(name, words.count, words=words, window=window)
 
 
-def _by_model(copy: _Copy, inputs_of: InputsOf, count_others: _CountPieces) -> _CountPieces:
-    """A function that asks the model about pieces whose inputs are known, another about the others."""
-    tokenize = copy.tokenizer.model.tokenize
+def _by_model(
+    tokenize: Callable[[str], Sequence[object]], inputs_of: InputsOf, count: Callable[[str], int]
+) -> Callable[[str], int]:
+    """A function that asks the model about pieces whose inputs are known, and counts others."""
 
-    def count_pieces(pieces: Sequence[str]) -> Iterable[int]:
-        inputs = [*map(inputs_of, pieces)]
-        others = [piece for piece, each in zip(pieces, inputs, strict=True) if each is None]
-        counts = iter(count_others(others) if others else ())
-        return [
-            next(counts) if each is None else sum(map(len, map(tokenize, each))) for each in inputs
-        ]
+    def count_piece(piece: str) -> int:
+        inputs = inputs_of(piece)
+        return count(piece) if inputs is None else sum(map(len, map(tokenize, inputs)))
 
-    return count_pieces
-
-
-def _by_encoding(copy: _Copy, boundary: Boundary, count: Callable[[str], int]) -> _CountPieces:
-    """A function that encodes pieces that begin at boundaries, many with one call.
-
-    A call takes as long as a few words. So the pieces are joined by an added token, between which
-    the tokenizer takes each text for itself, and told apart by its number.
-    """
-    encode, before = copy.tokenizer.encode, boundary.before
-    own = count(before)
-    number, between = _separator(copy.tokenizer)
-
-    def count_pieces(pieces: Sequence[str]) -> Iterable[int]:
-        texts = [before + piece for piece in pieces]
-        if len(texts) > 1 and between:
-            text = between.join(("", before, *texts, ""))
-            ids = encode(without_surrogates(text), add_special_tokens=False).ids
-            ends = [at for at, each in enumerate(ids) if each == number]
-            # Some piece may have that token too.
-            if len(ends) == len(texts) + 2:
-                first, *lengths = (end - start - 1 for start, end in pairwise(ends))
-                return [length - first for length in lengths]
-        return [count(text) - own for text in texts]
-
-    return count_pieces
-
-
-def _separator(tokenizer: Tokenizer) -> tuple[int, str]:
-    """An added token that takes nothing beside it, and its number; an empty text if there is none.
-
-    Not that for unknown words, which many texts have.
-    """
-    for number, token in tokenizer.get_added_tokens_decoder().items():
-        joins = token.normalized or token.lstrip or token.rstrip or token.single_word
-        if not joins and "unk" not in token.content.lower():
-            return number, token.content
-    return 0, ""
+    return count_piece
 
 
 def _number(file: Path, key: str) -> int | None:

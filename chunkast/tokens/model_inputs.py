@@ -74,14 +74,12 @@ class Inputs(NamedTuple):
     later: InputsOf
 
 
-def inputs_of_bytes(tokenizer: Tokenizer, pattern: str, *, prefixed: bool) -> Inputs | None:
+def inputs_of_bytes(tokenizer: Tokenizer, pattern: str, *, prefixed: bool) -> Inputs:
     """Those of a byte-level tokenizer that splits by the pattern, and may compose characters.
 
     ``prefixed``: whether it puts a space before a text.
     """
     may_be_added = _added(tokenizer)
-    if may_be_added is None:
-        return None
     of_ascii, of_known = (_split_by(pattern, column) for column in (1, 2))
     is_known = re.compile(f"[{KNOWN}]*").fullmatch
     composes = tokenizer.normalizer is not None
@@ -98,11 +96,9 @@ def inputs_of_bytes(tokenizer: Tokenizer, pattern: str, *, prefixed: bool) -> In
     return Inputs((lambda _: None) if prefixed else inputs, inputs)
 
 
-def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs | None:
+def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
     """Those of a tokenizer with BERT's normalizer, which has these settings, and pre-tokenizer."""
     may_be_added = _added(tokenizer)
-    if may_be_added is None:
-        return None
     ideographs = IDEOGRAPHS if settings["handle_chinese_chars"] else ""
     known = re.compile(rf"[ \t\r\n]*([!-~{ideographs}]*)").fullmatch
     split = re.compile("[A-Za-z0-9]+|[^A-Za-z0-9]").findall
@@ -115,11 +111,9 @@ def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs | N
     return Inputs(inputs, inputs)
 
 
-def inputs_of_words(tokenizer: Tokenizer) -> Inputs | None:
+def inputs_of_words(tokenizer: Tokenizer) -> Inputs:
     """Those of another tokenizer, by what its normalizer and pre-tokenizer make of a piece."""
     may_be_added = _added(tokenizer)
-    if may_be_added is None:
-        return None
     normalizer, splitter = tokenizer.normalizer, tokenizer.pre_tokenizer
 
     def parts_of(text: str) -> list[str]:
@@ -181,8 +175,8 @@ def _split_by(pattern: str, column: int) -> Callable[[str], list[str]]:
     return re.compile(pattern).findall
 
 
-def _added(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
-    """Whether a piece may have an added token; None if some consist of common characters."""
+def _added(tokenizer: Tokenizer) -> Callable[[str], bool]:
+    """Whether a piece may have an added token: any piece if some are made of common characters."""
     contents = set()
     for token in tokenizer.get_added_tokens_decoder().values():
         contents.add(token.content)
@@ -190,7 +184,7 @@ def _added(tokenizer: Tokenizer) -> Callable[[str], bool] | None:
             contents.add(tokenizer.normalizer.normalize_str(token.content).strip(MARK))
     rare = [re.search(r"[^A-Za-z0-9\s]", content) for content in contents]
     if None in rare:
-        return None
+        return lambda _: True
     has_rare = re.compile(f"[\0{''.join(re.escape(each[0]) for each in rare if each)}]").search
     is_added = re.compile("|".join(map(re.escape, contents)) or r"(?!)", re.IGNORECASE).search
     return lambda piece: has_rare(piece) is not None and is_added(piece) is not None

@@ -99,12 +99,12 @@ class Boundary(NamedTuple):
     """What takes a text apart at its boundaries, and a text that has one at its end.
 
     The latter is before any piece that begins at a boundary, which is not at the text's start.
-    ``inputs``: what the model is given of some of the pieces, if that is known.
+    ``inputs``: what the model is given of pieces.
     """
 
     split: Callable[[str], list[str]]
     before: str
-    inputs: Inputs | None
+    inputs: Inputs
 
 
 def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
@@ -180,14 +180,14 @@ def _of_pattern(splitters: list[dict[str, Any]]) -> tuple[str, str]:
     )
 
 
-def _inputs_of_bytes(tokenizer: Tokenizer, splitters: list[dict[str, Any]]) -> Inputs | None:
+def _inputs_of_bytes(tokenizer: Tokenizer, splitters: list[dict[str, Any]]) -> Inputs:
     *others, last = splitters
     prefixed = last["add_prefix_space"]
-    if not last["use_regex"]:
-        # A space would be put before what the pattern splits.
-        pattern = others[0]["pattern"]["Regex"]
-        return None if prefixed else inputs_of_bytes(tokenizer, pattern, prefixed=False)
-    return None if others else inputs_of_bytes(tokenizer, _GPT_2, prefixed=prefixed)
+    if last["use_regex"] and not others:
+        return inputs_of_bytes(tokenizer, _GPT_2, prefixed=prefixed)
+    if last["use_regex"] or prefixed:
+        return inputs_of_words(tokenizer)
+    return inputs_of_bytes(tokenizer, others[0]["pattern"]["Regex"], prefixed=False)
 
 
 def _is_local(part: dict[str, Any]) -> bool:

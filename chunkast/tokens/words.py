@@ -3,15 +3,15 @@ r"""Counts from remembered words, for tokenizers that split any text at places t
 A *boundary* lies between two characters, such as a letter and a space, that no pre-token has both
 of, whatever stands around them. What the tokens of a piece between boundaries are depends on the
 piece alone, and on whether it begins the text: there many tokenizers put a space. So a piece is
-encoded once, after a character that it is never joined to, and its count remembered.
+counted once, and its count remembered.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, repeat
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from chunkast.text.source_map import positions_in
@@ -24,8 +24,8 @@ __all__ = ("WordIndex", "Words")
 
 # At most this many characters are taken apart at once, but for a longer piece.
 _SPLIT_AT_ONCE: Final = 65_536
-# The most pieces whose counts are remembered, and how long they are: longer ones seldom come again.
-_MAX_REMEMBERED_PIECES: Final = 65_536
+# Parts of pieces with at most this many characters are counted as pieces are; longer ones seldom come
+# again.
 _MAX_REMEMBERED_LENGTH: Final = 64
 # The most spans of a document whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
@@ -34,30 +34,23 @@ _MAX_REMEMBERED: Final = 16_384
 class Words:
     """Counts texts by the pieces between boundaries that ``split`` takes them apart into.
 
-    ``count`` gives the tokens of any text, ``count_pieces`` those of pieces that begin at boundaries
-    and not at the start of a text.
+    ``first`` gives the tokens of a piece that begins a text, ``later`` those of one that begins at a
+    boundary in a text. Both are remembered.
     """
 
     def __init__(
         self,
         split: Callable[[str], list[str]],
-        count: Callable[[str], int],
-        count_pieces: Callable[[Sequence[str]], Iterable[int]],
+        first: Callable[[str], int],
+        later: Callable[[str], int],
     ) -> None:
         self._split = split
-        self._count_pieces = count_pieces
-        self._known: dict[str, int] = {}
-        self.first = RememberedCounts(count).__getitem__
-        """How many tokens a piece has that begins a text."""
+        self.first = RememberedCounts(first).__getitem__
+        self.later = RememberedCounts(later).__getitem__
 
     def count(self, text: str) -> int:
         """How many tokens the text has."""
         return sum(sum(counts) for _, counts in self.counts(text))
-
-    def later(self, piece: str) -> int:
-        """How many tokens a piece has that begins at a boundary of a text."""
-        known = self._known.get(piece)
-        return self._later((piece,))[0] if known is None else known
 
     def counts(self, text: str) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
         """The pieces of a text and their counts, in order, as many at once as are taken apart at once."""
@@ -75,22 +68,7 @@ class Words:
                 begun = True
                 yield pieces[:1], (self.first(pieces[0]),)
                 del pieces[0]
-            yield pieces, self._later(pieces)
-
-    def _later(self, pieces: Sequence[str]) -> Sequence[int]:
-        """The counts of pieces that do not begin a text; those met before are not encoded."""
-        known = self._known
-        counts = [*map(known.get, pieces, repeat(NOT_EXACT))]
-        if NOT_EXACT not in counts:
-            return counts
-        each = zip(pieces, counts, strict=True)
-        new = [*dict.fromkeys(piece for piece, count in each if count == NOT_EXACT)]
-        found = dict(zip(new, self._count_pieces(new), strict=True))
-        if len(known) + len(found) > _MAX_REMEMBERED_PIECES:
-            known.clear()
-        known.update(item for item in found.items() if len(item[0]) <= _MAX_REMEMBERED_LENGTH)
-        each = zip(pieces, counts, strict=True)
-        return [found[piece] if count == NOT_EXACT else count for piece, count in each]
+            yield pieces, [*map(self.later, pieces)]
 
 
 class WordIndex(EstimateIndex):

@@ -7,21 +7,19 @@ it is found by :mod:`tests.bench.facts`, or read from its own objects.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 
 import tiktoken
 
 from tests.bench.contenders import Contender, Place, named, own_name, peers
-from tests.bench.corpus import ENGLISH, load_corpus
+from tests.bench.corpus import ENGLISH, load_corpus, some
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.tables import Cell, Setting, Table
 
 __all__ = ("KEY", "positions", "raised_on", "run")
 
 KEY = "compare"
-_SEED = 1
 _CHARACTERS = 1_000_000
 # Each of them in a sentence that is repeated until the text must be cut.
 _HOSTILE = {
@@ -125,14 +123,8 @@ def run(setting: Setting) -> tuple[Table, ...]:
 def _texts(setting: Setting) -> list[str]:
     """The fixtures in every language, and English documents until it is enough."""
     texts = dict.fromkeys(load_corpus(smoke=True))
-    left = _CHARACTERS - sum(map(len, texts))
-    others = list(setting.corpora[ENGLISH])
-    random.Random(_SEED).shuffle(others)
-    for text in others:
-        if text not in texts and len(text) <= left:
-            texts[text] = None
-            left -= len(text)
-    return list(texts)
+    others = [text for text in setting.corpora[ENGLISH] if text not in texts]
+    return [*texts, *some(others, _CHARACTERS - sum(map(len, texts)))]
 
 
 def _row(

@@ -11,6 +11,7 @@ in what is installed; these npm packages have about half a megabyte of both::
 
 from __future__ import annotations
 
+import random
 import re
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,13 +19,14 @@ from importlib.metadata import distributions
 from itertools import count, cycle
 from pathlib import Path
 
-__all__ = ("CJK", "ENGLISH", "FIXTURES", "by_language", "copies", "load_corpus", "of_size")
+__all__ = ("CJK", "ENGLISH", "FIXTURES", "by_language", "copies", "load_corpus", "of_size", "some")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "documents"
 # Where packages of other kinds keep their documentation, on the systems that have these.
 SYSTEM = (Path("/usr/lib/node_modules"), Path("/usr/share/doc"))
 SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".qmd"})
 MAX_BYTES = 400_000
+_SEED = 1
 
 # Everything that is not CJK; the fixtures have a little of other languages.
 ENGLISH = "English"
@@ -57,6 +59,16 @@ def by_language(texts: Iterable[str]) -> dict[str, list[str]]:
     for text in texts:
         share = len(_CJK.findall(text)) / len(text)
         found[CJK if share >= _CJK_SHARE else ENGLISH].append(text)
+    return found
+
+
+def some(texts: Sequence[str], characters: int) -> list[str]:
+    """Texts of at most that many characters together, a seeded choice."""
+    found = []
+    for text in random.Random(_SEED).sample(texts, len(texts)):
+        if len(text) <= characters:
+            found.append(text)
+            characters -= len(text)
     return found
 
 

@@ -7,7 +7,7 @@ kinds one is trained here on the texts themselves. Contenders take turns, text b
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -20,6 +20,7 @@ from unittest.mock import patch
 from chunkast import Chunker
 from chunkast.tokens import encoder_note, resolve_counter
 from tests.bench.contenders import chonkie_rules, without_special_tokens
+from tests.bench.corpus import some
 from tests.bench.retrieval.rankers import minilm_tokenizer
 from tests.bench.tables import Cell, Setting, Table
 
@@ -28,6 +29,8 @@ __all__ = ("KEY", "run")
 KEY = "encoders"
 # A window of 256 tokens less two special ones.
 _BUDGET = 254
+# As much as this of each language: one tokenizer after another takes minutes.
+_CHARACTERS = 1_000_000
 # Tokens of those that are trained; few of a smoke run.
 _SIZE, _SMOKE_SIZE = 20_000, 4_000
 # By what it is called: the family of tests/hf.py.
@@ -120,8 +123,9 @@ def run(setting: Setting) -> Iterator[Table]:
     """A table for each language."""
     # A copy of the process's own threads would fight for the machine.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    encoders = [*_encoders(setting)]
-    for language, texts in setting.corpora.items():
+    corpora = {name: some(texts, _CHARACTERS) for name, texts in setting.corpora.items()}
+    encoders = [*_encoders(setting, corpora)]
+    for language, texts in corpora.items():
         if not texts:
             continue
         size = sum(len(text.encode(errors="replace")) for text in texts)
@@ -143,7 +147,7 @@ def run(setting: Setting) -> Iterator[Table]:
         )
 
 
-def _encoders(setting: Setting) -> Iterator[_Encoder]:
+def _encoders(setting: Setting, corpora: Mapping[str, Sequence[str]]) -> Iterator[_Encoder]:
     tiktoken = _loaded(setting.encoding)
     yield _Encoder(setting.encoding, tiktoken.encode_ordinary, setting.encoding)
     from tokenizers import Tokenizer
@@ -162,7 +166,7 @@ def _encoders(setting: Setting) -> Iterator[_Encoder]:
             "WordPiece, MiniLM's own",
             Tokenizer.from_str(minilm_tokenizer(setting.cache, setting.say)),
         )
-    texts = [text for each in setting.corpora.values() for text in each]
+    texts = [text for each in corpora.values() for text in each]
     size = _SMOKE_SIZE if setting.smoke else _SIZE
     for name, family in _TRAINED.items():
         lines = [line for text in texts for line in text.splitlines()]
