@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
-from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter, word_boundaries
+from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
+from chunkast.tokens import byte_level as patterns
 from chunkast.tokens import words as words_module
 from chunkast.tokens.word_boundaries import boundary_of
 from chunkast.tokens.words import Words
@@ -26,6 +27,7 @@ PARTS = (
     *(
         "word",
         "Wörd",
+        "ŉĿ",
         "A1",
         "1a",
         "don't",
@@ -37,7 +39,21 @@ PARTS = (
         "中文字",
         "テスト",
     ),
-    *("[CLS]", "[CLS", "]", "[UNK]", "[SEP]", "<s>", "</s>", "<mask>", "<x>", "<|end|>", "a|>"),
+    *(
+        "[CLS]",
+        "＜x＞",
+        "＜ｘ＞",
+        "[CLS",
+        "]",
+        "[UNK]",
+        "[SEP]",
+        "<s>",
+        "</s>",
+        "<mask>",
+        "<x>",
+        "<|end|>",
+        "a|>",
+    ),
     *("İ", "ΐ", "ﬁ", "½", "ß", "ª", "ﷺ", "ͺ", "ﹰ", "ﾞ", "ൎ", "\u212b", "\u0958", "\u0958,", "é,"),
     *("a\u0301", "\u0301", "\u302e", "\u0327", "e\u0301\n", "<\u0338", "नमस्ते", "ก็", "مرحبا"),
     *("、", "。", "…", ".", "'", ",", "!!", "-", "/", "_", "▁", "a▁b", "〈", "123", "1,000.5"),
@@ -64,28 +80,32 @@ DOCUMENT = "".join(
 HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
 
 
-def pattern_of(name: str) -> Regex:
-    """A pattern that byte-level tokenizers split by: Qwen's, or one of GPT-4o's kind."""
-    [pattern] = [each for each in word_boundaries._PATTERNS if name in each]
-    return Regex(pattern)
+def byte_level(*patterns: str) -> pre_tokenizers.PreTokenizer:
+    """A pre-tokenizer that splits by patterns, one after the other."""
+    splits = [pre_tokenizers.Split(Regex(each), behavior="isolated") for each in patterns]
+    last = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    return pre_tokenizers.Sequence([*splits, last])
 
 
 # Tokenizers of other settings than those of a family: the family, the part, and what it is instead.
 VARIANTS: dict[str, tuple[str, str, Any]] = {
     "a space before": ("byte-level", "pre_tokenizer", pre_tokenizers.ByteLevel()),
-    **{
-        name: (
-            "byte-level",
-            "pre_tokenizer",
-            pre_tokenizers.Sequence(
-                [
-                    pre_tokenizers.Split(pattern_of(part), behavior="isolated"),
-                    pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-                ]
-            ),
-        )
-        for name, part in (("Qwen", r"\p{N}| ?[^"), ("GPT-4o", r"\p{Lt}"))
-    },
+    "Claude": ("byte-level", "normalizer", normalizers.NFKC()),
+    "StarCoder": (
+        "byte-level",
+        "pre_tokenizer",
+        pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Digits(individual_digits=True),
+                pre_tokenizers.ByteLevel(add_prefix_space=False),
+            ]
+        ),
+    ),
+    "no form": ("byte-level", "normalizer", normalizers.Sequence([])),
+    "Qwen": ("byte-level", "pre_tokenizer", byte_level(patterns._QWEN)),
+    "GPT-4o": ("byte-level", "pre_tokenizer", byte_level(patterns._GPT_4O)),
+    "Nemo": ("byte-level", "pre_tokenizer", byte_level(patterns._NEMO)),
+    "DeepSeek": ("byte-level", "pre_tokenizer", byte_level(*patterns._DEEPSEEK)),
     "cased": (
         "wordpiece",
         "normalizer",
@@ -127,6 +147,8 @@ def tokenizer_of(kind: str, *, added: bool) -> Tokenizer:
     if added:
         tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True), "<s>", "</s>", "<|end|>"])
         tokenizer.add_tokens(["don't", "<x>", "中文"])
+        if "byte" in family:
+            tokenizer.add_tokens(["  ", "    ", "\n\n"])
     return tokenizer
 
 
@@ -176,14 +198,14 @@ def test_what_the_model_is_given_of_a_piece(kind: str, added: bool) -> None:
 
 
 @pytest.mark.parametrize("family", ["wordpiece", "byte-level", "unigram"])
-@pytest.mark.parametrize("content", ["mask", "É"])
-def test_an_added_token_of_common_characters(family: str, content: str) -> None:
+@pytest.mark.parametrize(("content", "piece"), [("mask", " unMasked"), ("É", " École")])
+def test_an_added_token_of_letters(family: str, content: str, piece: str) -> None:
     tokenizer = Tokenizer.from_str(train(family).to_str())
     tokenizer.add_tokens([content])
     boundary = boundary_of(tokenizer)
     assert boundary is not None
-    known = boundary.inputs.later(" word") is not None
-    assert known == (content == "É" and family != "wordpiece")
+    assert boundary.inputs.later(" word") is not None
+    assert boundary.inputs.later(piece) is None
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
     for text in ("mask masks Mask unmasked e E É é E\u0301 [É] École", "a É", "É", "mask"):
         assert counter.count(text) == count(text)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
 from chunkast.tokens.counter import Counter, Window
-from chunkast.tokens.model_inputs import InputsOf
-from chunkast.tokens.word_boundaries import Boundary, boundary_of
+from chunkast.tokens.model_inputs import Boundary, InputsOf
+from chunkast.tokens.word_boundaries import boundary_of
 from chunkast.tokens.words import Words
 
 if TYPE_CHECKING:

@@ -7,10 +7,7 @@ and no pre-token has characters of both. Only such components are looked for of 
 
 - *BERT's pre-tokenizer* gives white space no tokens, and takes punctuation one by one, as BERT's
   normalizer does ideographs.
-- *The pattern of GPT-2* has no alternative with white space, or with punctuation but an apostrophe,
-  after a letter or digit, and none with white space after anything else but white space. *Those of
-  cl100k_base and o200k_base, and what others made of them,* have line ends after punctuation too:
-  these are rules 2, 3 and 5 of ``tokens/index.py``.
+- *Byte-level pre-tokenizers* split by patterns (``tokens/byte_level.py``).
 - *Pre-tokenizers that split at white space* are asked whether they do. Normalizers before them
   may join runs of spaces, drop what ends a text, change letters, and compose them with marks that
   follow: none does anything to a letter and the white space after it, as long as it leaves of every
@@ -25,31 +22,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
 
+from chunkast.tokens.byte_level import boundary_of_bytes
 from chunkast.tokens.model_inputs import (
+    BEFORE,
     IDEOGRAPHS,
     MARK,
-    Inputs,
+    Boundary,
     inputs_of_bert,
-    inputs_of_bytes,
     inputs_of_words,
 )
-from chunkast.tokens.pretokens import CLASSES
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ("Boundary", "boundary_of")
+__all__ = ("boundary_of",)
 
 _SPACES: Final = " \t\r\n"
-# A letter, which no boundary that is looked for here stands right before or is joined over.
-_BEFORE: Final = "a"
 _PUNCTUATION: Final = '!"#$%&()*+,-.:;<=>?@[\\]^`{|}~、。，！？；：（）「」『』《》'
-_ALPHANUMERIC: Final = "0-9" + "".join(
-    CLASSES[name] for name in (r"\p{Lu}", r"\p{Ll}", r"\p{Lo}\p{Lm}")
-)
 _VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 # The class of letters and digits outside ASCII has none of these: they stand for others, or are one
 # grapheme with what follows.
@@ -74,65 +66,31 @@ _LOCAL_REPLACED: Final = frozenset((r"[\n\r\t]", " {2,}", " +", r"\s+"))
 _SPLITTERS: Final = frozenset(
     ("BertPreTokenizer", "Digits", "Metaspace", "Punctuation", "Whitespace", "WhitespaceSplit")
 )
-_CONTRACTION: Final = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_REST: Final = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_GPT_4O: Final = (
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-    rf"{_CONTRACTION}?|[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}]+"
-    rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}]*{_CONTRACTION}?|\p{{N}}{{1,3}}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-_GPT_2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-# Patterns with the boundaries of cl100k_base and o200k_base.
-_PATTERNS: Final = frozenset(
-    (
-        # Llama 3
-        rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}{_REST}",
-        # Qwen
-        rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{_REST}",
-        _GPT_4O,
-    )
-)
-
-
-class Boundary(NamedTuple):
-    """What takes a text apart at its boundaries, and a text that has one at its end.
-
-    The latter is before any piece that begins at a boundary, which is not at the text's start.
-    ``inputs``: what the model is given of pieces.
-    """
-
-    split: Callable[[str], list[str]]
-    before: str
-    inputs: Inputs
 
 
 def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     """The boundaries of a tokenizer, if any are known."""
     added = [*tokenizer.get_added_tokens_decoder().values()]
-    contents = "".join(token.content for token in added)
-    if re.search(r"\s|▁", contents) or any(
-        token.rstrip or token.single_word or token.content == _BEFORE for token in added
-    ):
+    if any(token.rstrip or token.single_word or token.content == BEFORE for token in added):
         return None
+    contents = "".join(token.content for token in added)
     normalizers = [*_parts(tokenizer.normalizer)]
     splitters = [*_parts(tokenizer.pre_tokenizer)]
     kinds = [part["type"] for part in splitters]
     names = [part["type"] for part in normalizers]
-    punctuation = "".join(re.escape(each) for each in _PUNCTUATION if each not in contents)
+    punctuation = "".join(each for each in _PUNCTUATION if each not in contents)
+    if kinds and kinds[-1] == "ByteLevel":
+        # White space alone is after any boundary beside it.
+        known = all(re.fullmatch(r"\S+|\s+", token.content) for token in added)
+        return boundary_of_bytes(tokenizer, splitters, names, punctuation) if known else None
+    if re.search(r"\s|▁", contents):
+        return None
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
+        single = re.escape(punctuation)
         if normalizers[0]["handle_chinese_chars"] and not re.search(f"[{IDEOGRAPHS}]", contents):
-            punctuation += IDEOGRAPHS
-        pieces = rf"[{_SPACES}]*(?:[{punctuation}]|[^{_SPACES}{punctuation}]+)|[{_SPACES}]+"
-        inputs = inputs_of_bert(tokenizer, normalizers[0])
-        return Boundary(re.compile(pieces).findall, "", inputs)
-    if kinds and kinds[-1] == "ByteLevel" and names in ([], ["NFC"]):
-        spaces, ends = _of_pattern(splitters)
-        if not spaces:
-            return None
-        ends += punctuation
-        boundary = rf"(?=[{spaces}])(?<=\S)|(?=[{ends}])(?<=[{_ALPHANUMERIC}])"
-        return Boundary(re.compile(boundary).split, _BEFORE, _inputs_of_bytes(tokenizer, splitters))
+            single += IDEOGRAPHS
+        pieces = rf"[{_SPACES}]*(?:[{single}]|[^{_SPACES}{single}]+)|[{_SPACES}]+"
+        return Boundary(re.compile(pieces).findall, "", inputs_of_bert(tokenizer, normalizers[0]))
     if not all(map(_is_local, normalizers)):
         return None
     if not kinds:
@@ -148,7 +106,7 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     visible = "".join(re.escape(each) for each in _VISIBLE if each not in missing)
     after = rf"(?<=[{visible}])|(?<=[^{_NOT_PLAIN}{''.join(map(re.escape, missing))}!-~])"
     split = re.compile(f"(?=[{spaces}])(?:{after})").split
-    return Boundary(split, _BEFORE, inputs_of_words(tokenizer))
+    return Boundary(split, BEFORE, inputs_of_words(tokenizer))
 
 
 def _parts(component: Any) -> Iterator[dict[str, Any]]:
@@ -160,34 +118,9 @@ def _parts(component: Any) -> Iterator[dict[str, Any]]:
     except Exception:  # noqa: BLE001 - it is written in Python
         settings = {"type": ""}
     if settings["type"] == "Sequence":
-        yield from settings.get("normalizers") or settings["pretokenizers"]
+        yield from settings["normalizers" if "normalizers" in settings else "pretokenizers"]
     else:
         yield settings
-
-
-def _of_pattern(splitters: list[dict[str, Any]]) -> tuple[str, str]:
-    """Which white space a byte-level tokenizer splits before in any case, and which after letters."""
-    *others, last = splitters
-    if last["use_regex"]:
-        local = all(part["type"] in {"Digits", "Punctuation"} for part in others)
-        return (_SPACES, "") if local else ("", "")
-    if len(others) != 1 or others[0]["type"] != "Split":
-        return "", ""
-    kept = others[0]["behavior"], others[0]["invert"]
-    known = others[0]["pattern"].get("Regex") in _PATTERNS
-    return (
-        (" ", r"\r\n") if known and kept in {("Isolated", False), ("Removed", True)} else ("", "")
-    )
-
-
-def _inputs_of_bytes(tokenizer: Tokenizer, splitters: list[dict[str, Any]]) -> Inputs:
-    *others, last = splitters
-    prefixed = last["add_prefix_space"]
-    if last["use_regex"] and not others:
-        return inputs_of_bytes(tokenizer, _GPT_2, prefixed=prefixed)
-    if last["use_regex"] or prefixed:
-        return inputs_of_words(tokenizer)
-    return inputs_of_bytes(tokenizer, others[0]["pattern"]["Regex"], prefixed=False)
 
 
 def _is_local(part: dict[str, Any]) -> bool:
