@@ -1,7 +1,7 @@
 """Chunkast and its peers in tokenizers of several kinds, each against one encoding of the texts.
 
-MiniLM's tokenizer is the model's own, from a package that retrieval fetches too; of the others'
-kinds one is trained here on the texts themselves. Contenders take turns, text by text. CPU times.
+The tokenizers of MiniLM, Claude and DeepSeek are these models' own, from packages; of the others' kinds
+one is trained here on the texts themselves. Contenders take turns, text by text. CPU times.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from chunkast import Chunker
 from chunkast.tokens import encoder_note, resolve_counter
 from tests.bench.contenders import chonkie_rules, without_special_tokens
 from tests.bench.corpus import some
+from tests.bench.retrieval.fetch import Package, files
 from tests.bench.retrieval.rankers import minilm_tokenizer
 from tests.bench.tables import Cell, Setting, Table
 
@@ -31,6 +32,19 @@ KEY = "encoders"
 _BUDGET = 254
 # As much as this of each language: one tokenizer after another takes minutes.
 _CHARACTERS = 1_000_000
+_PACKAGE = Package("PyPI wheel", "litellm", "1.109.1")
+_FOLDER = "litellm/litellm_core_utils/tokenizers"
+# By what it is called: the file in the package, and its SHA-256.
+_PACKED = {
+    "byte-level BPE, Claude 2's own": (
+        f"{_FOLDER}/anthropic_tokenizer.json",
+        "c241737df24b4e7f7c9af4fdcee29a0ca903dcb288a8b753bc346a3092911767",
+    ),
+    "byte-level BPE, DeepSeek's own": (
+        f"{_FOLDER}/deepseek_tokenizer.json",
+        "4607b3d1929c5ca263a81d7153c6d6ecdbc71c9e933c0fb2df2abf181bf6df61",
+    ),
+}
 # Tokens of those that are trained; few of a smoke run.
 _SIZE, _SMOKE_SIZE = 20_000, 4_000
 # By what it is called: the family of tests/hf.py.
@@ -166,6 +180,9 @@ def _encoders(setting: Setting, corpora: Mapping[str, Sequence[str]]) -> Iterato
             "WordPiece, MiniLM's own",
             Tokenizer.from_str(minilm_tokenizer(setting.cache, setting.say)),
         )
+        packed = files(_PACKAGE, dict(_PACKED.values()), setting.cache, setting.say)
+        for name, (path, _) in _PACKED.items():
+            yield of(name, Tokenizer.from_str(packed[path].decode()))
     texts = [text for each in corpora.values() for text in each]
     size = _SMOKE_SIZE if setting.smoke else _SIZE
     for name, family in _TRAINED.items():
