@@ -17,6 +17,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
 from chunkast.tokens import byte_level as patterns
 from chunkast.tokens import words as words_module
+from chunkast.tokens.model_inputs import PUNCTUATION
 from chunkast.tokens.word_boundaries import boundary_of
 from chunkast.tokens.words import Words
 from tests.hf import FAMILIES, own_count, train
@@ -195,6 +196,15 @@ def test_what_the_model_is_given_of_a_piece(kind: str, added: bool) -> None:
                 piece
             )
     assert known > 0.8 * len(pieces)
+
+
+def test_added_tokens_with_all_punctuation() -> None:
+    tokenizer = Tokenizer.from_str(train("byte-level").to_str())
+    tokenizer.add_tokens([*PUNCTUATION])
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    text = "Carry water (two litres), bread; and a map: all of it.\n\n- One\n"
+    assert counter.words is not None
+    assert counter.count(text) == count(text)
 
 
 @pytest.mark.parametrize("family", ["wordpiece", "byte-level", "unigram"])

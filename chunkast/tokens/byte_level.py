@@ -21,6 +21,7 @@ from unicodedata import is_normalized
 
 from chunkast.tokens.model_inputs import (
     BEFORE,
+    PUNCTUATION,
     Boundary,
     Inputs,
     inputs_of_words,
@@ -87,11 +88,11 @@ def boundary_of_bytes(
     tokenizer: Tokenizer,
     splitters: Sequence[dict[str, Any]],
     normalizers: Sequence[str],
-    punctuation: str,
+    contents: Sequence[str],
 ) -> Boundary | None:
     """The boundaries of a byte-level tokenizer, if its parts are known.
 
-    ``normalizers`` are the kinds of these. No added token has ``punctuation``.
+    ``normalizers`` are the kinds of these, ``contents`` those of added tokens.
     """
     *others, last = splitters
     patterns = tuple(_pattern_of(part, alone=len(others) == 1) for part in others)
@@ -101,21 +102,30 @@ def boundary_of_bytes(
         patterns, spaces, ends = (*patterns, _GPT_2), " \t\r\n", ""
     else:
         known, spaces, ends = patterns in _PATTERNS, " ", "\r\n"
+    # White space alone is after any boundary beside it.
+    known = known and all(re.fullmatch(r"\S+|\s+", content) for content in contents)
     if tuple(normalizers) not in _FORMS or not known:
         return None
     before, letters = r"\S", _ALPHANUMERIC
+    punctuation = {*PUNCTUATION}.difference(*contents)
     if form == "NFKC":
         # What becomes several characters may end with another kind of character.
         before, letters = map(_stable, (rf"(?!\s)[{KNOWN}]", letters))
-        punctuation = "".join(each for each in punctuation if is_normalized("NFKC", each))
-    ends = "".join(map(re.escape, ends + punctuation))
-    split = re.compile(rf"(?=[{spaces}])(?<={before})|(?=[{ends}])(?<={letters})").split
+        punctuation = {each for each in punctuation if is_normalized("NFKC", each)}
+    ends = "".join(map(re.escape, (*ends, *sorted(punctuation))))
+    boundary = rf"(?=[{spaces}])(?<={before})"
+    if ends:
+        boundary += f"|(?=[{ends}])(?<={letters})"
     prefixed = last["add_prefix_space"]
+    if prefixed and contents:
+        # What follows an added token begins a text of its own, where a space is put before it.
+        beginning = "".join(re.escape(content[-1]) for content in contents)
+        boundary = rf"(?:{boundary})(?<![{beginning}])"
     if len(patterns) == 1 and patterns[0] and (last["use_regex"] or not prefixed):
         inputs = _inputs(tokenizer, patterns[0], form, prefixed=prefixed)
     else:
         inputs = inputs_of_words(tokenizer)
-    return Boundary(split, BEFORE, inputs)
+    return Boundary(re.compile(boundary).split, BEFORE, inputs)
 
 
 def _pattern_of(part: dict[str, Any], *, alone: bool) -> str:

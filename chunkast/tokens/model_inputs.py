@@ -25,6 +25,7 @@ __all__ = (
     "BEFORE",
     "IDEOGRAPHS",
     "MARK",
+    "PUNCTUATION",
     "Boundary",
     "Inputs",
     "InputsOf",
@@ -34,6 +35,7 @@ __all__ = (
 )
 
 MARK: Final = "▁"
+PUNCTUATION: Final = '!"#$%&()*+,-.:;<=>?@[\\]^`{|}~、。，！？；：（）「」『』《》'
 IDEOGRAPHS: Final = "\u4e00-\u9fff"
 _VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.tokens.byte_level import boundary_of_bytes
@@ -30,6 +30,7 @@ from chunkast.tokens.model_inputs import (
     BEFORE,
     IDEOGRAPHS,
     MARK,
+    PUNCTUATION,
     Boundary,
     inputs_of_bert,
     inputs_of_words,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ("boundary_of",)
 
 _SPACES: Final = " \t\r\n"
-_PUNCTUATION: Final = '!"#$%&()*+,-.:;<=>?@[\\]^`{|}~、。，！？；：（）「」『』《》'
 _VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 # The class of letters and digits outside ASCII has none of these: they stand for others, or are one
 # grapheme with what follows.
@@ -73,26 +73,34 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     added = [*tokenizer.get_added_tokens_decoder().values()]
     if any(token.rstrip or token.single_word or token.content == BEFORE for token in added):
         return None
-    contents = "".join(token.content for token in added)
+    contents = [token.content for token in added]
     normalizers = [*_parts(tokenizer.normalizer)]
     splitters = [*_parts(tokenizer.pre_tokenizer)]
-    kinds = [part["type"] for part in splitters]
     names = [part["type"] for part in normalizers]
-    punctuation = "".join(each for each in _PUNCTUATION if each not in contents)
+    kinds = [part["type"] for part in splitters]
     if kinds and kinds[-1] == "ByteLevel":
-        # White space alone is after any boundary beside it.
-        known = all(re.fullmatch(r"\S+|\s+", token.content) for token in added)
-        return boundary_of_bytes(tokenizer, splitters, names, punctuation) if known else None
-    if re.search(r"\s|▁", contents):
+        return boundary_of_bytes(tokenizer, splitters, names, contents)
+    if re.search(r"\s|▁", "".join(contents)):
         return None
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
-        single = re.escape(punctuation)
-        if normalizers[0]["handle_chinese_chars"] and not re.search(f"[{IDEOGRAPHS}]", contents):
-            single += IDEOGRAPHS
-        pieces = rf"[{_SPACES}]*(?:[{single}]|[^{_SPACES}{single}]+)|[{_SPACES}]+"
-        return Boundary(re.compile(pieces).findall, "", inputs_of_bert(tokenizer, normalizers[0]))
-    if not all(map(_is_local, normalizers)):
-        return None
+        return _of_bert(tokenizer, normalizers[0], contents)
+    return (
+        _of_words(tokenizer, names, kinds, contents) if all(map(_is_local, normalizers)) else None
+    )
+
+
+def _of_bert(tokenizer: Tokenizer, settings: dict[str, Any], contents: Sequence[str]) -> Boundary:
+    known = "".join(contents)
+    single = "".join(re.escape(each) for each in PUNCTUATION if each not in known)
+    if settings["handle_chinese_chars"] and not re.search(f"[{IDEOGRAPHS}]", known):
+        single += IDEOGRAPHS
+    pieces = rf"[{_SPACES}]*(?:[{single}]|[^{_SPACES}{single}]+)|[{_SPACES}]+"
+    return Boundary(re.compile(pieces).findall, "", inputs_of_bert(tokenizer, settings))
+
+
+def _of_words(
+    tokenizer: Tokenizer, names: Sequence[str], kinds: Sequence[str], contents: Sequence[str]
+) -> Boundary | None:
     if not kinds:
         spaces = " " if _joins_no_spaces(tokenizer) else ""
     elif _SPLITTERS.issuperset(kinds):
@@ -101,8 +109,9 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
         spaces = ""
     if not spaces:
         return None
-    # What follows an added token begins a text of its own, where a normalizer may put something.
-    missing = {*_missing(tokenizer), *(token.content[-1] for token in added if "Prepend" in names)}
+    # What follows an added token begins a text of its own, where something may be put before it.
+    prefixed = "Prepend" in names or ("Metaspace" in kinds and kinds[-1] != "Metaspace")
+    missing = {*_missing(tokenizer), *(content[-1] for content in contents if prefixed)}
     visible = "".join(re.escape(each) for each in _VISIBLE if each not in missing)
     after = rf"(?<=[{visible}])|(?<=[^{_NOT_PLAIN}{''.join(map(re.escape, missing))}!-~])"
     split = re.compile(f"(?=[{spaces}])(?:{after})").split
