@@ -147,7 +147,11 @@ def tokenizer_of(kind: str, *, added: bool) -> Tokenizer:
         setattr(tokenizer, part, instead)
     if added:
         tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True), "<s>", "</s>", "<|end|>"])
-        tokenizer.add_tokens(["don't", "<x>", "中文"])
+        # Where words are marked before they are split there is no boundary known after normalized ones.
+        plain = kind == "marks and words"
+        tokenizer.add_tokens(
+            [AddedToken(each, normalized=not plain) for each in ("don't", "<x>", "中文")]
+        )
         if "byte" in family:
             tokenizer.add_tokens(["  ", "    ", "\n\n"])
     return tokenizer
@@ -198,6 +202,16 @@ def test_what_the_model_is_given_of_a_piece(kind: str, added: bool) -> None:
     assert known > 0.8 * len(pieces)
 
 
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_part_beside_every_other(kind: str, added: bool) -> None:
+    tokenizer = tokenizer_of(kind, added=added)
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    for part in PARTS:
+        text = "".join(f"\n{part}{other}. a{part}{other} 1{part}\n" for other in PARTS)
+        assert counter.count(text) == count(text), part
+
+
 def test_added_tokens_with_all_punctuation() -> None:
     tokenizer = Tokenizer.from_str(train("byte-level").to_str())
     tokenizer.add_tokens([*PUNCTUATION])
@@ -239,6 +253,12 @@ def test_every_character_between_words(family: str) -> None:
         assert counter.count(text) == count(text), hex(ord(each[0]))
 
 
+def mark_after_normalized(made: Tokenizer) -> None:
+    """A mark is put before what follows an added token, and any letters may be normalized to that."""
+    made.add_tokens(["<x>"])
+    made.pre_tokenizer = VARIANTS["marks and words"][2]
+
+
 # What is known of none of these: white space inside a token or taken with it, spaces that are
 # joined to words or that words are made of, patterns and components of another's own.
 @pytest.mark.parametrize(
@@ -270,6 +290,7 @@ def test_every_character_between_words(family: str) -> None:
         ("unigram", lambda made: setattr(made, "pre_tokenizer", None)),
         ("bpe of words", lambda made: setattr(made, "pre_tokenizer", pre_tokenizers.Digits())),
         ("bpe of spaces", lambda _: None),
+        ("bpe of words", mark_after_normalized),
     ],
 )
 def test_where_no_boundary_is_known(family: str, change: Callable[[Tokenizer], object]) -> None:

@@ -89,10 +89,12 @@ def boundary_of_bytes(
     splitters: Sequence[dict[str, Any]],
     normalizers: Sequence[str],
     contents: Sequence[str],
+    not_after: str,
 ) -> Boundary | None:
     """The boundaries of a byte-level tokenizer, if its parts are known.
 
-    ``normalizers`` are the kinds of these, ``contents`` those of added tokens.
+    ``normalizers`` are the kinds of these, ``contents`` those of added tokens. No boundary is right
+    after a character of ``not_after``.
     """
     *others, last = splitters
     patterns = tuple(_pattern_of(part, alone=len(others) == 1) for part in others)
@@ -117,10 +119,8 @@ def boundary_of_bytes(
     if ends:
         boundary += f"|(?=[{ends}])(?<={letters})"
     prefixed = last["add_prefix_space"]
-    if prefixed and contents:
-        # What follows an added token begins a text of its own, where a space is put before it.
-        beginning = "".join(re.escape(content[-1]) for content in contents)
-        boundary = rf"(?:{boundary})(?<![{beginning}])"
+    if not_after:
+        boundary = rf"(?:{boundary})(?<![{''.join(map(re.escape, not_after))}])"
     if len(patterns) == 1 and patterns[0] and (last["use_regex"] or not prefixed):
         inputs = _inputs(tokenizer, patterns[0], form, prefixed=prefixed)
     else:

@@ -37,7 +37,7 @@ from chunkast.tokens.model_inputs import (
 )
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import AddedToken, Tokenizer
 
 __all__ = ("boundary_of",)
 
@@ -78,15 +78,34 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     splitters = [*_parts(tokenizer.pre_tokenizer)]
     names = [part["type"] for part in normalizers]
     kinds = [part["type"] for part in splitters]
+    ends = _ends(added, names, splitters)
+    if ends is None:
+        return None
     if kinds and kinds[-1] == "ByteLevel":
-        return boundary_of_bytes(tokenizer, splitters, names, contents)
+        return boundary_of_bytes(tokenizer, splitters, names, contents, ends)
     if re.search(r"\s|▁", "".join(contents)):
         return None
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
         return _of_bert(tokenizer, normalizers[0], contents)
-    return (
-        _of_words(tokenizer, names, kinds, contents) if all(map(_is_local, normalizers)) else None
-    )
+    return _of_words(tokenizer, kinds, ends) if all(map(_is_local, normalizers)) else None
+
+
+def _ends(
+    added: Sequence[AddedToken], names: Sequence[str], splitters: Sequence[dict[str, Any]]
+) -> str | None:
+    """The characters that added tokens end with, if something is put before what follows one.
+
+    That begins a text of its own, so that no boundary is there. None if a normalizer may make such a
+    token of others.
+    """
+    kinds = [part["type"] for part in splitters]
+    spaced = any(part["type"] == "ByteLevel" and part["add_prefix_space"] for part in splitters)
+    marked = "Prepend" in names or ("Metaspace" in kinds and kinds[-1] != "Metaspace")
+    if not spaced and not marked:
+        return ""
+    if any(token.normalized for token in added) and not {"Prepend", "Replace"}.issuperset(names):
+        return None
+    return "".join({token.content[-1] for token in added})
 
 
 def _of_bert(tokenizer: Tokenizer, settings: dict[str, Any], contents: Sequence[str]) -> Boundary:
@@ -98,9 +117,7 @@ def _of_bert(tokenizer: Tokenizer, settings: dict[str, Any], contents: Sequence[
     return Boundary(re.compile(pieces).findall, "", inputs_of_bert(tokenizer, settings))
 
 
-def _of_words(
-    tokenizer: Tokenizer, names: Sequence[str], kinds: Sequence[str], contents: Sequence[str]
-) -> Boundary | None:
+def _of_words(tokenizer: Tokenizer, kinds: Sequence[str], ends: str) -> Boundary | None:
     if not kinds:
         spaces = " " if _joins_no_spaces(tokenizer) else ""
     elif _SPLITTERS.issuperset(kinds):
@@ -109,9 +126,7 @@ def _of_words(
         spaces = ""
     if not spaces:
         return None
-    # What follows an added token begins a text of its own, where something may be put before it.
-    prefixed = "Prepend" in names or ("Metaspace" in kinds and kinds[-1] != "Metaspace")
-    missing = {*_missing(tokenizer), *(content[-1] for content in contents if prefixed)}
+    missing = {*_missing(tokenizer), *ends}
     visible = "".join(re.escape(each) for each in _VISIBLE if each not in missing)
     after = rf"(?<=[{visible}])|(?<=[^{_NOT_PLAIN}{''.join(map(re.escape, missing))}!-~])"
     split = re.compile(f"(?=[{spaces}])(?:{after})").split
