@@ -202,7 +202,7 @@ def test_what_the_model_is_given_of_a_piece(kind: str, added: bool) -> None:
     assert known > 0.8 * len(pieces)
 
 
-@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize("added", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_part_beside_every_other(kind: str, added: bool) -> None:
     tokenizer = tokenizer_of(kind, added=added)
