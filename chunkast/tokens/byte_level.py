@@ -56,6 +56,12 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 )
+# The same for ASCII: punctuation is what is neither white space, letter, digit nor control character.
+_PLAIN: Final = re.compile(r"[\t-\r -~]*").fullmatch
+_DEEPSEEK_DIGITS: Final = re.compile(r"[0-9]{1,3}|[^0-9]+").findall
+_DEEPSEEK_WORDS: Final = re.compile(
+    r"[^\sA-Za-z][A-Za-z]+|[\t\x0b\f ]?[A-Za-z]+| ?[^\sA-Za-z]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+).findall
 # What is split by one after the other, before line ends, and before spaces.
 _PATTERNS: Final = {(_LLAMA_3,), (_QWEN,), (_GPT_4O,), (_NEMO,), _DEEPSEEK}
 # GPT-2's: bytes that Latin-1 prints stand for themselves, the others follow after 255.
@@ -124,8 +130,19 @@ def boundary_of_bytes(
     if len(patterns) == 1 and patterns[0] and (last["use_regex"] or not prefixed):
         inputs = _inputs(tokenizer, patterns[0], form, prefixed=prefixed)
     else:
-        inputs = inputs_of_words(tokenizer)
+        known_inputs = _of_deepseek if patterns == _DEEPSEEK and not prefixed else None
+        inputs = inputs_of_words(tokenizer, known_inputs)
     return Boundary(re.compile(boundary).split, BEFORE, inputs)
+
+
+def _of_deepseek(piece: str) -> Sequence[str] | None:
+    """What DeepSeek's model is given of a piece of ASCII without control characters."""
+    if not _PLAIN(piece):
+        return None
+    parts = (
+        (part,) if part[0].isdigit() else _DEEPSEEK_WORDS(part) for part in _DEEPSEEK_DIGITS(piece)
+    )
+    return [each.translate(_BYTES) for part in parts for each in part]
 
 
 def _pattern_of(part: dict[str, Any], *, alone: bool) -> str:

@@ -83,8 +83,11 @@ def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
     return Inputs(inputs, inputs)
 
 
-def inputs_of_words(tokenizer: Tokenizer) -> Inputs:
-    """Those of another tokenizer, by what its normalizer and pre-tokenizer make of a piece."""
+def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inputs:
+    """Those of another tokenizer, by what its normalizer and pre-tokenizer make of a piece.
+
+    These are asked only where ``known`` gives None.
+    """
     may_be_added = may_have_added(tokenizer)
     normalizer, splitter = tokenizer.normalizer, tokenizer.pre_tokenizer
 
@@ -107,7 +110,7 @@ def inputs_of_words(tokenizer: Tokenizer) -> Inputs:
                 return [parts[0].removeprefix("".join(begin))]
             return parts[len(begin) :] if parts[: len(begin)] == begin else None
 
-        quick = _of_marked(asked) if splitter is None else _of_words(asked)
+        quick = known or (_of_marked(asked) if splitter is None else _of_words(asked))
 
         def inputs(piece: str) -> Sequence[str] | None:
             return None if may_be_added(piece) else quick(piece) or asked(piece)
