@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
 from chunkast.tokens import byte_level as patterns
@@ -81,11 +81,12 @@ DOCUMENT = "".join(
 HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
 
 
-def byte_level(*patterns: str) -> pre_tokenizers.PreTokenizer:
+def byte_level(*patterns: str, spaced: bool = False, **splits: Any) -> pre_tokenizers.PreTokenizer:
     """A pre-tokenizer that splits by patterns, one after the other."""
-    splits = [pre_tokenizers.Split(Regex(each), behavior="isolated") for each in patterns]
-    last = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    return pre_tokenizers.Sequence([*splits, last])
+    settings = splits or {"behavior": "isolated"}
+    parts = [pre_tokenizers.Split(Regex(each), **settings) for each in patterns]
+    last = pre_tokenizers.ByteLevel(add_prefix_space=spaced, use_regex=False)
+    return pre_tokenizers.Sequence([*parts, last])
 
 
 # Tokenizers of other settings than those of a family: the family, the part, and what it is instead.
@@ -106,7 +107,23 @@ VARIANTS: dict[str, tuple[str, str, Any]] = {
     "Qwen": ("byte-level", "pre_tokenizer", byte_level(patterns._QWEN)),
     "GPT-4o": ("byte-level", "pre_tokenizer", byte_level(patterns._GPT_4O)),
     "Nemo": ("byte-level", "pre_tokenizer", byte_level(patterns._NEMO)),
-    "DeepSeek": ("byte-level", "pre_tokenizer", byte_level(*patterns._DEEPSEEK)),
+    "spaces before words": (
+        "byte-level",
+        "pre_tokenizer",
+        byte_level(patterns._QWEN, spaced=True),
+    ),
+    "what is matched": (
+        "byte-level",
+        "pre_tokenizer",
+        byte_level(patterns._LLAMA_3, behavior="removed", invert=True),
+    ),
+    "DeepSeek": (
+        "byte-level",
+        "pre_tokenizer",
+        byte_level(
+            *(each.replace(r"\r", "\r").replace(r"\n", "\n") for each in patterns._DEEPSEEK)
+        ),
+    ),
     "cased": (
         "wordpiece",
         "normalizer",
@@ -212,6 +229,19 @@ def test_every_part_beside_every_other(kind: str, added: bool) -> None:
         assert counter.count(text) == count(text), part
 
 
+def test_characters_that_are_normalized_to_several() -> None:
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    vocabulary = {each: number for number, each in enumerate([*alphabet, "Â·", "Â·,"])}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [("Â", "·"), ("Â·", ",")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.add_tokens(["b,c"])
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    assert counter.words is not None
+    for text in ("a Ŀ, a", "a b，c d", "a b,c d"):
+        assert counter.count(text) == count(text), text
+
+
 def test_added_tokens_with_all_punctuation() -> None:
     tokenizer = Tokenizer.from_str(train("byte-level").to_str())
     tokenizer.add_tokens([*PUNCTUATION])
@@ -268,6 +298,25 @@ def mark_after_normalized(made: Tokenizer) -> None:
         ("wordpiece", lambda made: made.add_tokens([AddedToken("<x>", rstrip=True)])),
         ("wordpiece", lambda made: made.add_tokens([AddedToken("<x>", single_word=True)])),
         ("byte-level", lambda made: made.add_tokens(["a"])),
+        ("byte-level", lambda made: made.add_tokens(["two words"])),
+        (
+            "byte-level",
+            lambda made: setattr(
+                made,
+                "pre_tokenizer",
+                pre_tokenizers.Sequence(
+                    [pre_tokenizers.Split("wo", "merged_with_next"), pre_tokenizers.ByteLevel()]
+                ),
+            ),
+        ),
+        (
+            "byte-level",
+            lambda made: setattr(
+                made,
+                "pre_tokenizer",
+                byte_level(*patterns._DEEPSEEK, behavior="removed", invert=True),
+            ),
+        ),
         ("byte-level", lambda made: setattr(made, "normalizer", normalizers.NFKD())),
         (
             "byte-level",
