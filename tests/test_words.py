@@ -229,6 +229,15 @@ def test_every_part_beside_every_other(kind: str, added: bool) -> None:
         assert counter.count(text) == count(text), part
 
 
+def test_an_added_token_that_is_normalized_to_a_common_letter() -> None:
+    tokenizer = Tokenizer.from_str(train("bpe of words").to_str())
+    tokenizer.add_tokens(["Á"])
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    text = "A map and a lamp. Á la carte, bring water."
+    assert counter.words is not None
+    assert counter.count(text) == count(text)
+
+
 def test_characters_that_are_normalized_to_several() -> None:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     vocabulary = {each: number for number, each in enumerate([*alphabet, "Â·", "Â·;"])}
