@@ -104,7 +104,7 @@ def boundary_of_bytes(
     """
     *others, last = splitters
     patterns = tuple(_pattern_of(part, alone=len(others) == 1) for part in others)
-    form = _FORMS.get(tuple(normalizers))
+    names = tuple(normalizers)
     if last["use_regex"]:
         known = {"Digits", "Punctuation"}.issuperset(part["type"] for part in others)
         patterns, spaces, ends = (*patterns, _GPT_2), " \t\r\n", ""
@@ -112,8 +112,9 @@ def boundary_of_bytes(
         known, spaces, ends = patterns in _PATTERNS, " ", "\r\n"
     # White space alone is after any boundary beside it.
     known = known and all(re.fullmatch(r"\S+|\s+", content) for content in contents)
-    if tuple(normalizers) not in _FORMS or not known:
+    if names not in _FORMS or not known:
         return None
+    form = _FORMS[names]
     before, letters = r"\S", _ALPHANUMERIC
     punctuation = {*PUNCTUATION}.difference(*contents)
     if form == "NFKC":

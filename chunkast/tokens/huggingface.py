@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
 from chunkast.tokens.counter import Counter, Window
-from chunkast.tokens.model_inputs import Boundary, InputsOf
-from chunkast.tokens.word_boundaries import boundary_of
 from chunkast.tokens.words import Words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+    from chunkast.tokens.model_inputs import Boundary, InputsOf
 
 __all__ = ("counter_of_file", "counter_of_tokenizer")
 
@@ -103,6 +103,9 @@ def counter_of_tokenizer(given: object) -> Counter | None:
 @lru_cache(maxsize=4)
 def _copy(content: str) -> _Copy:
     from tokenizers import Tokenizer
+
+    # Whoever counts by tiktoken does not wait for this.
+    from chunkast.tokens.word_boundaries import boundary_of
 
     tokenizer = Tokenizer.from_str(content)
     truncation = tokenizer.truncation

@@ -26,18 +26,20 @@ __all__ = (
     "IDEOGRAPHS",
     "MARK",
     "PUNCTUATION",
+    "VISIBLE",
     "Boundary",
     "Inputs",
     "InputsOf",
     "inputs_of_bert",
     "inputs_of_words",
     "may_have_added",
+    "normalizer_of",
 )
 
 MARK: Final = "▁"
 PUNCTUATION: Final = '!"#$%&()*+,-.:;<=>?@[\\]^`{|}~、。，！？；：（）「」『』《》'
 IDEOGRAPHS: Final = "\u4e00-\u9fff"
-_VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
+VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TO_LOWER: Final = str.maketrans(_CAPITALS, _CAPITALS.lower())
 # A letter, which no boundary is right before.
@@ -89,12 +91,11 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
     These are asked only where ``known`` gives None.
     """
     may_be_added = may_have_added(tokenizer)
-    normalizer, splitter = tokenizer.normalizer, tokenizer.pre_tokenizer
+    normalized, splitter = normalizer_of(tokenizer), tokenizer.pre_tokenizer
 
     def parts_of(text: str) -> list[str] | None:
         # The engine takes no lone surrogates.
-        normal = without_surrogates(text)
-        normal = normalizer.normalize_str(normal) if normalizer else normal
+        normal = normalized(without_surrogates(text))
         if may_be_added(normal):
             return None
         return [part for part, _ in splitter.pre_tokenize_str(normal)] if splitter else [normal]
@@ -122,7 +123,7 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
 
 def _of_marked(asked: InputsOf) -> InputsOf:
     """Pieces of ASCII with a mark for each space, if ``asked`` gives a sample as it is otherwise."""
-    sample = f" {_VISIBLE}\n  "
+    sample = f" {VISIBLE}\n  "
     known = asked(sample) == [sample.replace(" ", MARK)]
     is_known = re.compile(r"[ \n!-~]+" if known else "(?!)").fullmatch
     return lambda piece: [piece.replace(" ", MARK)] if is_known(piece) else None
@@ -134,10 +135,10 @@ def _of_words(asked: InputsOf) -> InputsOf:
 
     @lru_cache(maxsize=1_024)
     def lead(spaces: str) -> Sequence[str] | None:
-        parts = asked(spaces + _VISIBLE)
-        if not parts or not parts[-1].endswith(_VISIBLE):
+        parts = asked(spaces + VISIBLE)
+        if not parts or not parts[-1].endswith(VISIBLE):
             return None
-        return [*parts[:-1], parts[-1].removesuffix(_VISIBLE)]
+        return [*parts[:-1], parts[-1].removesuffix(VISIBLE)]
 
     def inputs(piece: str) -> Sequence[str] | None:
         found = find(piece)
@@ -147,13 +148,19 @@ def _of_words(asked: InputsOf) -> InputsOf:
     return inputs
 
 
+def normalizer_of(tokenizer: Tokenizer) -> Callable[[str], str]:
+    """What a tokenizer normalizes a text to; the text itself if it has no normalizer."""
+    normalizer = tokenizer.normalizer
+    return normalizer.normalize_str if normalizer else str
+
+
 def may_have_added(tokenizer: Tokenizer) -> Callable[[str], bool]:
     """Whether a text may have an added token, by how these begin in letters of either case."""
-    contents = set()
+    contents, normalized = set(), normalizer_of(tokenizer)
     for token in tokenizer.get_added_tokens_decoder().values():
         contents.add(token.content)
-        if token.normalized and tokenizer.normalizer is not None:
-            contents.add(tokenizer.normalizer.normalize_str(token.content).strip(MARK))
+        if token.normalized:
+            contents.add(normalized(token.content).strip(MARK))
     begins = {
         "".join(
             f"[{each.lower()}{each.upper()}]" if each.isalpha() else re.escape(each)

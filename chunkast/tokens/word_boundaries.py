@@ -31,9 +31,11 @@ from chunkast.tokens.model_inputs import (
     IDEOGRAPHS,
     MARK,
     PUNCTUATION,
+    VISIBLE,
     Boundary,
     inputs_of_bert,
     inputs_of_words,
+    normalizer_of,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ("boundary_of",)
 
 _SPACES: Final = " \t\r\n"
-_VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 # The class of letters and digits outside ASCII has none of these: they stand for others, or are one
 # grapheme with what follows.
 _NOT_PLAIN: Final = r"\W\u0d4e\uf900-\U0010ffff"
@@ -127,7 +128,7 @@ def _of_words(tokenizer: Tokenizer, kinds: Sequence[str], ends: str) -> Boundary
     if not spaces:
         return None
     missing = {*_missing(tokenizer), *ends}
-    visible = "".join(re.escape(each) for each in _VISIBLE if each not in missing)
+    visible = "".join(re.escape(each) for each in VISIBLE if each not in missing)
     after = rf"(?<=[{visible}])|(?<=[^{_NOT_PLAIN}{''.join(map(re.escape, missing))}!-~])"
     split = re.compile(f"(?=[{spaces}])(?:{after})").split
     return Boundary(split, BEFORE, inputs_of_words(tokenizer))
@@ -175,8 +176,7 @@ def _missing(tokenizer: Tokenizer) -> list[str]:
 
 def _splits(tokenizer: Tokenizer, space: str) -> bool:
     """Whether the pre-tokenizer splits at a space that stands between letters."""
-    text = f"a{space}a"
-    normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
+    normal = normalizer_of(tokenizer)(f"a{space}a")
     pieces = (
         piece.strip(MARK + _SPACES) for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)
     )
