@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,12 @@ def byte_level(*patterns: str, spaced: bool = False, **splits: Any) -> pre_token
 
 # Tokenizers of other settings than those of a family: the family, the part, and what it is instead.
 VARIANTS: dict[str, tuple[str, str, Any]] = {
+    "unknown characters": ("bpe of marked words", "model.byte_fallback", False),
+    "Yi": (
+        "bpe of marked words",
+        "normalizer",
+        normalizers.Sequence([normalizers.Replace(" ", "▁")]),
+    ),
     "a space before": ("byte-level", "pre_tokenizer", pre_tokenizers.ByteLevel()),
     "Claude": ("byte-level", "normalizer", normalizers.NFKC()),
     "StarCoder": (
@@ -153,7 +160,12 @@ VARIANTS: dict[str, tuple[str, str, Any]] = {
     ),
 }
 # One of each way to find boundaries.
-QUICK = ("wordpiece", "unigram", "Claude", "DeepSeek", "a space before", "marks and words")
+QUICK = (
+    *("wordpiece", "unigram", "Claude", "DeepSeek", "a space before", "marks and words"),
+    *("bpe of runs",),
+)
+# Line ends are boundaries in these, as long as no added token takes white space.
+LINES = ("bpe of marked words", "bpe of runs")
 KINDS = [*(name for name in FAMILIES if name != "bpe of spaces"), *VARIANTS]
 
 
@@ -163,9 +175,12 @@ def tokenizer_of(kind: str, *, added: bool) -> Tokenizer:
     family, part, instead = VARIANTS.get(kind, (kind, "", None))
     tokenizer = Tokenizer.from_str(train(family).to_str())
     if part:
-        setattr(tokenizer, part, instead)
+        *holder, name = part.split(".")
+        setattr(attrgetter(*holder)(tokenizer) if holder else tokenizer, name, instead)
     if added:
-        tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True), "<s>", "</s>", "<|end|>"])
+        takes_space = kind not in LINES
+        mask = AddedToken("<mask>", lstrip=takes_space)
+        tokenizer.add_special_tokens([mask, "<s>", "</s>", "<|end|>"])
         # Where words are marked before they are split there is no boundary known after normalized ones.
         plain = kind == "marks and words"
         tokenizer.add_tokens(
@@ -173,6 +188,9 @@ def tokenizer_of(kind: str, *, added: bool) -> Tokenizer:
         )
         if "byte" in family:
             tokenizer.add_tokens(["  ", "    ", "\n\n"])
+        if kind == "bpe of runs":
+            runs = ("▁▁", "▁▁▁▁", "\n\n")
+            tokenizer.add_tokens([AddedToken(run, normalized=False) for run in runs])
     return tokenizer
 
 

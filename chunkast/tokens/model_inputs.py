@@ -6,13 +6,14 @@ pieces that have no added token, of which it is known what becomes of them befor
 
 - *BERT's* drops white space, and splits before and after punctuation and ideographs.
 - *Byte-level ones* give it the pre-tokens of their patterns (``tokens/byte_level.py``).
+- *Those that mark spaces and do no more* give it a piece with the marks (``tokens/marked_bpe.py``).
 - *Others* are asked what they normalize a piece to, and where they split that.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -31,6 +32,7 @@ __all__ = (
     "Inputs",
     "InputsOf",
     "inputs_of_bert",
+    "inputs_of_marked",
     "inputs_of_words",
     "may_have_added",
     "normalizer_of",
@@ -85,6 +87,23 @@ def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
     return Inputs(inputs, inputs)
 
 
+def inputs_of_marked(tokenizer: Tokenizer, begin: str) -> Inputs:
+    """Those of a tokenizer that marks spaces and puts ``begin`` before a text, no more."""
+    added = tokenizer.get_added_tokens_decoder().values()
+    may_be_added = _may_have(token.content for token in added)
+    may_be_marked = _may_have(_normalized_contents(tokenizer))
+
+    def inputs_after(begin: str) -> InputsOf:
+        def inputs(piece: str) -> Sequence[str] | None:
+            # The engine takes no lone surrogates.
+            marked = (begin if piece else "") + without_surrogates(piece).replace(" ", MARK)
+            return None if may_be_added(piece) or may_be_marked(marked) else [marked]
+
+        return inputs
+
+    return Inputs(inputs_after(begin), inputs_after(""))
+
+
 def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inputs:
     """Those of another tokenizer, by what its normalizer and pre-tokenizer make of a piece.
 
@@ -98,7 +117,7 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
         normal = normalized(without_surrogates(text))
         if may_be_added(normal):
             return None
-        return [part for part, _ in splitter.pre_tokenize_str(normal)] if splitter else [normal]
+        return [part for part, _ in splitter.pre_tokenize_str(normal)]
 
     def inputs_after(before: str) -> InputsOf:
         begin = parts_of(before) if before else []
@@ -107,11 +126,9 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
             parts = parts_of(before + piece)
             if parts is None or begin is None:
                 return None
-            if splitter is None:
-                return [parts[0].removeprefix("".join(begin))]
             return parts[len(begin) :] if parts[: len(begin)] == begin else None
 
-        quick = known or (_of_marked(asked) if splitter is None else _of_words(asked))
+        quick = known or _of_words(asked)
 
         def inputs(piece: str) -> Sequence[str] | None:
             return None if may_be_added(piece) else quick(piece) or asked(piece)
@@ -119,14 +136,6 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
         return inputs
 
     return Inputs(inputs_after(""), inputs_after(BEFORE))
-
-
-def _of_marked(asked: InputsOf) -> InputsOf:
-    """Pieces of ASCII with a mark for each space, if ``asked`` gives a sample as it is otherwise."""
-    sample = f" {VISIBLE}\n  "
-    known = asked(sample) == [sample.replace(" ", MARK)]
-    is_known = re.compile(r"[ \n!-~]+" if known else "(?!)").fullmatch
-    return lambda piece: [piece.replace(" ", MARK)] if is_known(piece) else None
 
 
 def _of_words(asked: InputsOf) -> InputsOf:
@@ -156,11 +165,20 @@ def normalizer_of(tokenizer: Tokenizer) -> Callable[[str], str]:
 
 def may_have_added(tokenizer: Tokenizer) -> Callable[[str], bool]:
     """Whether a text may have an added token, by how these begin in letters of either case."""
-    contents, normalized = set(), normalizer_of(tokenizer)
+    added = tokenizer.get_added_tokens_decoder().values()
+    return _may_have([*(token.content for token in added), *_normalized_contents(tokenizer)])
+
+
+def _normalized_contents(tokenizer: Tokenizer) -> Iterator[str]:
+    """What the added tokens are that are looked for in what a text is normalized to."""
+    normalized = normalizer_of(tokenizer)
     for token in tokenizer.get_added_tokens_decoder().values():
-        contents.add(token.content)
         if token.normalized:
-            contents.add(normalized(token.content).strip(MARK))
+            content = normalized(token.content)
+            yield content.strip(MARK) or content
+
+
+def _may_have(contents: Iterable[str]) -> Callable[[str], bool]:
     begins = {
         "".join(
             f"[{each.lower()}{each.upper()}]" if each.isalpha() else re.escape(each)

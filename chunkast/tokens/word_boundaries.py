@@ -12,8 +12,8 @@ and no pre-token has characters of both. Only such components are looked for of 
   may join runs of spaces, drop what ends a text, change letters, and compose them with marks that
   follow: none does anything to a letter and the white space after it, as long as it leaves of every
   letter something that is no white space, which it is asked for too.
-- *BPE without a pre-tokenizer* never joins what no token of its vocabulary has: a space, which is
-  ``▁`` there, after anything else.
+- *BPE without a pre-tokenizer* never joins what no token of its vocabulary has
+  (``tokens/marked_bpe.py``).
 
 Punctuation and ideographs that added tokens have inside them are left out.
 """
@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.tokens.byte_level import boundary_of_bytes
+from chunkast.tokens.marked_bpe import boundary_of_marked
 from chunkast.tokens.model_inputs import (
     BEFORE,
     IDEOGRAPHS,
@@ -84,11 +85,14 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
         return None
     if kinds and kinds[-1] == "ByteLevel":
         return boundary_of_bytes(tokenizer, splitters, names, contents, ends)
+    if all(map(_splits_at_spaces, splitters)):
+        return boundary_of_marked(tokenizer, normalizers, added, ends)
     if re.search(r"\s|▁", "".join(contents)):
         return None
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
         return _of_bert(tokenizer, normalizers[0], contents)
-    return _of_words(tokenizer, kinds, ends) if all(map(_is_local, normalizers)) else None
+    known = _SPLITTERS.issuperset(kinds) and all(map(_is_local, normalizers))
+    return _of_words(tokenizer, ends) if known else None
 
 
 def _ends(
@@ -118,13 +122,8 @@ def _of_bert(tokenizer: Tokenizer, settings: dict[str, Any], contents: Sequence[
     return Boundary(re.compile(pieces).findall, "", inputs_of_bert(tokenizer, settings))
 
 
-def _of_words(tokenizer: Tokenizer, kinds: Sequence[str], ends: str) -> Boundary | None:
-    if not kinds:
-        spaces = " " if _joins_no_spaces(tokenizer) else ""
-    elif _SPLITTERS.issuperset(kinds):
-        spaces = "".join(space for space in _SPACES if _splits(tokenizer, space))
-    else:
-        spaces = ""
+def _of_words(tokenizer: Tokenizer, ends: str) -> Boundary | None:
+    spaces = "".join(space for space in _SPACES if _splits(tokenizer, space))
     if not spaces:
         return None
     missing = {*_missing(tokenizer), *ends}
@@ -146,6 +145,10 @@ def _parts(component: Any) -> Iterator[dict[str, Any]]:
         yield from settings["normalizers" if "normalizers" in settings else "pretokenizers"]
     else:
         yield settings
+
+
+def _splits_at_spaces(part: dict[str, Any]) -> bool:
+    return part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
 
 
 def _is_local(part: dict[str, Any]) -> bool:
@@ -181,20 +184,3 @@ def _splits(tokenizer: Tokenizer, space: str) -> bool:
         piece.strip(MARK + _SPACES) for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)
     )
     return [*filter(None, pieces)] == ["a", "a"]
-
-
-def _joins_no_spaces(tokenizer: Tokenizer) -> bool:
-    """Whether a model without pre-tokens is BPE whose tokens have spaces at their start alone."""
-    from tokenizers import models
-
-    model = tokenizer.model
-    normalizer = tokenizer.normalizer
-    return (
-        isinstance(model, models.BPE)
-        and normalizer is not None
-        and normalizer.normalize_str("a a").lstrip(MARK) == f"a{MARK}a"
-        and not (model.dropout or model.ignore_merges)
-        and not (model.continuing_subword_prefix or model.end_of_word_suffix)
-        and model.token_to_id(MARK) is not None
-        and not any(re.search(f"[^{MARK}]{MARK}", token) for token in tokenizer.get_vocab(False))
-    )

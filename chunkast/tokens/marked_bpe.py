@@ -1,0 +1,99 @@
+r"""Where tokenizers of BPE without pre-tokens split any text: Llama 2, Mistral, Yi, Gemma.
+
+Their normalizers mark spaces (``▁``) and may put a mark before a text, no more. BPE only ever joins
+what is joined in a token of its vocabulary, so there is a boundary between two characters that no token
+has beside each other: before spaces, but for the characters that some token has before a mark, and
+around line ends, if no token has one beside another character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.tokens.model_inputs import BEFORE, MARK, Boundary, inputs_of_marked, normalizer_of
+
+if TYPE_CHECKING:
+    from tokenizers import AddedToken, Tokenizer
+
+__all__ = ("boundary_of_marked",)
+
+# No character, and a private one: hardly a token has either beside others.
+_BETWEEN: Final = "\ufffe"
+_PRIVATE: Final = "\ue000"
+# The token of a byte of an unknown character; with others in one token it tells nothing of characters.
+_BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
+_MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+
+
+def boundary_of_marked(
+    tokenizer: Tokenizer,
+    normalizers: Sequence[dict[str, Any]],
+    added: Sequence[AddedToken],
+    ends: str,
+) -> Boundary | None:
+    """The boundaries of a tokenizer with these settings of normalizers, if any are known.
+
+    Its pre-tokenizer, if it has one, splits at spaces, of which the normalizers leave none.
+    ``ends``: the characters that added tokens end with, where something is put before what follows one.
+    """
+    others = [part for part in normalizers if part["type"] != "Prepend"]
+    known = others == [_MARKS_SPACES] and _only_merges(tokenizer)
+    if not known or tokenizer.token_to_id(MARK) is None:
+        return None
+    contents = (token.content.replace(" ", MARK) for token in added)
+    tokens = [token for token in (*tokenizer.get_vocab(False), *contents) if len(token) > 1]
+    joined = _BETWEEN.join(tokens)
+    if joined.count(_BETWEEN) >= len(tokens) or len(_BYTE.findall(joined)) > 256:
+        return None
+    before_marks = re.findall(f"([^{_BETWEEN}{MARK}]){MARK}", joined)
+    if any("a" <= each <= "z" for each in before_marks):
+        return None  # whole lines would be in one piece
+    left = {" ", MARK, *ends, *before_marks}
+    takes_space = any(token.lstrip for token in added)
+    lines = (
+        not takes_space
+        and "\n" not in left
+        and not re.search(f"[^\n{_BETWEEN}]\n|\n[^\n{_BETWEEN}]", joined)
+        and _encodes_bytes(tokenizer)
+        and _PRIVATE not in joined
+    )
+    classes = [_class_of(left) + (r"\s" if takes_space else ""), _class_of(ends)]
+    find = re.compile(_pattern(*classes, lines=lines)).findall
+    before = _PRIVATE if lines else BEFORE
+    return Boundary(find, before, inputs_of_marked(tokenizer, normalizer_of(tokenizer)("a")[:-1]))
+
+
+def _pattern(left: str, ends: str, *, lines: bool) -> str:
+    """Pieces between boundaries; there are none after ``left`` before spaces, and after ``ends``."""
+    word = r"[^ \n]" if lines else "[^ ]"
+    begin = [f" *{word}+", " +"]
+    rest = [f"(?<=[{left}]) +{word}*"]
+    if lines:
+        begin.append(r"\n+")
+        if ends:
+            rest.append(rf"(?<=[{ends}])\n+")
+    return f"(?:{'|'.join(begin)})(?:{'|'.join(rest)})*"
+
+
+def _class_of(characters: set[str] | str) -> str:
+    return "".join(re.escape(each) for each in sorted(characters))
+
+
+def _only_merges(tokenizer: Tokenizer) -> bool:
+    """Whether what becomes of characters depends on those alone that they are merged with."""
+    from tokenizers import models
+
+    model = tokenizer.model
+    return (
+        isinstance(model, models.BPE)
+        and not (model.dropout or model.ignore_merges)
+        and not (model.continuing_subword_prefix or model.end_of_word_suffix)
+    )
+
+
+def _encodes_bytes(tokenizer: Tokenizer) -> bool:
+    """Whether no character is unknown: neighbours that are may be one token."""
+    known = (tokenizer.token_to_id(f"<0x{byte:02X}>") is not None for byte in range(256))
+    return tokenizer.model.byte_fallback and all(known)
