@@ -24,7 +24,8 @@ def made(
     also: Sequence[str] = BYTES,
     without: str = "",
     added: Sequence[str | AddedToken] = (),
-    normalizer: normalizers.Normalizer = BEGUN,
+    normalizer: normalizers.Normalizer | None = BEGUN,
+    splitter: pre_tokenizers.PreTokenizer | None = None,
     **settings: Any,
 ) -> Tokenizer:
     """A tokenizer of letters, and of what is merged of these, one after the other."""
@@ -37,10 +38,18 @@ def made(
             vocabulary.setdefault("".join(parts[:end]), len(vocabulary))
     settings = {"unk_token": "[UNK]", "fuse_unk": True, "byte_fallback": bool(also), **settings}
     tokenizer = Tokenizer(models.BPE(vocabulary, merges, **settings))
-    tokenizer.normalizer = normalizer
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, splitter
     tokenizer.add_special_tokens([each for each in added if isinstance(each, str)])
     tokenizer.add_tokens([each for each in added if isinstance(each, AddedToken)])
     return tokenizer
+
+
+def metaspace(scheme: str) -> dict[str, Any]:
+    """Settings of a tokenizer whose pre-tokenizer marks spaces."""
+    return {
+        "normalizer": None,
+        "splitter": pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False),
+    }
 
 
 # What is in the tokenizer, a text, and the pieces of the text between boundaries.
@@ -83,6 +92,26 @@ CASES = {
         "a   a b",
         ["a", "   a", " b"],
     ),
+    "Metaspace": (
+        made("▁a", added=["<s>"], **metaspace("always")),
+        " a<s>\na a<s> a",
+        [" a<s>\n", "a", " a<s> a"],
+    ),
+    "Metaspace, the first word": (
+        made("▁a", added=["<s>"], **metaspace("first")),
+        "a<s>\na ▁a<s> a",
+        ["a<s>", "\n", "a", " ▁a<s>", " a"],
+    ),
+    "Metaspace, no word": (
+        made("▁a", **metaspace("never")),
+        "a\na a",
+        ["a", "\n", "a", " a"],
+    ),
+    "Metaspace that splits": (
+        made("▁a", added=["<s>"], normalizer=None, splitter=pre_tokenizers.Metaspace()),
+        "a\na<s> a",
+        ["a\na<s>", " a"],
+    ),
     "characters that are known": (
         made("ab", also=[*BYTES, "\ufffe", "\ue000"]),
         "a\nab \ufffe",
@@ -118,14 +147,8 @@ def test_most_pieces_are_asked_of_the_model_alone() -> None:
     assert boundary.inputs.later("b<s>") is None
 
 
-def with_splitter(splitter: pre_tokenizers.PreTokenizer) -> Tokenizer:
-    tokenizer = made()
-    tokenizer.pre_tokenizer = splitter
-    return tokenizer
-
-
 def test_a_splitter_at_spaces_finds_none() -> None:
-    tokenizer = with_splitter(pre_tokenizers.Split(" ", behavior="merged_with_previous"))
+    tokenizer = made(splitter=pre_tokenizers.Split(" ", behavior="merged_with_previous"))
     boundary = boundary_of(tokenizer)
     assert boundary is not None
     assert boundary.split("a b\nc") == ["a", " b", "\n", "c"]
@@ -145,8 +168,19 @@ def test_a_splitter_at_spaces_finds_none() -> None:
         made(end_of_word_suffix="</w>"),
         made(normalizer=normalizers.Sequence([normalizers.NFKC(), MARKED])),
         made(normalizer=normalizers.Replace("a", "b")),
-        with_splitter(pre_tokenizers.Split(" ", behavior="isolated", invert=True)),
-        with_splitter(pre_tokenizers.Split("b", behavior="isolated")),
+        made(splitter=pre_tokenizers.Split(" ", behavior="isolated", invert=True)),
+        made(splitter=pre_tokenizers.Split("b", behavior="isolated")),
+        made(splitter=pre_tokenizers.Metaspace(split=False)),
+        made(normalizer=None, splitter=pre_tokenizers.Metaspace("_", split=False)),
+        made(
+            normalizer=None,
+            splitter=pre_tokenizers.Sequence(
+                [
+                    pre_tokenizers.Metaspace(split=False),
+                    pre_tokenizers.Split(" ", behavior="isolated"),
+                ]
+            ),
+        ),
     ],
 )
 def test_where_no_boundary_is_known(tokenizer: Tokenizer) -> None:

@@ -1,7 +1,7 @@
 r"""Where tokenizers of BPE without pre-tokens split any text: Llama 2, Mistral, Yi, Gemma.
 
-Their normalizers mark spaces (``▁``) and may put a mark before a text, no more. BPE only ever joins
-what is joined in a token of its vocabulary, so there is a boundary between two characters that no token
+Their normalizer, or a Metaspace that does not split, marks spaces (``▁``) and may put a mark before a
+text, no more. BPE only ever joins what is joined in a token of its vocabulary, so there is a boundary between two characters that no token
 has beside each other: before spaces, but for the characters that some token has before a mark, and
 around line ends, if no token has one beside another character.
 """
@@ -9,7 +9,7 @@ around line ends, if no token has one beside another character.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.tokens.model_inputs import BEFORE, MARK, Boundary, inputs_of_marked, normalizer_of
@@ -17,7 +17,7 @@ from chunkast.tokens.model_inputs import BEFORE, MARK, Boundary, inputs_of_marke
 if TYPE_CHECKING:
     from tokenizers import AddedToken, Tokenizer
 
-__all__ = ("boundary_of_marked",)
+__all__ = ("boundary_of_marked", "is_no_splitter")
 
 # No character, and a private one: hardly a token has either beside others.
 _BETWEEN: Final = "\ufffe"
@@ -27,20 +27,26 @@ _BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
 _MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 
 
+def is_no_splitter(part: dict[str, Any]) -> bool:
+    """Whether a pre-tokenizer with these settings splits no text that has marks for spaces."""
+    if part["type"] == "Metaspace":
+        return not part["split"]
+    return part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
+
+
 def boundary_of_marked(
     tokenizer: Tokenizer,
     normalizers: Sequence[dict[str, Any]],
+    splitters: Sequence[dict[str, Any]],
     added: Sequence[AddedToken],
     ends: str,
 ) -> Boundary | None:
-    """The boundaries of a tokenizer with these settings of normalizers, if any are known.
+    """The boundaries of a tokenizer with these settings, if any are known; none of its parts splits.
 
-    Its pre-tokenizer, if it has one, splits at spaces, of which the normalizers leave none.
     ``ends``: the characters that added tokens end with, where something is put before what follows one.
     """
-    others = [part for part in normalizers if part["type"] != "Prepend"]
-    known = others == [_MARKS_SPACES] and _only_merges(tokenizer)
-    if not known or tokenizer.token_to_id(MARK) is None:
+    begin = _begin(tokenizer, normalizers, splitters)
+    if begin is None or not _only_merges(tokenizer) or tokenizer.token_to_id(MARK) is None:
         return None
     contents = (token.content.replace(" ", MARK) for token in added)
     tokens = [token for token in (*tokenizer.get_vocab(False), *contents) if len(token) > 1]
@@ -62,7 +68,24 @@ def boundary_of_marked(
     classes = [_class_of(left) + (r"\s" if takes_space else ""), _class_of(ends)]
     find = re.compile(_pattern(*classes, lines=lines)).findall
     before = _PRIVATE if lines else BEFORE
-    return Boundary(find, before, inputs_of_marked(tokenizer, normalizer_of(tokenizer)("a")[:-1]))
+    return Boundary(find, before, inputs_of_marked(tokenizer, begin))
+
+
+def _begin(
+    tokenizer: Tokenizer,
+    normalizers: Sequence[dict[str, Any]],
+    splitters: Sequence[dict[str, Any]],
+) -> Callable[[str], str] | None:
+    """What is put before a text with marks for spaces; None if more is done to a text."""
+    spaces = [part for part in splitters if part["type"] == "Metaspace"]
+    if not spaces:
+        marks = [part for part in normalizers if part["type"] != "Prepend"]
+        put = normalizer_of(tokenizer)("a")[:-1]
+        return (lambda _: put) if marks == [_MARKS_SPACES] else None
+    if normalizers or len(splitters) > 1 or spaces[0]["replacement"] != MARK:
+        return None
+    put = "" if spaces[0]["prepend_scheme"] == "never" else MARK
+    return lambda marked: "" if marked.startswith(MARK) else put
 
 
 def _pattern(left: str, ends: str, *, lines: bool) -> str:

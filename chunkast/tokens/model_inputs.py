@@ -87,21 +87,22 @@ def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
     return Inputs(inputs, inputs)
 
 
-def inputs_of_marked(tokenizer: Tokenizer, begin: str) -> Inputs:
-    """Those of a tokenizer that marks spaces and puts ``begin`` before a text, no more."""
+def inputs_of_marked(tokenizer: Tokenizer, begin: Callable[[str], str]) -> Inputs:
+    """Those of a tokenizer that marks spaces and puts ``begin(text)`` before a text, no more."""
     added = tokenizer.get_added_tokens_decoder().values()
     may_be_added = _may_have(token.content for token in added)
     may_be_marked = _may_have(_normalized_contents(tokenizer))
 
-    def inputs_after(begin: str) -> InputsOf:
+    def inputs_after(begin: Callable[[str], str]) -> InputsOf:
         def inputs(piece: str) -> Sequence[str] | None:
             # The engine takes no lone surrogates.
-            marked = (begin if piece else "") + without_surrogates(piece).replace(" ", MARK)
+            marked = without_surrogates(piece).replace(" ", MARK)
+            marked = begin(marked) + marked if piece else ""
             return None if may_be_added(piece) or may_be_marked(marked) else [marked]
 
         return inputs
 
-    return Inputs(inputs_after(begin), inputs_after(""))
+    return Inputs(inputs_after(begin), inputs_after(lambda _: ""))
 
 
 def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inputs:

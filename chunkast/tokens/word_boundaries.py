@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.tokens.byte_level import boundary_of_bytes
-from chunkast.tokens.marked_bpe import boundary_of_marked
+from chunkast.tokens.marked_bpe import boundary_of_marked, is_no_splitter
 from chunkast.tokens.model_inputs import (
     BEFORE,
     IDEOGRAPHS,
@@ -85,8 +85,8 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
         return None
     if kinds and kinds[-1] == "ByteLevel":
         return boundary_of_bytes(tokenizer, splitters, names, contents, ends)
-    if all(map(_splits_at_spaces, splitters)):
-        return boundary_of_marked(tokenizer, normalizers, added, ends)
+    if all(map(is_no_splitter, splitters)):
+        return boundary_of_marked(tokenizer, normalizers, splitters, added, ends)
     if re.search(r"\s|▁", "".join(contents)):
         return None
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
@@ -105,12 +105,18 @@ def _ends(
     """
     kinds = [part["type"] for part in splitters]
     spaced = any(part["type"] == "ByteLevel" and part["add_prefix_space"] for part in splitters)
-    marked = "Prepend" in names or ("Metaspace" in kinds and kinds[-1] != "Metaspace")
+    marked = "Metaspace" in kinds and kinds[-1] != "Metaspace"
+    marked = marked or "Prepend" in names or any(map(_marks_each, splitters))
     if not spaced and not marked:
         return ""
     if any(token.normalized for token in added) and not {"Prepend", "Replace"}.issuperset(names):
         return None
     return "".join({token.content[-1] for token in added})
+
+
+def _marks_each(part: dict[str, Any]) -> bool:
+    """Whether a pre-tokenizer puts a mark before what follows an added token, as it splits at no space."""
+    return part["type"] == "Metaspace" and not part["split"] and part["prepend_scheme"] == "always"
 
 
 def _of_bert(tokenizer: Tokenizer, settings: dict[str, Any], contents: Sequence[str]) -> Boundary:
@@ -145,10 +151,6 @@ def _parts(component: Any) -> Iterator[dict[str, Any]]:
         yield from settings["normalizers" if "normalizers" in settings else "pretokenizers"]
     else:
         yield settings
-
-
-def _splits_at_spaces(part: dict[str, Any]) -> bool:
-    return part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
 
 
 def _is_local(part: dict[str, Any]) -> bool:
