@@ -40,13 +40,9 @@ _NO_LIMIT: Final = 2**31
 
 
 class _Copy(NamedTuple):
-    """A tokenizer that neither cuts nor pads, and what is known of it.
-
-    Its SHA-256, the limit that it would cut at, and where it splits any text.
-    """
+    """A tokenizer that neither cuts nor pads, the limit that it would cut at, and its boundaries."""
 
     tokenizer: Tokenizer
-    digest: str
     limit: int | None
     boundary: Boundary | None
 
@@ -92,10 +88,10 @@ def counter_of_tokenizer(given: object) -> Counter | None:
         if tokenizer.truncation or tokenizer.padding:
             allowed = f"has truncation or padding on, and cannot be copied ({describe(error)})"
             raise ConfigError("encoding", given, allowed) from error
-        copy, name = _Copy(tokenizer, "", None, None), type(given).__qualname__
+        copy, name = _Copy(tokenizer, None, None), type(given).__qualname__
     else:
         copy = _copy(content)
-        name = _name(copy.digest)
+        name = _name(_digest(content))
     limit = getattr(given, "model_max_length", None)
     return _counter(copy, name, limit if isinstance(limit, int) else None)
 
@@ -111,9 +107,14 @@ def _copy(content: str) -> _Copy:
     truncation = tokenizer.truncation
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    digest = sha256(tokenizer.to_str().encode()).hexdigest()
     limit = truncation["max_length"] if truncation else None
-    return _Copy(tokenizer, digest, limit, boundary_of(tokenizer))
+    return _Copy(tokenizer, limit, boundary_of(tokenizer))
+
+
+@lru_cache(maxsize=4)
+def _digest(content: str) -> str:
+    """The SHA-256 of what a tokenizer is without truncation and padding."""
+    return sha256(_copy(content).tokenizer.to_str().encode()).hexdigest()
 
 
 def _name(digest: str) -> str:
