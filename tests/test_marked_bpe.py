@@ -57,6 +57,16 @@ CASES = {
     "words": (made("▁a", "ab"), "ab ab  cd\n\n e ", ["ab", " ab", "  cd", "\n\n", " e", " "]),
     "runs of line ends": (made("\n\n\n"), "a\n\n\n\nb", ["a", "\n\n\n\n", "b"]),
     "line ends as bytes": (made(without="\n"), "a\né", ["a", "\n", "é"]),
+    "what no token has beside others": (
+        made("é中", also=[*BYTES, *"é中文"], added=["<s>"]),
+        "a中中文 文<s>文\ud800\ud800字👍👍\n",
+        ["a中中", "文", " ", "文", "<s>文", "\ud800\ud800", "字", "👍👍", "\n"],
+    ),
+    "one of these added": (
+        made("▁a", added=["文"]),
+        "字文字a文",
+        ["字", "文字", "a文"],
+    ),
     "a line end after a sign": (made(";\n"), "a;\n;b c", ["a;\n;b", " c"]),
     "a line end before marks": (made("\n▁▁"), "a\n  b c", ["a\n  b", " c"]),
     "a sign before a mark": (made(">▁<"), "a> <b> c d\ne", ["a> <b> c", " d", "\n", "e"]),

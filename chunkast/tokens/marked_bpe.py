@@ -1,9 +1,12 @@
 r"""Where tokenizers of BPE without pre-tokens split any text: Llama 2, Mistral, Yi, Gemma.
 
 Their normalizer, or a Metaspace that does not split, marks spaces (``▁``) and may put a mark before a
-text, no more. BPE only ever joins what is joined in a token of its vocabulary, so there is a boundary between two characters that no token
-has beside each other: before spaces, but for the characters that some token has before a mark, and
-around line ends, if no token has one beside another character.
+text, no more. BPE only ever joins what is joined in a token of its vocabulary, so there is a boundary
+between two characters that no token has beside each other:
+
+- before spaces, but for the characters that some token has before a mark,
+- around line ends, if no token has one beside another character,
+- around characters that no token has beside any, such as most ideographs in Llama 2.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ _BETWEEN: Final = "\ufffe"
 _PRIVATE: Final = "\ue000"
 # The token of a byte of an unknown character; with others in one token it tells nothing of characters.
 _BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
+# Surrogates stand for another character; of what is beyond these there is too much to tell it apart.
+_MANY: Final = "\ud800-\udfff\U00010000-\U0010ffff"
 _MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 
 
@@ -58,17 +63,13 @@ def boundary_of_marked(
         return None  # whole lines would be in one piece
     left = {" ", MARK, *ends, *before_marks}
     takes_space = any(token.lstrip for token in added)
-    lines = (
-        not takes_space
-        and "\n" not in left
-        and not re.search(f"[^\n{_BETWEEN}]\n|\n[^\n{_BETWEEN}]", joined)
-        and _encodes_bytes(tokenizer)
-        and _PRIVATE not in joined
-    )
-    classes = [_class_of(left) + (r"\s" if takes_space else ""), _class_of(ends)]
-    find = re.compile(_pattern(*classes, lines=lines)).findall
-    before = _PRIVATE if lines else BEFORE
-    return Boundary(find, before, inputs_of_marked(tokenizer, begin))
+    if takes_space or _PRIVATE in joined or not _encodes_bytes(tokenizer):
+        find = _pattern(_class_of(left) + r"\s" * takes_space)
+        return Boundary(find, BEFORE, inputs_of_marked(tokenizer, begin))
+    lines = "\n" not in left and not re.search(f"[^\n{_BETWEEN}]\n|\n[^\n{_BETWEEN}]", joined)
+    beside = _class_of({each for each in {*joined, *ends} if each > "\x7f"})
+    find = _pattern(_class_of(left), _class_of(ends), _MANY + beside, lines=lines)
+    return Boundary(find, _PRIVATE, inputs_of_marked(tokenizer, begin))
 
 
 def _begin(
@@ -88,16 +89,23 @@ def _begin(
     return lambda marked: "" if marked.startswith(MARK) else put
 
 
-def _pattern(left: str, ends: str, *, lines: bool) -> str:
-    """Pieces between boundaries; there are none after ``left`` before spaces, and after ``ends``."""
-    word = r"[^ \n]" if lines else "[^ ]"
-    begin = [f" *{word}+", " +"]
-    rest = [f"(?<=[{left}]) +{word}*"]
+def _pattern(
+    left: str, ends: str = "", beside: str = "", *, lines: bool = False
+) -> Callable[[str], list[str]]:
+    """What takes a text apart into its pieces: there is no boundary between ``left`` and spaces.
+
+    ``beside``: beyond ASCII all but the characters that are pieces by themselves; ``lines``: whether
+    line ends are. There is no boundary between ``ends`` and these.
+    """
+    # Without spaces, and without line ends where these are pieces.
+    ascii_word = r"\0-\t\x0b-\x1f!-\x7f" if lines else r"\0-\x1f!-\x7f"
+    word = f"[{ascii_word}{beside}]" if beside else "[^ ]"
+    alone = [rf"[^\0-\x7f{beside}]"] if beside else []
     if lines:
-        begin.append(r"\n+")
-        if ends:
-            rest.append(rf"(?<=[{ends}])\n+")
-    return f"(?:{'|'.join(begin)})(?:{'|'.join(rest)})*"
+        alone.append(r"\n+")
+    rest = [f"(?<=[{left}]) +{word}*", *(f"(?<=[{ends}]){each}" for each in alone if ends)]
+    begin = [f" *{word}+", " +", *alone]
+    return re.compile(f"(?:{'|'.join(begin)})(?:{'|'.join(rest)})*").findall
 
 
 def _class_of(characters: set[str] | str) -> str:
