@@ -27,7 +27,8 @@ _BETWEEN: Final = "\ufffe"
 _PRIVATE: Final = "\ue000"
 # The token of a byte of an unknown character; with others in one token it tells nothing of characters.
 _BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
-# Surrogates stand for another character; of what is beyond these there is too much to tell it apart.
+# Never pieces by themselves: surrogates, which are encoded as another character, and what is beyond
+# U+FFFF, of which classes take long to look through.
 _MANY: Final = "\ud800-\udfff\U00010000-\U0010ffff"
 _MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 
