@@ -6,8 +6,10 @@ What needs a grammar is skipped without the extra ``code``; what happens then is
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import sysconfig
+import tracemalloc
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkConfig, Chunker
 from chunkast.code import Item, Outliner, language_named, language_of, versions
+from chunkast.code import grammars as grammars_module
 from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from tests.checks import check_promises
@@ -395,6 +398,26 @@ def test_many_broken_fences_grow_linearly() -> None:
     fence = fenced("struct=>\n" * 120, "java")
     chunker.chunk(fence)
     assert time_growth(chunker.chunk, filled(fence), 20_000) <= TIME_LIMIT
+
+
+@grammars
+def test_little_is_kept_of_the_code_that_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    # tree-sitter 0.26.1 never frees what it has read.
+    monkeypatch.setattr(grammars_module, "_MOST_KEPT", 50_000)
+    monkeypatch.setattr(grammars_module._Parts, "kept", 0)
+    texts = [f"def f{number}(a):\n    return a\n\n\n" * 60 for number in range(150)]
+    found = outline(texts[0], "python")
+    size = sum(map(len, texts))
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for text in texts:
+            # The same in whatever parts it is read.
+            assert [item.line for item in outline(text, "python")] == [item.line for item in found]
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 120_000 < size / 2
+    finally:
+        tracemalloc.stop()
 
 
 # Without the extra

@@ -9,9 +9,10 @@ same tree everywhere.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any, Final
+from sys import getrefcount
+from typing import Any, ClassVar, Final
 
 from chunkast.code.languages import ENDINGS, Language
 
@@ -23,6 +24,10 @@ MAX_BYTES: Final = 3_072
 # bytes, code full of errors one in 20.
 _REPORTS: Final = 64
 _BYTES_PER_REPORT: Final = 50
+# What is read at once.
+_PART_BYTES: Final = 256
+# Reading pairs makes code take half as long again.
+_MOST_KEPT: Final = 32 << 20
 
 
 @lru_cache(maxsize=1)
@@ -60,20 +65,60 @@ def parse(source: str, language: Language) -> Any:
     if grammar is None or (language.refuses is not None and language.refuses(source)):
         return None
     data = source.encode("ascii")
+    parts = _Parts(data)
+    most = _REPORTS + len(data) // _BYTES_PER_REPORT
     reports = 0
 
     def is_too_much(_position: int, _has_error: bool) -> bool:
         nonlocal reports
         reports += 1
-        return reports > _REPORTS + len(data) // _BYTES_PER_REPORT
+        return reports > most
 
+    # A parser for each text: one must not be shared between threads.
+    parser = import_module("tree_sitter").Parser(grammar)
     try:
-        # A parser for each text: one must not be shared between threads.
-        tree = (
-            import_module("tree_sitter")
-            .Parser(grammar)
-            .parse(lambda position, _point: data[position:], progress_callback=is_too_much)
-        )
+        tree = parser.parse(parts.read, progress_callback=is_too_much)
     except ValueError:
         return None  # it was stopped
+    finally:
+        parts.count_kept()
     return tree.root_node
+
+
+class _Parts:
+    """A text as tree-sitter reads it, part by part.
+
+    tree-sitter 0.26 never frees what it was given: a part is made once for each position, and
+    once megabytes are kept, pairs of characters are given, of which there are few.
+    """
+
+    # Bytes of all parts, of this process, that are kept.
+    kept: ClassVar[int] = 0
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._made: dict[int, bytes] = {}
+
+    def read(self, position: int, _point: object) -> bytes:
+        """What begins at ``position``; nothing at the end."""
+        if _Parts.kept > _MOST_KEPT:
+            return _pair(self._data[position : position + 2])
+        part = self._made.get(position)
+        if part is None:
+            end = position - position % _PART_BYTES + _PART_BYTES
+            part = self._made[position] = self._data[position:end]
+        return part
+
+    def count_kept(self) -> None:
+        """Note what somebody else still refers to."""
+        # One that was never given away has as many references as those that are not kept.
+        self._made[-1] = self._data[1:]
+        counts = [getrefcount(part) for part in self._made.values()]
+        parts = zip(self._made.values(), counts, strict=True)
+        _Parts.kept += sum(len(part) for part, count in parts if count > counts[-1])
+
+
+@cache
+def _pair(characters: bytes) -> bytes:
+    """The same object for the same characters, which are ASCII."""
+    return characters

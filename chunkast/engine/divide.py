@@ -88,7 +88,9 @@ class _Piece:
     kept: Sequence[int] = ()
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
-        return new_point(pos, self.scores[kind] * share, kind)
+        score = self.scores[kind]
+        # One number for all, where it is the table's own.
+        return new_point(pos, score if share == 1 else score * share, kind)
 
     def spacing(self, start: int, end: int) -> int:
         """How many characters hold about ``step`` tokens of ``[start, end)``."""
@@ -411,7 +413,9 @@ class Divider:
             for pos in prose.sentences(spans, self.language, self._items):
                 # One that begins inside a region leaves the region's edges to cut at.
                 sentences |= {self.protected.start(pos), self.protected.end(pos)}
-            blocked.extend(self._whole_spans(prose, spans, whole))
+            # Each is freed once it is taken: there may be one for every two characters.
+            while spans:
+                blocked.extend(self._whole_spans(prose, spans.pop(), whole))
         step = max(1, self.measure.budget // _STEP_SHARE)
         syntax = fence_points(self.parsed, leaf, self._outliner, self.scores)
         return _Piece(
@@ -453,19 +457,17 @@ class Divider:
                         yield Prose(self.parsed, Block("paragraph", *content))
 
     def _whole_spans(
-        self, prose: Prose, spans: Sequence[InlineSpan], clusters: SpanSet
+        self, prose: Prose, span: InlineSpan, clusters: SpanSet, depth: int = 0
     ) -> Iterator[tuple[int, int]]:
-        """The inline spans that fit, of one that does not those inside it, in the source."""
-        waiting = [(span, 0) for span in spans]
-        while waiting:
-            span, depth = waiting.pop()
-            # A construct ends where no grapheme cluster is cut.
-            first = clusters.start(prose.source(span.start))
-            last = clusters.end(prose.source(span.end - 1) + 1)
-            if not self.protected.crosses(first, last) and self.measure.fits_untrimmed(first, last):
-                yield first, last
-            elif depth < MAX_NESTED:
-                waiting.extend((inner, depth + 1) for inner in span.inside)
+        """An inline span in the source; of one that does not fit those inside it."""
+        # A construct ends where no grapheme cluster is cut.
+        first = clusters.start(prose.source(span.start))
+        last = clusters.end(prose.source(span.end - 1) + 1)
+        if not self.protected.crosses(first, last) and self.measure.fits_untrimmed(first, last):
+            yield first, last
+        elif depth < MAX_NESTED:
+            for inner in span.inside:
+                yield from self._whole_spans(prose, inner, clusters, depth + 1)
 
     def _fitting(
         self, piece: _Piece, start: int, end: int, levels: tuple[_Level, ...]

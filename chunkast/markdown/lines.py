@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
 
-import regex
+__all__ = ("cover", "marks_end")
 
-__all__ = ("CONTAINER_MARKS", "cover")
+# A quote's or an item's marker, and blanks.
+_MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 
-# Quote and item markers before the text of a line. A possessive repeat keeps nothing to come
-# back to, which would take a hundred bytes for each of thousands of marks.
-CONTAINER_MARKS: Final = regex.compile(r"(?:[ \t>]++|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
+
+def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
+    """Where the markers of quotes and items end with which the line ``text[start:end]`` begins."""
+    last = len(text) if end is None else end
+    # One by one: a repeat of them takes a hundred bytes for each of thousands.
+    while marks := _MARKS.match(text, start, last):
+        start = marks.end()
+    return start
 
 
 def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:

@@ -14,10 +14,10 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-import regex
 from markdown_it.token import Token
 
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
+from chunkast.markdown.lines import marks_end
 from chunkast.model import Block, mutable_type
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
@@ -31,9 +31,6 @@ __all__ = (
     "relabelled",
 )
 
-# Quote and item markers at the head of a line; a possessive repeat keeps nothing to come back
-# to, which would take a hundred bytes for each of thousands of marks.
-_PREFIX = regex.compile(r"(?:[ \t>]++|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))*+")
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
 # The kinds of gaps that the lines of another kind after them belong to: a definition's title may
@@ -284,8 +281,8 @@ class TreeBuilder:
         line = self.line(number).rstrip()
         if not line or (self.quotes and not line.lstrip(" \t>")):
             return "blank"
-        prefix = _PREFIX.match(line)
-        rest = line[prefix.end() :] if prefix else line
+        # A marker may end the line.
+        rest = line[marks_end(f"{line} ") :]
         if number == 0:
             rest = rest.removeprefix("\ufeff")
         if not rest or _CONTAINER_LINE.match(rest):

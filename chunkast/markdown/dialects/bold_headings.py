@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from operator import attrgetter, is_
 from typing import Final
 
@@ -81,8 +81,9 @@ def _is_bold(text: str, block: Block) -> bool:
 
 def _heads_text(blocks: Sequence[Block], number: int) -> bool:
     """Whether what follows a block is text, or heads text."""
-    for block in islice(blocks, number + 1, None):
-        construct = CONSTRUCTS[block.kind]
+    # By number: ``islice`` walks to where it begins.
+    for after in range(number + 1, len(blocks)):
+        construct = CONSTRUCTS[blocks[after].kind]
         if not construct.blank:
             return not construct.section and not construct.marker
     return False

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from chunkast.markdown.lines import CONTAINER_MARKS, cover
+from chunkast.markdown.lines import cover, marks_end
 from chunkast.model import BreakPoint
 from chunkast.text.fences import Fences
 
@@ -43,13 +43,13 @@ def _as_alert(callout: re.Match[str]) -> str:
     """The line as an alert's, if a quote begins with it."""
     prefix = callout["prefix"]
     text = callout.string
-    if not CONTAINER_MARKS.fullmatch(prefix):
+    if marks_end(prefix) < len(prefix):
         return callout[0]
     if prefix.strip(" \t>"):
         return prefix + _ALERT  # in an item that begins here
     end = max(callout.start() - 1, 0)
-    before = CONTAINER_MARKS.match(text, text.rfind("\n", 0, end) + 1, end)
-    quotes_before = before[0].count(">") if before else 0
+    start = text.rfind("\n", 0, end) + 1
+    quotes_before = text.count(">", start, marks_end(text, start, end))
     return prefix + _ALERT if quotes_before < prefix.count(">") else callout[0]
 
 

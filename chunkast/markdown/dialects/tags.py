@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from chunkast.markdown.lines import CONTAINER_MARKS
+from chunkast.markdown.lines import marks_end
 from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import leaf_parts, relabelled
 from chunkast.model import Block
@@ -115,8 +115,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
     while line + 1 < len(starts):
         start = starts[line]
         line += 1
-        prefix = CONTAINER_MARKS.match(text, start, starts[line])
-        at = prefix.end() if prefix else start
+        at = marks_end(text, start, starts[line])
         if not text.startswith("<", at):
             continue
         end = at
