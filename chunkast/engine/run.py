@@ -100,10 +100,13 @@ def chunks_of(
 
 def _warn(runs: Sequence[OpaqueRun], source: str | None) -> None:
     """Say that opaque ``runs`` were divided into chunks, and how they are not."""
-    largest = max(runs, key=lambda run: run.end - run.start)
+    largest = max(runs, key=lambda run: run.end - run.start).placeholder
+    what, whole = f"{len(runs)} runs that say nothing were divided, the largest", "each"
+    if len(runs) == 1:
+        what, whole = "a run that says nothing was divided,", "it"
     warnings.warn(
-        f"{source or 'a document'}: divided into chunks {len(runs)} that say nothing, the largest "
-        f"{largest.placeholder}; opaque='keep' (--opaque keep) makes one chunk of each",
+        f"{source or 'a document'}: {what} {largest}; opaque='keep' (--opaque keep) makes one "
+        f"chunk of {whole}",
         ChunkastWarning,
         stacklevel=2,
     )
