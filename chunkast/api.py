@@ -17,7 +17,7 @@ def chunk(text: str, *, source: str | None = None, **options: Unpack[ChunkOption
     """The chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
     ``source`` names the text, and its ending says what it is: see :meth:`Chunker.chunk`. Raises
-    ``ConfigError`` for an option that is not allowed, ``TypeError`` for what is no str, and
+    ``ConfigError`` for an option that is not allowed, ``TypeError`` for what is not a str, and
     nothing on any string.
     """
     return Chunker(**options).chunk(text, source)
@@ -40,7 +40,7 @@ def count_tokens(
 ) -> int:
     """How many tokens ``text`` has; ``encoding`` and ``allow_download`` as in ``ChunkConfig``.
 
-    Raises ``ConfigError`` for an encoding that is not known, ``TypeError`` for what is no str.
+    Raises ``ConfigError`` for an encoding that is not known, ``TypeError`` for what is not a str.
     """
     text = checked_text(text)
     return resolve_counter(encoding, allow_download=allow_download).count(text)

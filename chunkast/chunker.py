@@ -75,7 +75,7 @@ class Chunker:
         fence's info string; "" that it is not. A language that is not known, or without the
         extra ``code``, is code all the same. Heuristics and tools are for Markdown. A notebook
         is many texts: here its JSON is one (see ``chunkast.notebook.analyze_cells``). Raises
-        ``TypeError`` for what is no str.
+        ``TypeError`` for what is not a str.
         """
         text, source = checked_text(text), checked_name("source", source)
         language = checked_name("language", language)

@@ -62,7 +62,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "math": True,
     # Bare URLs are kept whole inside prose.
     "autolinks": True,
-    # "{#id}", "{.class}", "{key=value}" and the like at a heading's end are no part of its title.
+    # "{#id}", "{.class}", "{key=value}" and the like at a heading's end are not part of its title.
     "attributes": True,
     # [[page]] and ![[embed]] are kept whole inside prose.
     "wikilinks": True,
@@ -150,9 +150,9 @@ class ChunkConfig:
         document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
         What cannot be read stays a string, with a ``ChunkastWarning``.
     front_matter_text: whether front matter is text of the first chunk like any other ("keep"), or
-        in no chunk ("drop"); positions are those of the whole document in any case.
+        in no chunk ("drop"); positions are those of the whole document either way.
     front_matter_keys: top-level keys of the front matter whose values ``embed_text`` begins with, a
-        line for each, as far as its context has room; "" is no key.
+        line for each, as far as its context has room; "" is not a key.
     allow_download: whether tiktoken may download the vocabulary of an encoding that is
         neither bundled nor in its cache. Without it nothing uses the network.
     """

@@ -62,7 +62,7 @@ def describe(error: BaseException) -> str:
         return "there is not enough memory"
     try:
         message = str(error)
-    except Exception:  # noqa: BLE001 - a broken __str__ is no reason to fail
+    except Exception:  # noqa: BLE001 - a broken __str__ is not a reason to fail
         message = ""
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 

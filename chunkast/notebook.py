@@ -91,7 +91,7 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
     Raises ``SourceError`` for any other text; it names ``path`` and says what is wrong where.
     """
     try:
-        # A byte order mark is no part of the JSON.
+        # A byte order mark is not part of the JSON.
         values = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         at = len(text) - len(error.doc) + error.pos

@@ -143,7 +143,7 @@ def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list
 
 
 def _size(document: tuple[str | None, str]) -> int:
-    # What is no text fails where it is chunked, alone.
+    # What is not text fails where it is chunked, alone.
     return len(document[1]) if isinstance(document[1], str) else 0
 
 
@@ -151,7 +151,7 @@ def _size(document: tuple[str | None, str]) -> int:
 def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
     """Show how many of ``total`` documents are done; the function counts one more.
 
-    Nothing is shown for a single document, and where stderr is no terminal.
+    Nothing is shown for a single document, and where stderr is not a terminal.
     """
     if not wanted or total < 2 or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None

@@ -10,7 +10,7 @@ uses the fixture, or ``pyproject.toml`` declares folders:
     max_tokens = 512             # and any other field of ChunkConfig
 
 Every document in a folder is then a test, and so is the lock: that no document is missing.
-``--chunkast-update`` writes locks anew, and is refused where ``CI`` is set.
+``--chunkast-update`` writes locks again, and is refused where ``CI`` is set.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         _UPDATE,
         action="store_true",
         dest="chunkast_update",
-        help="write the locks of chunks anew (not where CI is set)",
+        help="write the locks of chunks again (not where CI is set)",
     )
 
 
@@ -103,7 +103,7 @@ class ChunkSnapshot:
         what: a text, or the path of a document or folder (a ``pathlib.Path``).
         source: the name of a text or a document; "text", or the file's name, unless given.
         lock: the lock's path, in place of the one that the test's name gives.
-        allow: changes that are no failure, as in ``chunkast check --allow``.
+        allow: changes that are not a failure, as in ``chunkast check --allow``.
         options: the fields of ``ChunkConfig``.
 
         Raises ``ConfigError`` for a kind of change or an option that is not allowed, ``SourceError`` for a document
@@ -273,7 +273,7 @@ def _read_declared(root: Path, name: str, given: Any) -> _Declared:
     lock = root / options.pop("lock", folder / _LOCK)
     allow = options.pop("allow", [])
     if not folder.is_dir():
-        raise pytest.UsageError(f"{where}: {folder} is no folder")
+        raise pytest.UsageError(f"{where}: {folder} is not a folder")
     try:
         ChunkConfig.of(options)
         Rules(frozenset(allow))

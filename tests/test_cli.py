@@ -233,7 +233,7 @@ def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--max-tokens", "0"], "max_tokens=0: "),
-        (["--max-tokens", "many"], "--max-tokens: 'many' is no whole number"),
+        (["--max-tokens", "many"], "--max-tokens: 'many' is neither a whole number"),
         (["--overlap", "1.0"], "overlap=1.0: "),
         (["--overlap", "900"], "overlap=900: "),
         (["--overlap", "-1"], "overlap=-1: "),

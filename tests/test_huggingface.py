@@ -125,8 +125,8 @@ def chunker_of(encoding: Any) -> Chunker:
     ("name", "content", "why"),
     [
         ("missing.json", None, "cannot be read"),
-        ("wrong.json", b"{}", "is no tokenizer.json"),
-        ("wrong.json", b"\xff", "is no tokenizer.json"),
+        ("wrong.json", b"{}", "is not a tokenizer.json"),
+        ("wrong.json", b"\xff", "is not a tokenizer.json"),
     ],
 )
 def test_a_file_that_is_no_tokenizer(

@@ -270,7 +270,7 @@ def test_some_documents_alone_are_written(declared: pytest.Pytester) -> None:
     done = run(declared, "docs")
     done.stdout.fnmatch_lines(["not allowed: configuration: max_tokens"])
     run(declared, "--chunkast-update").assert_outcomes(passed=7)
-    # A lock that cannot be read is told, and written anew as a whole only.
+    # A lock that cannot be read is told, and written again as a whole only.
     lock = declared.path / "small.lock"
     lock.write_bytes(lock.read_bytes()[:-4])
     done = run(declared)
@@ -291,7 +291,7 @@ def test_some_documents_alone_are_written(declared: pytest.Pytester) -> None:
         ("docs = {max_tokens = 0}", "max_tokens=0: must be"),
         ("docs = {max_token = 9}", "did you mean 'max_tokens'?"),
         ("docs = {allow = ['moves']}", "allow='moves': must be one of all, edited"),
-        ("nowhere = {}", "is no folder"),
+        ("nowhere = {}", "is not a folder"),
     ],
 )
 def test_what_is_declared_wrongly_is_told(pytester: pytest.Pytester, table: str, says: str) -> None:

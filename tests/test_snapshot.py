@@ -220,7 +220,7 @@ def test_what_cannot_be_seen_is_escaped() -> None:
 
 HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "line 1: the file ends here"),
-    "another file": (lambda _: b"# A\n", "no lock of chunkast"),
+    "another file": (lambda _: b"# A\n", "not a chunkast lock"),
     "binary": (lambda _: b"\xff\xfe\0\0\n", "this is not UTF-8"),
     "newer": (lambda d: d.replace(b"lock 1", b"lock 2", 1), "newer chunkast (format 2"),
     "older": (lambda d: d.replace(b"lock 1", b"lock zero", 1), "expected format 1"),

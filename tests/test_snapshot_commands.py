@@ -217,7 +217,7 @@ def test_a_lock_is_written_anew_where_a_person_is(
     done = run(*CHECK[:-1], "--update", "--max-tokens", "60", cwd=folder)
     assert (done.returncode, done.stderr) == (
         0,
-        b"chunkast.lock: written anew\n".replace(b"chunkast.", b"chunks."),
+        b"chunkast.lock: written again\n".replace(b"chunkast.", b"chunks."),
     )
     assert b"not allowed" in done.stdout
     fresh = run("snapshot", "docs", "--max-tokens", "60", "-q", cwd=folder)
@@ -288,7 +288,7 @@ def test_colour_is_for_a_terminal(folder: Path) -> None:
         ),
         (["check", "docs", "--against", "chunks.lock", "--max-tokens", "0"], "max_tokens=0"),
         (["check", "docs", "--against", "none.lock"], "none.lock: No such file"),
-        (["check", "docs", "--against", "docs/guide.md"], "no lock of chunkast"),
+        (["check", "docs", "--against", "docs/guide.md"], "not a chunkast lock"),
         (["diff", "chunks.lock"], "diff takes two files, not 1"),
         (["diff", "chunks.lock", "chunks.lock", "--max-tokens", "5"], "only with --vs"),
         (["diff", "chunks.lock", "docs/guide.md"], "guide.md, line 1: neither a lock, nor"),

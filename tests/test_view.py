@@ -367,7 +367,7 @@ def test_the_report_is_written_to_the_current_folder(
 def test_no_other_file_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "guide.chunks.html").write_text("<p>mine", encoding="utf-8")
     assert main(["view", "guide.md"]) == 2
-    assert "is no report" in capsys.readouterr().err
+    assert "is not a chunkast report" in capsys.readouterr().err
     assert (folder / "guide.chunks.html").read_text(encoding="utf-8") == "<p>mine"
     assert main(["view", "guide.md", "-o", "./guide.md"]) == 2
     assert "that is the document" in capsys.readouterr().err

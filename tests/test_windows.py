@@ -94,7 +94,7 @@ def test_the_command_refuses_a_model_without_a_limit(capsys: pytest.CaptureFixtu
         in capsys.readouterr().err
     )
     assert main(["chunk", "-", "--max-tokens", "models"]) == 2
-    assert "'models' is no whole number, nor 'model'" in capsys.readouterr().err
+    assert "'models' is neither a whole number nor 'model'" in capsys.readouterr().err
 
 
 def test_reserved_tokens_on_the_command_line(

@@ -239,7 +239,7 @@ def _joined(
     joined: list[Block] = []
     joints: list[_Joint] = []
     edges: list[Block] = []
-    last = -1  # of ``joined``, that is no mark, head or foot
+    last = -1  # of ``joined``, that is not a mark, head or foot
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
         if number in before and _goes_on(text, joined[last], block):

@@ -78,14 +78,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--update",
         action="store_true",
-        help="write the lock anew, and exit with 0; refused where CI is set",
+        help="write the lock again, and exit with 0; refused where CI is set",
     )
     add_report(parser)
     add_config(parser)
 
 
 def run(options: Namespace) -> int:
-    """Compare, report, and write the lock anew if that is wanted."""
+    """Compare, report, and write the lock again if that is wanted."""
     from chunkast.snapshot.report import Report, Rules
 
     if options.update and os.environ.get("CI"):
@@ -99,7 +99,7 @@ def run(options: Namespace) -> int:
     report = Report(diff, (options.against, "now"), rules, paths)
     print_report(options, report, selection)
     if options.update and not options.quiet:
-        say(f"{options.against}: {'left as it was' if tally.failures else 'written anew'}")
+        say(f"{options.against}: {'left as it was' if tally.failures else 'written again'}")
     return 1 if tally.failures or (report.faults and not options.update) else 0
 
 
@@ -116,7 +116,7 @@ class _Tally(Tally):
 
 
 def _compared(options: Namespace, tally: _Tally) -> tuple[Diff, Selection]:
-    """What differs from the lock; with --update the lock is written anew meanwhile."""
+    """What differs from the lock; with --update the lock is written again meanwhile."""
     from chunkast.chunker import Chunker
     from chunkast.snapshot import compare, header_of, open_lock
     from chunkast.snapshot.lock import END, encode_header
@@ -197,4 +197,4 @@ def _most(text: str) -> tuple[int | None, float | None]:
             return int(number), None
     except ValueError:
         pass
-    raise ArgumentTypeError(f"{text!r} is neither a whole number nor a percentage, as 5%")
+    raise ArgumentTypeError(f"{text!r} is neither a whole number nor a percentage such as 5%")

@@ -68,7 +68,7 @@ class Globs:
     """The globs of an option, written as in a ``.gitignore`` file and relative to the root."""
 
     def __init__(self, option: str, globs: Sequence[str]) -> None:
-        """Raises ``UsageError`` for what is no glob."""
+        """Raises ``UsageError`` for what is not a glob."""
         self._spec: GitIgnoreSpec | None = None
         if globs:
             from pathspec import GitIgnoreSpec

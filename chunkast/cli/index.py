@@ -195,7 +195,7 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
 
 
 def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
-    """The stored documents that are no more; where nobody could look, they are kept."""
+    """The stored documents that no longer exist; where nobody could look, they are kept."""
     present = {file.source for file in selection.files}
     unseen = [root.find(problem.path) for problem in selection.problems]
     return [

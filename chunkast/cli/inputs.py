@@ -5,7 +5,7 @@ An argument is a file, a folder, a glob or ``-`` (standard input).
 A document's source is its path relative to the root, whichever way it was found (see ``names``).
 
 - A file is taken whatever its name, unless ``--exclude`` leaves it out.
-- A folder is searched for files with a Markdown ending, in any case; if that is asked for,
+- A folder is searched for files with a Markdown ending, in capitals too; if that is asked for,
   for those with the ending of a programming language, too, or in their place for those that
   ``--include`` says. Hidden files, hidden folders and vendored folders (see ``VENDORED``) below it
   are left out, and so is what ``.gitignore`` files and ``--exclude`` name, and symbolic
@@ -150,7 +150,7 @@ def read(file: InputFile) -> str:
 def read_document(file: InputFile) -> str | Notebook:
     """The text of a file, or the notebook in it if its ending says so.
 
-    Raises ``SourceError`` like :func:`read`, and for what is no notebook.
+    Raises ``SourceError`` like :func:`read`, and for what is not a notebook.
     """
     text = read(file)
     return read_notebook(text, file.path) if is_notebook(file.source) else text

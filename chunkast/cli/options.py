@@ -60,7 +60,7 @@ def add_selection(
             action="append",
             default=[],
             metavar="GLOB",
-            help=f"{what}; as in a .gitignore file in the root, may be given again",
+            help=f"{what}; as in a .gitignore file in the root; may be repeated",
         )
     parser.add_argument(
         "--no-ignore", action="store_true", help="do not read the .gitignore files below the root"
@@ -76,7 +76,7 @@ def add_selection(
         "--code",
         action="store_true",
         help=f"search folders for source code too ({' '.join(CODE_ENDINGS)}); "
-        "a file that is named is code by its ending in any case",
+        "a file given by name is always read as code if its ending says so",
     )
     parser.add_argument(
         "--follow-links",
@@ -280,7 +280,9 @@ def _budget(text: str) -> int | str:
     try:
         return text if text == "model" else int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number, nor 'model'") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a whole number nor 'model'"
+        ) from None
 
 
 def _overlap(text: str) -> float | int:

@@ -36,13 +36,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=whole_number,
         default=2_000,
         metavar="N",
-        help="tokens that the texts take together at most (default %(default)s)",
+        help="the most tokens that all texts may take together (default %(default)s)",
     )
     add_report_format(parser)
 
 
 def run(options: Namespace) -> int:
-    """Print what is found; finding nothing is no failure."""
+    """Print what is found; finding nothing is not a failure."""
     from chunkast.index import Store
 
     query = " ".join(options.query)

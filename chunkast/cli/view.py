@@ -128,7 +128,9 @@ def _output(options: Namespace) -> str | None:
     if options.file != "-" and os.path.realpath(options.file) == os.path.realpath(path):
         raise UsageError(f"--output {path}: that is the document")
     if given is None and is_there(path) and not _is_report(path):
-        raise UsageError(f"{path} is there and is no report of chunkast; give -o REPORT")
+        raise UsageError(
+            f"{path} exists and is not a chunkast report; name another file with -o REPORT"
+        )
     return path
 
 

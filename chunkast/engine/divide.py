@@ -208,7 +208,7 @@ def _kept(piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
 
 
 def _html(column: str, kind: str, piece: _Piece, start: int, end: int) -> Iterator[BreakPoint]:
-    """A column of HTML tables; what is no good place for a cut counts as a lead-in."""
+    """A column of HTML tables; what is not a good place for a cut counts as a lead-in."""
     places = getattr(piece.tables, column)
     inside = places[bisect_right(places, start) : bisect_left(places, end)]
     for pos in dict.fromkeys(inside):

@@ -18,7 +18,7 @@ _BLANK: Final = kinds_where("blank")
 # Deeper than any container: inside a leaf.
 _INSIDE: Final = 255
 _DEEPEST: Final = _INSIDE - 1
-# The kinds of blocks that are no text of a section: they go with what follows, as headings do.
+# The kinds of blocks that are not text of a section: they go with what follows, as headings do.
 _HEADING_LIKE_KINDS: Final = kinds_where("heads") | kinds_where("prefaces")
 
 

@@ -17,7 +17,7 @@ __all__ = ("Overlap", "sentences_of")
 
 # Points inside a block that was divided, where no sentence or block begins.
 _DIVIDED = frozenset({"cell", "line", "blank-line", "statement", "word", "grapheme"})
-# Points that are no place to begin reading.
+# Points that are not a place to begin reading.
 _INNER = _DIVIDED | {"lead-in", "orphan-heading"}
 
 

@@ -76,6 +76,6 @@ def _reason(error: sqlite3.Error) -> str:
     if any(part in reason for part in _IRREPARABLE):
         return (
             f"{reason}; if it is a database of chunkast's, it is damaged: remove it, and "
-            "'chunkast index DIR --db FILE' makes it anew"
+            "'chunkast index DIR --db FILE' makes it again"
         )
     return reason

@@ -249,13 +249,15 @@ def _check_tables(connection: sqlite3.Connection, path: str) -> None:
             raise _damaged(path, f"its {wanted.kind} {name} is not as it was made")
     for name, wanted_columns in columns.items():
         if not _columns(connection, name) >= wanted_columns:
-            raise _damaged(path, f"its table {name} has not the columns that it was made with")
+            raise _damaged(
+                path, f"its table {name} does not have the columns that it was made with"
+            )
 
 
 def _damaged(path: str, reason: str) -> StoreError:
     return StoreError(
         path,
-        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' makes it anew",
+        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' makes it again",
     )
 
 

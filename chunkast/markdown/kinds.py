@@ -35,7 +35,7 @@ class Construct:
     introducible: it belongs to a lead-in, as a line ending with a colon, before it.
     leads: its last line may be such a line.
     heads: it never stands without the block after it.
-    prefaces: it is no text of a section: it goes with the section after it where it fits.
+    prefaces: it is not text of a section: it goes with the section after it where it fits.
     clings: it never stands without the block before it.
     section: at the top level it opens a section.
     pseudo: it is a heading where ``pseudo_headings`` asks for it.

@@ -89,7 +89,7 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
 def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl100k_base") -> None:
     """Assert that no chunk has more tokens than ``max_tokens``, nor the text embedded for it.
 
-    They are counted anew, with ``encoding`` as in ``ChunkConfig``; chunks that are flagged as
+    They are counted again, with ``encoding`` as in ``ChunkConfig``; chunks that are flagged as
     ``oversize`` count like others.
 
     >>> from chunkast import chunk

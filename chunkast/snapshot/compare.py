@@ -1,7 +1,7 @@
 """Two snapshots compared: why chunks differ, which of them, how, and what to embed again.
 
 What belongs together (see ``pairing``) is one change: of a chunk, or one divided into several,
-several joined to one, several cut anew.
+several joined to one, several cut again.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class DocumentDiff:
     new: its source now, or ``None`` if there is none.
     edited: whether its text has changed; ``None`` where neither is known.
     changes: what happened to its chunks, in order; those that are the same are left out.
-    gone: the cuts that are no more.
+    gone: the cuts that no longer exist.
     come: the cuts that are new.
     """
 
@@ -204,7 +204,7 @@ def compare(
             come += [] if now is None else [now]
         elif was != now:
             diff = compare_documents(was, now)
-            # Where one side has no texts, other records alone are no difference.
+            # Where one side has no texts, other records alone are not a difference.
             if diff.edited is not None or diff.changes:
                 diffs.append(diff)
     diffs += _renamed_and_others(gone, come)

@@ -206,7 +206,7 @@ def is_lock(data: bytes) -> bool:
 def open_lock(path: str) -> Iterator[OpenLock]:
     """Read a lock, document by document.
 
-    Raises ``LockError`` for a file that is no lock, of a newer version, truncated, with a merge
+    Raises ``LockError`` for a file that is not a lock, of a newer version, truncated, with a merge
     conflict or edited by hand; for what comes after the header while the documents are read.
     """
     try:
@@ -299,7 +299,7 @@ class _Reader:
     def header(self) -> Header:
         self.begin()
         if not self.line.startswith(_MAGIC):
-            raise LockError(self._path, f"no lock of chunkast, which begins with '{_MAGIC}...'")
+            raise LockError(self._path, f"not a chunkast lock, which begins with '{_MAGIC}...'")
         given = self.line.removeprefix(_MAGIC)
         if given != str(_FORMAT):
             newer = re.fullmatch(_NUMBER, given) and int(given) > _FORMAT

@@ -47,7 +47,7 @@ def decode(data: bytes, path: str) -> str:
 
 
 def undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
-    """What to say of bytes that are no UTF-8; they begin at byte ``base`` of the file."""
+    """What to say of bytes that are not UTF-8; they begin at byte ``base`` of the file."""
     data = error.object
     marks = _MARKS.items() if not base else ()
     wide = next((name for mark, name in marks if data.startswith(mark)), None)

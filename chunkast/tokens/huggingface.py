@@ -51,7 +51,7 @@ def counter_of_file(path: str | PathLike[Any]) -> Counter:
     """The counter of a ``tokenizer.json``, named by the SHA-256 of the file's content.
 
     The model's limit is taken from the files beside it. Raises ``ConfigError`` for a file that
-    cannot be read or is no tokenizer, and where the package ``tokenizers`` is missing.
+    cannot be read or is not a tokenizer, and where the package ``tokenizers`` is missing.
     """
     try:
         file = Path(fspath(path))
@@ -64,7 +64,7 @@ def counter_of_file(path: str | PathLike[Any]) -> Counter:
         allowed = "needs tokenizers: pip install 'chunkast[hf]'"
         raise ConfigError("encoding", path, allowed) from error
     except Exception as error:  # tokenizers has no class of its own
-        allowed = f"is no tokenizer.json ({describe(error)})"
+        allowed = f"is not a tokenizer.json ({describe(error)})"
         raise ConfigError("encoding", path, allowed) from error
     beside = (_number(file.with_name(name), key) for name, key in _LIMITS)
     return _counter(copy, _name(sha256(content).hexdigest()), next(filter(None, beside), None))

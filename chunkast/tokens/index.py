@@ -4,7 +4,7 @@ The tokens are counted between *checkpoints*: safe positions where blocks begin,
 inside long ones.
 
 Counts of neighbouring spans add up to the count of the whole only where the encoding
-splits the text in any case. Such positions are called *safe* here. A position is safe
+always splits the text. Such positions are called *safe* here. A position is safe
 when no match of the splitting pattern spans it, whatever text surrounds it: then the
 text left of it and the text right of it are split as if they stood alone.
 
@@ -24,7 +24,7 @@ white space before white space or before the end; white space.
    no line end is left ahead in the white space. Cut off here, the white space before it
    ends the text, is matched whole by "white space before the end", and is the same pre-token.
 2. *Before a space that follows something that is not white space.* No alternative has
-   a space, or any white space that is no line end, after a character that is none.
+   a space, or any white space that is not a line end, after a character that is none.
 3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe.
    After letters only letters, marks and the apostrophe of a contraction can follow in
    a match, after digits only digits.

@@ -21,7 +21,7 @@ NOT_EXACT: Final = -1
 
 
 def is_far_above(estimated: int, room: int) -> bool:
-    """Whether an estimated count is above ``room`` in any case, so that it need not be counted.
+    """Whether an estimated count is surely above ``room``, so that it need not be counted.
 
     Estimates are exact at the starts of blocks, near elsewhere, and not far off for a user's
     own counter.

@@ -11,7 +11,7 @@ and no pre-token has characters of both. Only such components are looked for of 
 - *Pre-tokenizers that split at white space* are asked whether they do. Normalizers before them
   may join runs of spaces, drop what ends a text, change letters, and compose them with marks that
   follow: none does anything to a letter and the white space after it, as long as it leaves of every
-  letter something that is no white space, which it is asked for too.
+  letter something that is not white space, which it is asked for too.
 - *BPE without a pre-tokenizer* never joins what no token of its vocabulary has
   (``tokens/marked_bpe.py``).
 

@@ -122,7 +122,7 @@ def _close(
 def _balance_applies(draft: ToolDraft) -> bool:
     """Only if balancing changes something, and does not merely add: that would be a guess.
 
-    Where a closing tag is malformed, it may be the missing one, so adding is no guess.
+    Where a closing tag is malformed, it may be the missing one, so adding it is not a guess.
     """
     normal = normalize_close_tags(draft.original)
     balanced = balance_tags(draft.original)

@@ -59,7 +59,7 @@ class ToolCallStream:
 
     Text outside calls is returned at once, except for the beginning of what may be an opening
     tag; a call is returned when its closing tag arrives. After an opening tag that is not
-    closed, text is held back until ``max_call_size`` or the end shows that it is no call.
+    closed, text is held back until ``max_call_size`` or the end shows that it is not a call.
 
     heuristics: run after those of the pipeline, each in its own phase.
     pipeline: used instead of ``default_pipeline``.

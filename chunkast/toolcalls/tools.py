@@ -45,7 +45,7 @@ def _tool(place: str, name: Any, schema: Any) -> Tool:
 
 
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools by name; raises ``ConfigError`` for what is no tool and for two of one name."""
+    """The tools by name; raises ``ConfigError`` for what is not a tool and for two of one name."""
     found: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):

@@ -233,7 +233,7 @@ def _too_deep(text: str) -> bool:
 
 def _json(text: str) -> Any:
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not JSON")
 
     try:
         return json.loads(

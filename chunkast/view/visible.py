@@ -33,7 +33,7 @@ _LONE_CR: Final = re.compile(r"\r(?!\n)")
 
 
 def visible(text: str) -> str:
-    """``text`` with a character in place of each that is invisible, acts, or is no character.
+    """``text`` with a character in place of each that is invisible, acts, or is not a character.
 
     A carriage return alone, which ends a line, becomes a line feed.
     """

@@ -125,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="DIR",
-        help="more documents; may be given again",
+        help="more documents; may be repeated",
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: 3")
     parser.add_argument("--budget", type=int, default=512, metavar="TOKENS", help="default: 512")

@@ -1,4 +1,4 @@
-"""Tables of contents: lines with dot leaders and a page number, which are no headings.
+"""Tables of contents: lines with dot leaders and a page number, which are not headings.
 
 Converters write them as paragraphs and, where they are large or bold, as headings. What lies
 between two of them but blank lines is one block.

@@ -80,7 +80,7 @@ class _Reader:
     def read(self) -> None:
         fences = Fences()
         number = 0
-        # An import or export needs a blank line before it, or something that is no text.
+        # An import or export needs a blank line before it, or something that is not text.
         begins = True
         while number < len(self.lines):
             line = self.lines[number]
@@ -235,7 +235,7 @@ def _statement_ends(lines: Sequence[str]) -> list[int]:
     Where brackets are never closed it is the next blank line.
     """
     depths = [0, *accumulate(map(_brackets, lines))]
-    # Blank lines after, the nearest last. One that is no less deep than a nearer one is
+    # Blank lines after, the nearest last. One that is at least as deep as a nearer one is
     # never wanted, so that the depths rise.
     candidates, levels = [len(lines)], [depths[-1]]
     nearest = len(lines)

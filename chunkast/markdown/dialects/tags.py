@@ -141,7 +141,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
 def _key(name: str, container: int) -> tuple[str, int]:
     """What the tags of a pair have in common: the name, and where the container begins.
 
-    Lists are no containers here: a tag's line after an item continues it lazily. Equal keys are
+    Lists are not containers here: a tag's line after an item continues it lazily. Equal keys are
     one object.
     """
     return name, container

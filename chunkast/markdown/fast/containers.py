@@ -19,7 +19,7 @@ __all__ = ("blockquote", "column_after", "hide_paragraphs", "list_block")
 # An item's marker with the space after it; before its last character stands the number,
 # if it has one.
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
-# Text that is no other block: neither a link definition or checkbox nor a rule or fence.
+# Text that is not another block: neither a link definition or checkbox nor a rule or fence.
 _TEXT = re.compile(
     r"(?:[A-Za-z\"(]|`(?!``)|\*\*[A-Za-z`]|(?=\[[^ ^xX\]\n])(?![^\n]*\]:))", re.ASCII
 )

@@ -91,7 +91,7 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     src, end = state.src, state.eMarks[start]
     at = state.bMarks[start] + state.tShift[start]
     marker = src[at]
-    # Most items of lists end here: their text is no marker.
+    # Most items of lists end here: their text is not a marker.
     if src[end - 1] not in (marker, " ", "\t"):
         return False
     line = src[at:end]

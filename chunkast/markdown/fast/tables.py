@@ -97,7 +97,7 @@ def _line(state: BlockState, line: int) -> str:
 
 
 def _styles(row: str) -> list[str]:
-    """The style of each column by a row of delimiters; none if it is no such row."""
+    """The style of each column by a row of delimiters; none if it is not such a row."""
     if not _DELIMITER_ROW.fullmatch(row):
         return []
     delimiters = [delimiter.strip(" \t") for delimiter in row.split("|")]
