@@ -301,3 +301,12 @@ def test_a_fence_s_opening_line_never_stands_alone() -> None:
     assert count_tokens(fence.split("\n", 1)[1]) <= budget
     assert not any(text.rstrip().endswith("title=x") for text in texts)
     assert any("title=x\ndef whole" in text for text in texts)
+
+
+@pytest.mark.parametrize("mark", ["-", "1.", "12)", "> -"])
+def test_a_mark_without_a_space_is_text_before_a_tag(mark: str) -> None:
+    def kinds(text: str) -> set[str]:
+        return {block.kind for block in parse_blocks(text).walk()}
+
+    assert "tag" in kinds("<note>\nText.\n\n</note>\n")
+    assert "tag" not in kinds(f"{mark}<note>\nText.\n\n{mark}</note>\n")

@@ -462,6 +462,15 @@ def test_callouts_of_any_type_are_alerts() -> None:
     assert Chunker(extensions=without).analyze(text).blocks.children[0].kind == "quote"
 
 
+def test_a_callout_begins_where_its_quote_does() -> None:
+    found = [
+        (block.kind, block.info)
+        for block in Chunker().analyze("> a > b\n> > [!tip]\n> > c\n").blocks.walk()
+        if block.kind in ("alert", "quote")
+    ]
+    assert found == [("quote", ""), ("alert", "TIP")]
+
+
 def test_a_callouts_title_stays_with_its_text() -> None:
     text = "Before it all.\n\n> [!note] A title\n> " + "Words of the note. " * 8 + "\n"
     chunks = Chunker(max_tokens=30, overlap=0).chunk(text)
