@@ -24,9 +24,9 @@ MAX_BYTES: Final = 3_072
 # bytes, code full of errors one in 20.
 _REPORTS: Final = 64
 _BYTES_PER_REPORT: Final = 50
-# What is read at once.
+# Bytes that are read at once.
 _PART_BYTES: Final = 256
-# Reading pairs makes code take half as long again.
+# Bytes that tree-sitter may keep before pairs are read, with which code takes half as long again.
 _MOST_KEPT: Final = 32 << 20
 
 
