@@ -38,11 +38,18 @@ def checked_name(name: str, value: object) -> str | None:
     raise _wrong(name, value, f"a str or None{hint}")
 
 
-def checked_items(name: str, value: Any) -> list[Any]:
-    """The items of ``value``; raises ``TypeError`` for a single text and what has no items."""
+def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
+    """The items of ``value``; raises ``TypeError`` for a single text and what has no items.
+
+    So it does for an item that is not an instance ``of`` a type.
+    """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a list; put a single one into a list: [one]")
-    return list(value)
+    items = list(value)
+    for number, item in enumerate(items):
+        if not isinstance(item, of):
+            raise _wrong(f"{name}[{number}]", item, f"a {of.__name__}")
+    return items
 
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:

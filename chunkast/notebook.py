@@ -281,18 +281,36 @@ def chunk_notebook(
 
 
 def chunk_cells(
-    chunker: _Chunker, notebook: Notebook, source: str | None, parts: Parts
+    chunker: _Chunker,
+    notebook: Notebook,
+    source: str | None,
+    parts: Parts,
+    previous: Iterable[Chunk] = (),
 ) -> Iterator[Chunk]:
-    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far."""
+    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far.
+
+    ``previous`` are its chunks before an edit; of a cell those with its name.
+    """
     from chunkast.engine import chunks_of
 
     index = count()
+    known: dict[str | None, list[Chunk]] = defaultdict(list)
+    for chunk in previous:
+        known[chunk.source].append(chunk)
     for cell, analysis in analyze_cells(chunker, notebook):
         name = cell_source(source, cell.number, cell.id)
         # Where cells have no id, their number must not be part of the chunks' ids.
         location = name if cell.id else source or ""
         about = {"cell": cell.number, "cell_type": cell.type, "cell_id": cell.id}
-        for chunk in chunks_of(analysis, chunker.config, chunker.counter, location, parts):
+        chunks = chunks_of(
+            analysis,
+            chunker.config,
+            chunker.counter,
+            location,
+            parts,
+            previous=known.get(name, ()),
+        )
+        for chunk in chunks:
             yield replace(
                 chunk, source=name, index=next(index), metadata={**chunk.metadata, **about}
             )

@@ -16,6 +16,7 @@ from chunkast.engine.layout import Layout
 from chunkast.engine.leaves import Leaves
 from chunkast.engine.overlap import Overlap, sentences_of
 from chunkast.engine.packer import pack
+from chunkast.engine.previous import previous_edges, previous_pieces, previous_places
 from chunkast.engine.refine import refine
 from chunkast.engine.replaced import Replaced
 from chunkast.engine.sections import sections_of
@@ -37,18 +38,22 @@ def chunks_of(
     counter: Counter,
     source: str | None,
     parts: Parts,
+    *,
+    previous: Sequence[Chunk] = (),
 ) -> Iterator[Chunk]:
     """The chunks of an analysed document, in order, made as they are asked for.
 
     All is packed when this returns. ``parts`` counts the chunks of each location, and goes on
-    from document to document.
+    from document to document. Chunks of a ``previous`` state that are in the text still, and fit,
+    are cut out of it again.
     """
     unpacked = analysis if counter.is_estimated else None
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than all that comes after it, which needs the leaves.
     analysis = replace(analysis, blocks=_NO_TREE)
     document = Document.of(analysis, leaves, config, counter)
-    divider = Divider(document)
+    places = previous_places(document, previous) if previous else ()
+    divider = Divider(document, previous_edges(document.text, places))
     refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
     headings, front_matter, path = analysis.headings, analysis.front_matter, analysis.path
     origin = Origin.of(analysis, source)
@@ -82,10 +87,18 @@ def chunks_of(
     sections = sections_of(headings, layout)
     overlap = Overlap(layout, sections, sentences_of(document, layout, divider))
     has_text = leaves.texts(document.text, layout.pos)
-    pieces = pack(layout, sections, overlap, has_text, lambda unit: leaves.depth(layout.pos[unit]))
+    pieces = pack(
+        layout,
+        sections,
+        overlap,
+        has_text,
+        lambda unit: leaves.depth(layout.pos[unit]),
+        previous=previous_pieces(layout, places),
+    )
     near = document.index.is_near
     if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
-        return chunks_of(unpacked, config, replace(counter, trusted=False), source, parts)
+        counter = replace(counter, trusted=False)
+        return chunks_of(unpacked, config, counter, source, parts, previous=previous)
     return assemble(
         document,
         layout,

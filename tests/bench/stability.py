@@ -12,12 +12,13 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from statistics import mean
+from math import sqrt
+from statistics import mean, stdev
 
-from tests.bench.contenders import Contender, chunkast_contenders, peers
-from tests.bench.tables import Setting, Table
+from tests.bench.contenders import Contender, Edit, chunkast_contenders, peers
+from tests.bench.tables import Cell, Setting, Table
 
-__all__ = ("KEY", "run")
+__all__ = ("KEY", "edited", "run")
 
 KEY = "stability"
 SEED = 1
@@ -33,27 +34,45 @@ def run(setting: Setting) -> Iterator[Table]:
         edits = _edits(long, 5 if setting.smoke else 300)
         for share in (0.0, 0.15):
             setting.say(f"stability: {budget} tokens, overlap {share:g}")
-            rows = []
-            for contender in _contenders(budget, share, setting):
-                counts = _embedded_again(contender, edits)
-                p95 = counts[-(-len(counts) * 95 // 100) - 1] if counts else None
-                rows.append(
-                    (
-                        contender.name,
-                        mean(counts) if counts else None,
-                        p95,
-                        counts[-1] if counts else None,
-                        len(edits) - len(counts),
-                    )
-                )
+            rows = [
+                _row(name, *_embedded_again(chunk, edits, may_fail=contender.may_fail))
+                for contender in _contenders(budget, share, setting)
+                for name, chunk in _ways(contender)
+            ]
             yield Table(
                 f"{KEY}, {budget} tokens, overlap {share:g}",
                 f"Embedded again: {budget} tokens, overlap {share:g}",
                 f"Texts to embed after a small edit that were not there before: {len(edits)} "
-                f"random edits of {len(long):,} documents. *failed*: edits on which it raised.",
-                (("", ""), ("mean", ".2f"), ("p95", ",d"), ("most", ",d"), ("failed", ",d")),
+                f"random edits of {len(long):,} documents. *error*: the standard error of the mean. "
+                "*chunks*: of all documents after their edit. *previous*: told what was cut before. "
+                "*failed*: edits on which it raised.",
+                (
+                    ("", ""),
+                    ("mean", ".2f"),
+                    ("error", ".2f"),
+                    ("p95", ",d"),
+                    ("most", ",d"),
+                    ("chunks", ",d"),
+                    ("failed", ",d"),
+                ),
                 tuple(rows),
             )
+
+
+def _ways(contender: Contender) -> Iterator[tuple[str, Edit]]:
+    """How a document is chunked before and after an edit."""
+    chunk = contender.make()
+    yield contender.name, lambda before, after: (chunk(before), chunk(after))
+    if contender.edit is not None:
+        yield f"{contender.name}, previous", contender.edit()
+
+
+def _row(name: str, counts: list[int], chunks: int, failed: int) -> tuple[Cell, ...]:
+    if len(counts) < 2:
+        return name, None, None, None, None, None, failed
+    p95 = counts[-(-len(counts) * 95 // 100) - 1]
+    error = stdev(counts) / sqrt(len(counts))
+    return name, mean(counts), error, p95, counts[-1], chunks, failed
 
 
 def _contenders(budget: int, share: float, setting: Setting) -> list[Contender]:
@@ -65,17 +84,23 @@ def _contenders(budget: int, share: float, setting: Setting) -> list[Contender]:
     ]
 
 
-def _embedded_again(contender: Contender, edits: list[tuple[str, str]]) -> list[int]:
-    """How many texts of each edit, sorted; less those edits on which a peer failed."""
-    chunk = contender.make()
+def _embedded_again(
+    chunk: Edit, edits: list[tuple[str, str]], *, may_fail: bool
+) -> tuple[list[int], int, int]:
+    """How many texts of each edit, sorted; all chunks after edits; edits on which a peer failed."""
     counts: list[int] = []
-    for before, after in edits:
+    chunks = failed = 0
+    for edit in edits:
         try:
-            counts.append((Counter(chunk(after)) - Counter(chunk(before))).total())
+            before, after = chunk(*edit)
         except Exception:
-            if not contender.may_fail:
+            if not may_fail:
                 raise
-    return sorted(counts)
+            failed += 1
+            continue
+        counts.append((Counter(after) - Counter(before)).total())
+        chunks += len(after)
+    return sorted(counts), chunks, failed
 
 
 def _edits(texts: list[str], count: int) -> list[tuple[str, str]]:
@@ -83,13 +108,13 @@ def _edits(texts: list[str], count: int) -> list[tuple[str, str]]:
     edits: list[tuple[str, str]] = []
     while len(edits) < count:
         before = chance.choice(texts)
-        after = _edited(before, chance)
+        after = edited(before, chance)
         if after != before:
             edits.append((before, after))
     return edits
 
 
-def _edited(text: str, chance: random.Random) -> str:
+def edited(text: str, chance: random.Random) -> str:
     lines = text.split("\n")
     place = chance.choice([number for number, line in enumerate(lines) if line.strip()])
     words = lines[place].split(" ")
