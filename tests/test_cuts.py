@@ -310,3 +310,33 @@ def test_a_mark_without_a_space_is_text_before_a_tag(mark: str) -> None:
 
     assert "tag" in kinds("<note>\nText.\n\n</note>\n")
     assert "tag" not in kinds(f"{mark}<note>\nText.\n\n{mark}</note>\n")
+
+
+@pytest.mark.parametrize(
+    "quiet",
+    [
+        "[charts]: https://example.org/charts/of/the/harbour\n[lights]: https://example.org/lights\n",
+        "![A chart of the harbour and its lights](https://example.org/charts/harbour.png)\n",
+        "[![Status of the harbour](https://example.org/status.svg)](https://example.org/status)\n",
+        "***\n",
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_what_says_nothing_is_alone_only_where_no_neighbour_has_room(
+    quiet: str, first: bool
+) -> None:
+    parts = [PROSE, f"{PROSE}{PROSE}"]
+    parts.insert(0 if first else 2, quiet)
+    text = "# The harbour, its lights and its hours\n\n" + "\n\n".join(parts)
+    alone = 0
+    for budget in range(50, 110):
+        chunks = check_promises(text, ChunkConfig(max_tokens=budget, overlap=0))
+        for number, chunk in enumerate(chunks):
+            if chunk.text.strip() == quiet.strip():
+                other = chunks[number + 1 if first else number - 1]
+                span = sorted(
+                    (chunk.start_index, chunk.end_index, other.start_index, other.end_index)
+                )
+                assert count_tokens(text[span[0] : span[-1]]) > budget
+                alone += 1
+    assert alone < 60

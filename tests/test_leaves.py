@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
@@ -16,6 +17,8 @@ from chunkast.engine.leaves import Leaves
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 
+# An image, linked or not.
+SHOWN = re.compile(r"\[!\[image\]\[label\]\]\(target\)|!\[image\](?:\(target\))?")
 # Deeper than any container.
 INSIDE = 255
 EXAMPLE = """
@@ -32,6 +35,11 @@ more text
 ```
 ---
 <!-- label -->
+</div>
+[label]: target
+![image](target)
+[![image][label]](target) ![image]
+![image](target) and text
 | a | b |
 | - | - |
 | c | d |"""
@@ -115,6 +123,28 @@ def test_text_is_what_lies_outside_headings_and_front_matter(
         heads = row is not None and (row.heads or row.prefaces)
         wanted.append(bool(text[last:end].strip()) if heads or row is None else True)
     assert list(map(bool, Leaves(text, tree).texts(text, pos))) == wanted
+
+
+@given(DOCUMENTS)
+def test_what_says_nothing_alone(text: str) -> None:
+    tree = Chunker().analyze(text).blocks
+    plain = [leaf.block for leaf in walk(tree)]
+    pos = sorted({*(leaf.start for leaf in plain), 0, len(text)})
+    silent = {
+        leaf.start
+        for leaf in plain
+        if CONSTRUCTS[leaf.kind].silent
+        or (leaf.kind == "paragraph" and not SHOWN.sub("", text[leaf.start : leaf.end]).strip())
+    }
+    found = map(bool, Leaves(text, tree).silent(text, pos))
+    assert list(found) == [start in silent for start in pos[:-1]]
+
+
+def test_a_part_of_what_says_nothing_is_not_told() -> None:
+    text = "[a]: b\n[c]: d\n\nText.\n"
+    leaves = Leaves(text, Chunker().analyze(text).blocks)
+    assert list(leaves.silent(text, [0, 15, 21])) == [True, False]
+    assert list(leaves.silent(text, [0, 7, 15, 21])) == [False] * 3
 
 
 @pytest.mark.parametrize("deep", [1, 253, 254, 255, 300])

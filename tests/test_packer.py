@@ -5,7 +5,7 @@ What holds for whole documents is in ``test_pack.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -52,6 +52,7 @@ def packed(
     texts: Sequence[bool] | None = None,
     kinds: Mapping[int, str] | None = None,
     depths: Mapping[int, int] | None = None,
+    silent: Collection[int] = (),
     **options: Any,
 ) -> list[Place]:
     """The pieces of a row in which ``levels`` has the units that are headings."""
@@ -61,7 +62,8 @@ def packed(
     overlap = Overlap(layout, sections, lambda _: [])
     has_text = texts or [unit not in levels for unit in range(layout.units)]
     found = {unit: (depths or {}).get(unit, 0) for unit in range(layout.units + 1)}
-    return [*pack(layout, sections, overlap, has_text, found.__getitem__)]
+    mute = [unit in silent for unit in range(layout.units)]
+    return [*pack(layout, sections, overlap, has_text, mute, depth=found.__getitem__)]
 
 
 def filled(units: Sequence[Unit], budget: int, *args: Any, **options: Any) -> list[Place]:
@@ -928,6 +930,23 @@ CRUMBS: dict[str, tuple[list[Unit], dict[str, Any], list[Place]]] = {
         [1, 19, 3], {}, [(0, 2), (2, 3)],
     ),
 }  # fmt: skip
+
+
+def test_what_says_nothing_joins_a_neighbour_at_the_expense_of_its_path() -> None:
+    options: dict[str, Any] = {"context": lambda _: 6, "texts": [True] * 3}
+    assert packed([12, 7], 20, **options) == [(0, 1), (1, 2)]
+    assert packed([12, 7], 20, silent={1}, **options) == [(0, 2)]
+    assert packed([12, 7], 20, silent={0}, **options) == [(0, 2)]
+    assert packed([12, 9], 20, silent={1}, **options) == [(0, 1), (1, 2)]
+    assert packed([12, 4, 4], 20, silent={1, 2}, **options) == [(0, 3)]
+    assert packed([12, 4, 4], 20, silent={2}, **options) == [(0, 1), (1, 3)]
+    assert packed([12, 7], 20, silent={1}, min_tokens=7, **options) == [(0, 2)]
+    assert packed([12, 7], 20, silent={1}, min_tokens=0, **options) == [(0, 1), (1, 2)]
+    # A heading alone is no text, and says nothing that could be joined.
+    assert packed([12, 7], 20, {1: 1}, context=lambda _: 6) == [(0, 1), (1, 2)]
+    # Neither is front matter, but that is to be joined.
+    options["texts"] = [False, True]
+    assert packed([7, 12], 20, silent={0}, **options) == [(0, 2)]
 
 
 @pytest.mark.parametrize(("units", "options", "pieces"), CRUMBS.values(), ids=CRUMBS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import chain, repeat
@@ -20,6 +21,13 @@ _INSIDE: Final = 255
 _DEEPEST: Final = _INSIDE - 1
 # The kinds of blocks that are not text of a section: they go with what follows, as headings do.
 _HEADING_LIKE_KINDS: Final = kinds_where("heads") | kinds_where("prefaces")
+_SILENT: Final = kinds_where("silent")
+_PLAIN: Final = kinds_where("plain")
+# How a paragraph begins that may show images alone, and one that does.
+_IMAGE_BEGINNINGS: Final = ("![", "[![")
+_IMAGE = r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])?"
+_LINKED = rf"\[{_IMAGE}\](?:\([^()\n]*\)|\[[^\[\]\n]*\])?"
+_IMAGES = re.compile(rf"(?:(?:{_IMAGE}|{_LINKED})\s*)+")
 
 
 class Leaves:
@@ -112,4 +120,21 @@ class Leaves:
                     continue
                 at = ends[slot]
             found.append(not is_blank(text[at:end]))
+        return found
+
+    def silent(self, text: str, pos: Sequence[int]) -> Sequence[int]:
+        """For each span between neighbours in ``pos``: whether it is a leaf that says nothing alone.
+
+        Front matter, definitions of links, comments, closing tags, rules, and images alone.
+        """
+        found = bytearray(len(pos) - 1)
+        for leaf in self._blocks:
+            if leaf.kind in _SILENT or (
+                leaf.kind in _PLAIN
+                and text.startswith(_IMAGE_BEGINNINGS, leaf.start)
+                and _IMAGES.fullmatch(text, leaf.start, leaf.end)
+            ):
+                span = bisect_left(pos, leaf.start)
+                if span < len(found) and pos[span] == leaf.start and leaf.end <= pos[span + 1]:
+                    found[span] = True
         return found

@@ -92,7 +92,8 @@ def chunks_of(
         sections,
         overlap,
         has_text,
-        lambda unit: leaves.depth(layout.pos[unit]),
+        leaves.silent(document.text, layout.pos),
+        depth=lambda unit: leaves.depth(layout.pos[unit]),
         previous=previous_pieces(layout, places),
     )
     near = document.index.is_near

@@ -40,6 +40,7 @@ class Construct:
     section: at the top level it opens a section.
     pseudo: it is a heading where ``pseudo_headings`` asks for it.
     labels: right before a heading it belongs to the heading's section.
+    silent: it says nothing alone.
     edge: it stands at the edge of a page, where the text around it may go on.
     mark: it marks that edge, and says nothing else.
     plain: text without a mark of its own, of which Obsidian and others make more.
@@ -69,6 +70,7 @@ class Construct:
     section: bool = False
     pseudo: bool = False
     labels: bool = False
+    silent: bool = False
     edge: bool = False
     mark: bool = False
     plain: bool = False
@@ -128,7 +130,16 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         # HTML without text: what opens an element around the blocks after it, an anchor, a
         # comment; and what closes an element.
         Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
-        Construct("closer", "lines", "html", after=True, protected=True, clings=True, named="html"),
+        Construct(
+            "closer",
+            "lines",
+            "html",
+            after=True,
+            protected=True,
+            clings=True,
+            silent=True,
+            named="html",
+        ),
         # An HTML block to the parser, scored and divided like one. Its calls, which may
         # go on beyond it, are protected themselves.
         Construct("tool-call", "lines", "html", after=True, introducible=True),
@@ -137,7 +148,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("esm", "code", "code", after=True, protected=True),
         Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
         # Obsidian's, of several lines.
-        Construct("comment", "lines", "html", after=True, protected=True),
+        Construct("comment", "lines", "html", after=True, protected=True, silent=True),
         Construct(
             "front-matter",
             "lines",
@@ -145,10 +156,11 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
             after=True,
             protected=True,
             prefaces=True,
+            silent=True,
             delimited=True,
         ),
         _own("container", "container"),
-        Construct("hr", "lines", "hr", after=True),
+        Construct("hr", "lines", "hr", after=True, silent=True),
         Construct("list", "container", introducible=True, nests=True),
         Construct("item", "container", leveled=True, unnamed=True),
         Construct("quote", "container", introducible=True, quotes=True),
@@ -161,7 +173,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("tag", "lines", tag=True),
         # Lines that the parser gives no token: link reference definitions, blank
         # lines, and the lines of a container that hold nothing but its own markers.
-        Construct("link-definition", "lines"),
+        Construct("link-definition", "lines", silent=True),
         Construct("blank", "lines", blank=True),
         Construct("marker", "lines", marker=True, unnamed=True),
     )
