@@ -53,34 +53,6 @@ def own_texts(chunks: Sequence[Chunk]) -> list[str]:
     return [each.text[each.overlap :] for each in chunks]
 
 
-@st.composite
-def edits(draw: st.DrawFn) -> tuple[str, str]:
-    """A text before and after an edit: a part of it is replaced, or moved to its end."""
-    text = draw(documents() | markdown() | nasty_text())
-    first, last = sorted(draw(st.tuples(*[st.integers(0, len(text))] * 2)))
-    part = draw(st.sampled_from(["", "\n", "\n\n", "word ", "# T\n\n", "```\n"]) | markdown())
-    moved = text[first:last] if draw(st.booleans()) else ""
-    return text, text[:first] + part + text[last:] + moved
-
-
-@given(edits(), configurations())
-def test_every_promise_holds_after_an_edit(edit: tuple[str, str], config: ChunkConfig) -> None:
-    before, after = edit
-    check_promises(after, config, previous=Chunker(config).chunk(before))
-
-
-@given(documents(), documents(), configurations())
-def test_chunks_of_another_text_do_no_harm(one: str, two: str, config: ChunkConfig) -> None:
-    check_promises(two, config, previous=Chunker(config).chunk(one)[::-1])
-
-
-@given(documents() | nasty_text(), configurations())
-def test_without_an_edit_nothing_moves(text: str, config: ChunkConfig) -> None:
-    chunker = Chunker(config)
-    chunks = chunker.chunk(text)
-    assert chunker.chunk(text, previous=chunks) == chunks
-
-
 def manual(chance: random.Random) -> str:
     """Sections of paragraphs, lists and code."""
     parts = ["# Manual"]
@@ -94,33 +66,6 @@ def manual(chance: random.Random) -> str:
         )
         parts.append(chance.choice(made))
     return "\n\n".join(parts) + "\n"
-
-
-@pytest.mark.parametrize(("packing", "more"), [("sections", 1.02), ("fill", 1.1)])
-@pytest.mark.parametrize("overlap", [0, 0.15])
-def test_fewer_texts_are_new_after_edits_and_chunks_stay_as_large(
-    packing: Literal["sections", "fill"], more: float, overlap: float
-) -> None:
-    chunker = Chunker(max_tokens=128, overlap=overlap, context="none", packing=packing)
-    chance = random.Random(0)
-    new = dict.fromkeys(("previous", "alone"), 0)
-    counts = dict(new)
-    for _ in range(DOCUMENTS):
-        text = manual(chance)
-        states = dict.fromkeys(new, chunker.chunk(text))
-        for _ in range(EDITS):
-            text = edited(text, chance)
-            after = {
-                "previous": chunker.chunk(text, previous=states["previous"]),
-                "alone": chunker.chunk(text),
-            }
-            for name, chunks in after.items():
-                new[name] += new_texts(states[name], chunks)
-            states = after
-        for name, chunks in states.items():
-            counts[name] += len(chunks)
-    assert DOCUMENTS * EDITS <= new["previous"] < new["alone"]
-    assert counts["previous"] <= more * counts["alone"]
 
 
 def document(sections: int) -> str:
@@ -237,6 +182,61 @@ def test_what_is_no_chunk_is_refused(wrong: object) -> None:
 def test_an_iterator_of_chunks_may_be_given() -> None:
     chunks = chunk(document(4), max_tokens=100)
     assert chunk(document(4), max_tokens=100, previous=iter(chunks)) == chunks
+
+
+@pytest.mark.parametrize(("packing", "more"), [("sections", 1.02), ("fill", 1.1)])
+@pytest.mark.parametrize("overlap", [0, 0.15])
+def test_fewer_texts_are_new_after_edits_and_chunks_stay_as_large(
+    packing: Literal["sections", "fill"], more: float, overlap: float
+) -> None:
+    chunker = Chunker(max_tokens=128, overlap=overlap, context="none", packing=packing)
+    chance = random.Random(0)
+    new = dict.fromkeys(("previous", "alone"), 0)
+    counts = dict(new)
+    for _ in range(DOCUMENTS):
+        text = manual(chance)
+        states = dict.fromkeys(new, chunker.chunk(text))
+        for _ in range(EDITS):
+            text = edited(text, chance)
+            after = {
+                "previous": chunker.chunk(text, previous=states["previous"]),
+                "alone": chunker.chunk(text),
+            }
+            for name, chunks in after.items():
+                new[name] += new_texts(states[name], chunks)
+            states = after
+        for name, chunks in states.items():
+            counts[name] += len(chunks)
+    assert DOCUMENTS * EDITS <= new["previous"] < new["alone"]
+    assert counts["previous"] <= more * counts["alone"]
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> tuple[str, str]:
+    """A text before and after an edit: a part of it is replaced, or moved to its end."""
+    text = draw(documents() | markdown() | nasty_text())
+    first, last = sorted(draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    part = draw(st.sampled_from(["", "\n", "\n\n", "word ", "# T\n\n", "```\n"]) | markdown())
+    moved = text[first:last] if draw(st.booleans()) else ""
+    return text, text[:first] + part + text[last:] + moved
+
+
+@given(edits(), configurations())
+def test_every_promise_holds_after_an_edit(edit: tuple[str, str], config: ChunkConfig) -> None:
+    before, after = edit
+    check_promises(after, config, previous=Chunker(config).chunk(before))
+
+
+@given(documents(), documents(), configurations())
+def test_chunks_of_another_text_do_no_harm(one: str, two: str, config: ChunkConfig) -> None:
+    check_promises(two, config, previous=Chunker(config).chunk(one)[::-1])
+
+
+@given(documents() | nasty_text(), configurations())
+def test_without_an_edit_nothing_moves(text: str, config: ChunkConfig) -> None:
+    chunker = Chunker(config)
+    chunks = chunker.chunk(text)
+    assert chunker.chunk(text, previous=chunks) == chunks
 
 
 @pytest.mark.slow

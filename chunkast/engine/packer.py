@@ -39,9 +39,9 @@ def pack(
     """All units of the document, in order, as pieces that fit the budget.
 
     ``has_text`` says of each unit whether it is more than headings, ``silent`` whether it says
-    nothing alone, ``depth(unit)`` how many containers hold both it and the unit before it. A single unit larger than the budget is a
-    piece of its own. ``previous`` are the pieces of an earlier state, None for those that are
-    gone: those that fit stay.
+    nothing alone, ``depth(unit)`` how many containers hold both it and the unit before it. A
+    single unit larger than the budget is a piece of its own. ``previous`` are the pieces of an
+    earlier state, None for those that are gone: those that fit stay.
     """
     filled = fill(layout, sections, overlap) if layout.config.packing == "fill" else []
     if filled and not previous:
