@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunker
-from chunkast.engine.leaves import Leaves
+from chunkast.engine.leaves import TEXT, Leaves
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 
@@ -122,7 +122,8 @@ def test_text_is_what_lies_outside_headings_and_front_matter(
         row, last = rows.get(start, (None, start))
         heads = row is not None and (row.heads or row.prefaces)
         wanted.append(bool(text[last:end].strip()) if heads or row is None else True)
-    assert list(map(bool, Leaves(text, tree).texts(text, pos))) == wanted
+    says = Leaves(text, tree).says(text, pos)
+    assert [bool(said & TEXT) for said in says] == wanted
 
 
 @given(DOCUMENTS)
@@ -136,15 +137,15 @@ def test_what_says_nothing_alone(text: str) -> None:
         if CONSTRUCTS[leaf.kind].silent
         or (leaf.kind == "paragraph" and not SHOWN.sub("", text[leaf.start : leaf.end]).strip())
     }
-    found = map(bool, Leaves(text, tree).silent(text, pos))
-    assert list(found) == [start in silent for start in pos[:-1]]
+    says = Leaves(text, tree).says(text, pos)
+    assert [said > TEXT for said in says] == [start in silent for start in pos[:-1]]
 
 
 def test_a_part_of_what_says_nothing_is_not_told() -> None:
     text = "[a]: b\n[c]: d\n\nText.\n"
     leaves = Leaves(text, Chunker().analyze(text).blocks)
-    assert list(leaves.silent(text, [0, 15, 21])) == [True, False]
-    assert list(leaves.silent(text, [0, 7, 15, 21])) == [False] * 3
+    assert [said > TEXT for said in leaves.says(text, [0, 15, 21])] == [True, False]
+    assert [*leaves.says(text, [0, 7, 15, 21])] == [TEXT] * 3
 
 
 @pytest.mark.parametrize("deep", [1, 253, 254, 255, 300])

@@ -62,8 +62,8 @@ def packed(
     overlap = Overlap(layout, sections, lambda _: [])
     has_text = texts or [unit not in levels for unit in range(layout.units)]
     found = {unit: (depths or {}).get(unit, 0) for unit in range(layout.units + 1)}
-    mute = [unit in silent for unit in range(layout.units)]
-    return [*pack(layout, sections, overlap, has_text, mute, depth=found.__getitem__)]
+    says = bytearray(text + 2 * (unit in silent) for unit, text in enumerate(has_text))
+    return [*pack(layout, sections, overlap, says, found.__getitem__)]
 
 
 def filled(units: Sequence[Unit], budget: int, *args: Any, **options: Any) -> list[Place]:

@@ -13,7 +13,13 @@ from chunkast.model import Block
 from chunkast.text.source_map import positions_in
 from chunkast.text.white_space import is_blank
 
-__all__ = ("Leaves",)
+__all__ = ("TEXT", "Leaves")
+
+# What a leaf or a unit says: 0 if it is no text of a section, as headings are.
+TEXT: Final = 1
+# Front matter, which is no text of a section either and says nothing alone.
+_SILENT_PREFACE: Final = 2
+_SILENT_TEXT: Final = 3
 
 _BLANK: Final = kinds_where("blank")
 # Deeper than any container: inside a leaf.
@@ -36,7 +42,7 @@ class Leaves:
     The tree above them, which has a block for every item and quote, is not kept.
     """
 
-    __slots__ = ("_blocks", "_depths", "_ends", "_heads", "_inner", "_kinds", "_named", "starts")
+    __slots__ = ("_blocks", "_depths", "_ends", "_inner", "_kinds", "_named", "_says", "starts")
 
     def __init__(self, text: str, tree: Block) -> None:
         self._blocks: list[Block] = []
@@ -51,7 +57,7 @@ class Leaves:
         keep = positions_in(text, len(self._blocks))
         self.starts: Sequence[int] = keep([leaf.start for leaf in self._blocks])
         self._ends = keep([leaf.end for leaf in self._blocks])
-        self._heads = bytearray([leaf.kind in _HEADING_LIKE_KINDS for leaf in self._blocks])
+        self._says = bytearray([_says(text, leaf) for leaf in self._blocks])
 
     def _collect(self, block: Block, kinds: tuple[str, ...], depth: int, shared: int) -> None:
         """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it.
@@ -107,34 +113,39 @@ class Leaves:
         begins = slot < len(self._depths) and self.starts[slot] == pos
         return self._depths[slot] if begins else _INSIDE
 
-    def texts(self, text: str, pos: Sequence[int]) -> Sequence[int]:
-        """For each span between neighbours in ``pos``: whether it has text other than headings and front matter."""
+    def says(self, text: str, pos: Sequence[int]) -> bytearray:
+        """What each span between neighbours in ``pos`` says.
+
+        0 for headings, ``TEXT`` for what says something alone, 2 and 3 for what does not: front
+        matter, and text of a section, so that odd numbers are text.
+        """
         found = bytearray()
-        begins, ends, heads = self.starts, self._ends, self._heads
+        begins, ends, says = self.starts, self._ends, self._says
         slots = map(bisect_left, repeat(begins), pos)
         for start, end, slot in zip(pos, pos[1:], slots, strict=False):
-            at = start
-            if slot < len(heads) and begins[slot] == start:
-                if not heads[slot]:
-                    found.append(True)
+            at, said = start, 0
+            if slot < len(says) and begins[slot] == start:
+                said = says[slot]
+                if said == TEXT:
+                    found.append(TEXT)
                     continue
                 at = ends[slot]
-            found.append(not is_blank(text[at:end]))
+                if at > end:  # a part of it
+                    said &= TEXT
+            found.append(said if is_blank(text[at:end]) else TEXT)
         return found
 
-    def silent(self, text: str, pos: Sequence[int]) -> Sequence[int]:
-        """For each span between neighbours in ``pos``: whether it is a leaf that says nothing alone.
 
-        Front matter, definitions of links, comments, closing tags, rules, and images alone.
-        """
-        found = bytearray(len(pos) - 1)
-        for leaf in self._blocks:
-            if leaf.kind in _SILENT or (
-                leaf.kind in _PLAIN
-                and text.startswith(_IMAGE_BEGINNINGS, leaf.start)
-                and _IMAGES.fullmatch(text, leaf.start, leaf.end)
-            ):
-                span = bisect_left(pos, leaf.start)
-                if span < len(found) and pos[span] == leaf.start and leaf.end <= pos[span + 1]:
-                    found[span] = True
-        return found
+def _says(text: str, leaf: Block) -> int:
+    """What a leaf says: closing tags, comments, rules, definitions and images say nothing alone."""
+    kind = leaf.kind
+    if kind in _HEADING_LIKE_KINDS:
+        return _SILENT_PREFACE if kind in _SILENT else 0
+    if kind in _SILENT:
+        return _SILENT_TEXT
+    shows_images = (
+        kind in _PLAIN
+        and text.startswith(_IMAGE_BEGINNINGS, leaf.start)
+        and _IMAGES.fullmatch(text, leaf.start, leaf.end)
+    )
+    return _SILENT_TEXT if shows_images else TEXT

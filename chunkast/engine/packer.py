@@ -10,11 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, starmap
-from operator import gt
 
 from chunkast.engine.fill import fill
 from chunkast.engine.joining import joined
 from chunkast.engine.layout import Layout
+from chunkast.engine.leaves import TEXT
 from chunkast.engine.overlap import Overlap
 from chunkast.engine.piece import Piece
 from chunkast.engine.sections import Sections
@@ -30,23 +30,22 @@ def pack(
     layout: Layout,
     sections: Sections,
     overlap: Overlap,
-    has_text: Sequence[int],
-    silent: Sequence[int],
-    *,
+    says: bytearray,
     depth: Callable[[int], int],
+    *,
     previous: Sequence[Piece | None] = (),
 ) -> list[Piece]:
     """All units of the document, in order, as pieces that fit the budget.
 
-    ``has_text`` says of each unit whether it is more than headings, ``silent`` whether it says
-    nothing alone, ``depth(unit)`` how many containers hold both it and the unit before it. A
-    single unit larger than the budget is a piece of its own. ``previous`` are the pieces of an
-    earlier state, None for those that are gone: those that fit stay.
+    ``says`` is what each unit says, by ``Leaves.says``, ``depth(unit)`` how many containers hold
+    both it and the unit before it. A single unit larger than the budget is a piece of its own.
+    ``previous`` are the pieces of an earlier state, None for those that are gone: those that fit
+    stay.
     """
     filled = fill(layout, sections, overlap) if layout.config.packing == "fill" else []
     if filled and not previous:
         return filled
-    packer = _Packer(layout, sections, overlap, has_text, silent, depth=depth)
+    packer = _Packer(layout, sections, overlap, says, depth)
     bounds = [0, *(piece.last for piece in filled)] if filled else [0, *packer.section(0, 0)]
     if previous:
         bounds = packer.after_edit(bounds, previous)
@@ -59,9 +58,7 @@ class _Packer:
         layout: Layout,
         sections: Sections,
         overlap: Overlap,
-        has_text: Sequence[int],
-        silent: Sequence[int],
-        *,
+        says: bytearray,
         depth: Callable[[int], int],
     ) -> None:
         self.layout = layout
@@ -71,9 +68,9 @@ class _Packer:
         # Whether a span fits with its context and the overlap that may be put before it.
         self.fits = overlap.leaves_room
         keep = positions_in(layout.text, layout.units)
-        self.texts = keep(accumulate(has_text, initial=0))
-        self.silent = keep(accumulate(silent, initial=0))
-        self.said = keep(accumulate(map(gt, has_text, silent), initial=0))
+        self.says = says
+        # How many units before each are text of a section.
+        self.texts = keep(accumulate((said & TEXT for said in says), initial=0))
         self.tenth = -(-layout.budget // _CRUMB_SHARE)
         # Where bodies were cut, and sections that lie inside one that does not fit.
         self.cuts: set[int] = set()
@@ -121,7 +118,8 @@ class _Packer:
     def is_crumb(self, i: int, j: int) -> bool:
         """Whether a piece is below a tenth of the budget, or says nothing or less than its heading path."""
         least = self.config.min_tokens
-        if least != 0 and self.silent[j] > self.silent[i] and self.said[j] == self.said[i]:
+        says = self.says[i:j]
+        if least != 0 and TEXT not in says and any(says):
             return True
         crumb = max(self.tenth, self.layout.context(i) - self.layout.frame(i))
         return self.layout.within(i, j, (crumb if least is None else min(crumb, least)) - 1)

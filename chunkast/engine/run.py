@@ -86,14 +86,12 @@ def chunks_of(
     )
     sections = sections_of(headings, layout)
     overlap = Overlap(layout, sections, sentences_of(document, layout, divider))
-    has_text = leaves.texts(document.text, layout.pos)
     pieces = pack(
         layout,
         sections,
         overlap,
-        has_text,
-        leaves.silent(document.text, layout.pos),
-        depth=lambda unit: leaves.depth(layout.pos[unit]),
+        leaves.says(document.text, layout.pos),
+        lambda unit: leaves.depth(layout.pos[unit]),
         previous=previous_pieces(layout, places),
     )
     near = document.index.is_near
