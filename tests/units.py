@@ -88,6 +88,7 @@ def row(
         config(budget, **options),
         context_tokens=lambda pos: context(starts.index(pos)),
         suffix_tokens=(lambda pos: suffix(starts.index(pos))) if suffix is not None else None,
+        most_suffix_tokens=max(map(suffix, range(len(starts)))) if suffix is not None else 0,
         frame_tokens=lambda pos: frame(starts.index(pos)),
         replaced=Replaced(text, shown, counter.count, trim=True),
     )

@@ -71,6 +71,8 @@ class Context:
         affordable = [frame for frame in map(self._affordable, frames) if frame is not None]
         self._frames = sorted(affordable, key=lambda frame: frame.start)
         self._frame_starts = [frame.start for frame in self._frames]
+        suffixes = {frame.suffix for frame in self._frames}
+        self.most_suffix_tokens = max(map(self._suffix_cost, suffixes), default=0)
 
     def path(self, pos: int) -> tuple[str, ...]:
         """The heading path in force at ``pos``, inclusive of a heading that begins there."""
@@ -96,7 +98,9 @@ class Context:
 
         One token more than it has: its line end may join with what stands before it.
         """
-        suffix = self._suffix(pos)
+        return self._suffix_cost(self._suffix(pos))
+
+    def _suffix_cost(self, suffix: str) -> int:
         return self._tokens(suffix) + 1 if suffix else 0
 
     def around(

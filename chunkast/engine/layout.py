@@ -43,6 +43,7 @@ class Layout:
         context_tokens: Callable[[int], int],
         frame_tokens: Callable[[int], int] | None = None,
         suffix_tokens: Callable[[int], int] | None = None,
+        most_suffix_tokens: int = 0,
         replaced: Replaced | None = None,
         dropped: int = 0,
     ) -> None:
@@ -50,8 +51,8 @@ class Layout:
 
         ``context_tokens(pos)`` is what the context of a chunk that begins at ``pos``
         costs; where there are frames, ``frame_tokens(pos)`` what its frame alone costs, and
-        ``suffix_tokens(pos)`` what has to be put after one that ends there. No chunk has any of
-        the first ``dropped`` characters.
+        ``suffix_tokens(pos)``, never above ``most_suffix_tokens``, what has to be put after one
+        that ends there. No chunk has any of the first ``dropped`` characters.
         """
         self.text = text
         self.index = index
@@ -67,13 +68,12 @@ class Layout:
         self.units = len(self.pos) - 1
         self._context_tokens = context_tokens
         self._suffix_tokens = suffix_tokens
+        self._most_suffix_tokens = most_suffix_tokens
         self._frame_tokens = frame_tokens
         self._replaced = replaced or None
         # ``before`` where it is exact, NOT_EXACT inside divided blocks; empty where sums do not
         # tell what a span takes.
         self._sums: Sequence[int] = ()
-        # The same where they tell it of every span, after which nothing is ever put.
-        self._all_sums: Sequence[int] = ()
         self.before: Sequence[int] = self._tokens_before(keep)
         self._dropped = dropped
         # What is known of units, by number, once it was asked for.
@@ -99,7 +99,6 @@ class Layout:
         if self.index.additive and self._replaced is None:
             self._sums = starts
         if NOT_EXACT not in starts:
-            self._all_sums = self._sums if self._suffix_tokens is None else ()
             return starts
         sizes = (
             self.index.count(start, end) if NOT_EXACT in (first, last) else last - first
@@ -184,11 +183,12 @@ class Layout:
 
     def surely_within(self, i: int, j: int, room: int) -> bool:
         """Whether ``(i, j)`` is within ``room`` tokens by sums or its length alone."""
-        sums = self._all_sums
-        if sums:
-            return sums[j] - sums[i] + TRIMMED <= room
-        alone = self._suffix_tokens is None and self._replaced is None
-        return alone and self._is_short(i, j, room)
+        room -= self._most_suffix_tokens
+        if self._sums:
+            first, last = self._sums[i], self._sums[j]
+            if first != NOT_EXACT != last:
+                return last - first + TRIMMED <= room
+        return self._replaced is None and self._is_short(i, j, room)
 
     def _is_short(self, i: int, j: int, room: int) -> bool:
         """Whether the text of ``(i, j)`` has so few characters that it has at most ``room`` tokens."""
@@ -240,12 +240,10 @@ class Layout:
         What is far too large is not counted. (White space that is trimmed may make the
         estimate much too high; a chunk that ends earlier is none the worse.)
         """
-        if self._suffix_tokens is not None:
-            room -= self._suffix_tokens(self.pos[j])
         first, last = (self._sums[i], self._sums[j]) if self._sums else (NOT_EXACT, NOT_EXACT)
         if first != NOT_EXACT != last:
             size = last - first
-            if size + TRIMMED <= room:
+            if size + TRIMMED + self._most_suffix_tokens <= room:
                 return True
             # Whatever white space is trimmed.
             start, end = self._start[i], self._end[j]
@@ -253,7 +251,9 @@ class Layout:
             trimmed += self.pos[j] - (end if end != _UNKNOWN else self.end(j))
             if size - TRIMMED - _MOST_TOKENS * trimmed > room:
                 return False
-        elif self._replaced is not None and i < j:
+        if self._suffix_tokens is not None:
+            room -= self._suffix_tokens(self.pos[j])
+        if self._replaced is not None and i < j:
             fits = self._embeds_within(self._replaced, i, j, room)
             if fits is not None:
                 return fits

@@ -81,6 +81,7 @@ def chunks_of(
         context_tokens=context.tokens,
         frame_tokens=context.frame_tokens if refined.frames else None,
         suffix_tokens=context.suffix_tokens if refined.frames else None,
+        most_suffix_tokens=context.most_suffix_tokens,
         replaced=replaced,
         dropped=document.dropped,
     )
