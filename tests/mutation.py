@@ -53,7 +53,7 @@ ROOMS: Final = {
             "engine/replaced.py",
             "boundaries/search.py",
         ),
-        ("test_packer.py", "test_leaves.py", "test_previous.py"),
+        ("test_packer.py", "test_leaves.py", "test_previous_places.py"),
     ),
     "overlap": Room(("engine/overlap.py",), ("test_overlap.py",)),
     "context": Room(("engine/embed.py",), ("test_context.py",)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Final, TypeAlias
 
 from chunkast.engine.document import Document
@@ -32,13 +32,18 @@ def previous_places(document: Document, previous: Sequence[Chunk]) -> Places:
     texts = [chunk.text[chunk.overlap :] for chunk in previous]
     starts = [chunk.start_index + chunk.overlap for chunk in previous]
     found = _moved(text, document.leaves.starts, texts)
+    numbers = range(len(previous))
+    # By number where the next that was found so begins.
+    limits = [*accumulate((found.get(number, len(text)) for number in numbers[::-1]), min)][::-1]
     # What begins like others stands where what is before it does, or else what is after it.
     end = content_end(text, 0, len(text)) if trim else len(text)
-    numbers = range(len(previous))
     for order, shift in ((numbers, 0), (numbers[::-1], end - previous[-1].end_index)):
         for number in order:
             place = found.get(number, starts[number] + shift)
-            if place >= 0 and text.startswith(texts[number], place):
+            if number in found or (
+                0 <= place <= limits[number] - len(texts[number])
+                and text.startswith(texts[number], place)
+            ):
                 found[number] = place
                 shift = place - starts[number]  # noqa: PLW2901 - of what comes next
     places: list[tuple[int, int] | None] = [None] * len(previous)
@@ -53,7 +58,7 @@ def previous_places(document: Document, previous: Sequence[Chunk]) -> Places:
 def _moved(text: str, leaf_starts: Sequence[int], texts: Sequence[str]) -> dict[int, int]:
     """By number where those of the ``texts`` stand that begin like no other, as a block begins.
 
-    Of those that changed places it is the most that are still in order.
+    Shorter ones than what they are looked for by are not found. Of those that changed places it is the most that are still in order.
     """
     heads: dict[str, int] = {}
     for number, head in enumerate(each[:_HEAD] for each in texts):
