@@ -1030,6 +1030,9 @@ EDITS: dict[
     "with a scored search too": (
         [5, 4, 2], [None], {}, {"packing": "fill"}, [(0, 2), (2, 3)],
     ),
+    "of which pieces stay too": (
+        [2, 1, 2], [(0, 1), (1, 3)], {}, {"packing": "fill"}, [(0, 1), (1, 3)],
+    ),
     "one that was edited stays one": (
         [5, 2, 5], [None, (2, 3)], {}, {}, [(0, 2), (2, 3)],
     ),

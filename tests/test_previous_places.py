@@ -149,5 +149,6 @@ def test_units_of_chunks() -> None:
     assert previous_pieces(layout, [(0, 2), None, (9, 11)]) == [(0, 1), None, (3, 4)]
     assert previous_pieces(layout, [(0, 2), (9, 11)]) == [(0, 1), (3, 4)]
     assert previous_pieces(layout, [(0, 7), (9, 11)]) == [(0, 3), (3, 4)]
+    assert previous_pieces(layout, [(0, 2), (5, 11)]) == [(0, 2), (2, 4)]
     # A part of a unit is none.
     assert previous_pieces(layout, [(0, 1), (6, 7), (9, 11)]) == [None, None, (3, 4)]
