@@ -13,13 +13,12 @@ from chunkast.model import Block
 from chunkast.text.source_map import positions_in
 from chunkast.text.white_space import is_blank
 
-__all__ = ("TEXT", "Leaves")
+__all__ = ("SILENT", "TEXT", "Leaves")
 
-# What a leaf or a unit says: 0 if it is no text of a section, as headings are.
+# Flags of what a leaf or a unit says: whether it is text of a section, as headings and front
+# matter are not, and whether it says nothing alone. What says something is TEXT and no more.
 TEXT: Final = 1
-# Front matter, which is no text of a section either and says nothing alone.
-_SILENT_PREFACE: Final = 2
-_SILENT_TEXT: Final = 3
+SILENT: Final = 2
 
 _BLANK: Final = kinds_where("blank")
 # Deeper than any container: inside a leaf.
@@ -27,7 +26,7 @@ _INSIDE: Final = 255
 _DEEPEST: Final = _INSIDE - 1
 # The kinds of blocks that are not text of a section: they go with what follows, as headings do.
 _HEADING_LIKE_KINDS: Final = kinds_where("heads") | kinds_where("prefaces")
-_SILENT: Final = kinds_where("silent")
+_SILENT_KINDS: Final = kinds_where("silent")
 _PLAIN: Final = kinds_where("plain")
 # How a paragraph begins that may show images alone, and one that does.
 _IMAGE_BEGINNINGS: Final = ("![", "[![")
@@ -114,11 +113,7 @@ class Leaves:
         return self._depths[slot] if begins else _INSIDE
 
     def says(self, text: str, pos: Sequence[int]) -> bytearray:
-        """What each span between neighbours in ``pos`` says.
-
-        0 for headings, ``TEXT`` for what says something alone, 2 and 3 for what does not: front
-        matter, and text of a section, so that odd numbers are text.
-        """
+        """What each span between neighbours in ``pos`` says, by the flags ``TEXT`` and ``SILENT``."""
         found = bytearray()
         begins, ends, says = self.starts, self._ends, self._says
         slots = map(bisect_left, repeat(begins), pos)
@@ -137,15 +132,11 @@ class Leaves:
 
 
 def _says(text: str, leaf: Block) -> int:
-    """What a leaf says: closing tags, comments, rules, definitions and images say nothing alone."""
+    """The flags of a leaf; a paragraph of images alone says nothing either."""
     kind = leaf.kind
-    if kind in _HEADING_LIKE_KINDS:
-        return _SILENT_PREFACE if kind in _SILENT else 0
-    if kind in _SILENT:
-        return _SILENT_TEXT
-    shows_images = (
+    silent = kind in _SILENT_KINDS or (
         kind in _PLAIN
         and text.startswith(_IMAGE_BEGINNINGS, leaf.start)
-        and _IMAGES.fullmatch(text, leaf.start, leaf.end)
+        and _IMAGES.fullmatch(text, leaf.start, leaf.end) is not None
     )
-    return _SILENT_TEXT if shows_images else TEXT
+    return TEXT * (kind not in _HEADING_LIKE_KINDS) | SILENT * silent

@@ -121,9 +121,9 @@ class _Packer:
         says = self.says[i:j]
         if least != 0 and TEXT not in says and any(says):
             return True
-        crumb = self.tenth
-        if self.layout.context(i) > crumb:
-            crumb = max(crumb, self.layout.context(i) - self.layout.frame(i))
+        crumb, context = self.tenth, self.layout.context(i)
+        if context > crumb:  # its frame, a part of it, takes longer to find
+            crumb = max(crumb, context - self.layout.frame(i))
         return self.layout.within(i, j, (crumb if least is None else min(crumb, least)) - 1)
 
     def crumb_fits(self, i: int, h: int, j: int) -> bool:

@@ -36,8 +36,8 @@ def previous_places(document: Document, previous: Sequence[Chunk]) -> Places:
     # By number where the next that was found so begins.
     limits = [*accumulate((found.get(number, len(text)) for number in numbers[::-1]), min)][::-1]
     # What begins like others stands where what is before it does, or else what is after it.
-    end = content_end(text, 0, len(text)) if trim else len(text)
-    for order, shift in ((numbers, 0), (numbers[::-1], end - previous[-1].end_index)):
+    last = content_end(text, 0, len(text)) if trim else len(text)
+    for order, shift in ((numbers, 0), (numbers[::-1], last - previous[-1].end_index)):
         for number in order:
             place = found.get(number, starts[number] + shift)
             if number in found or (
@@ -58,7 +58,8 @@ def previous_places(document: Document, previous: Sequence[Chunk]) -> Places:
 def _moved(text: str, leaf_starts: Sequence[int], texts: Sequence[str]) -> dict[int, int]:
     """By number where those of the ``texts`` stand that begin like no other, as a block begins.
 
-    Shorter ones than what they are looked for by are not found. Of those that changed places it is the most that are still in order.
+    None of fewer than ``_HEAD`` characters is, except at the end. Of those that changed places it
+    is the most that are still in order.
     """
     heads: dict[str, int] = {}
     for number, head in enumerate(each[:_HEAD] for each in texts):
