@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from chunkast.api import chunk, chunk_file, count_tokens
-    from chunkast.boundaries import best_cut, merge_break_points
     from chunkast.chunker import Chunker
     from chunkast.config import ChunkConfig
+    from chunkast.core.analysis.points import merge_break_points
+    from chunkast.core.analysis.search import best_cut
     from chunkast.errors import (
         ChunkastError,
         ChunkastWarning,
@@ -86,7 +87,8 @@ __version__ = "0.1.0"
 
 _HOME: Final = {
     "chunkast.api": ("chunk", "chunk_file", "count_tokens"),
-    "chunkast.boundaries": ("best_cut", "merge_break_points"),
+    "chunkast.core.analysis.points": ("merge_break_points",),
+    "chunkast.core.analysis.search": ("best_cut",),
     "chunkast.chunker": ("Chunker",),
     "chunkast.config": ("ChunkConfig",),
     "chunkast.errors": (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike
 
-from chunkast.arguments import checked_text
 from chunkast.chunker import Chunker
 from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.sources.arguments import checked_text
 from chunkast.tokens import resolve_counter
 
 __all__ = ("chunk", "chunk_file", "count_tokens")

@@ -8,24 +8,24 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from chunkast.analysis import analyze
-from chunkast.arguments import (
+from chunkast.config import ChunkConfig
+from chunkast.core.analysis import analyze
+from chunkast.errors import ConfigError
+from chunkast.identity import Parts
+from chunkast.model import Analysis, Chunk
+from chunkast.options import ChunkOptions, Unpack
+from chunkast.sources.arguments import (
     checked_items,
     checked_name,
     checked_pairs,
     checked_text,
     source_of_path,
 )
-from chunkast.collector import paused
-from chunkast.config import ChunkConfig
-from chunkast.documents import chunk_document, iter_document
-from chunkast.errors import ConfigError
-from chunkast.identity import Parts
-from chunkast.model import Analysis, Chunk
-from chunkast.options import ChunkOptions, Unpack
-from chunkast.parallel import OnError, chunk_texts
-from chunkast.reprs import changed_fields
+from chunkast.sources.collector import paused
+from chunkast.sources.documents import chunk_document, iter_document
+from chunkast.sources.parallel import OnError, chunk_texts
 from chunkast.text.files import read_text
+from chunkast.text.reprs import changed_fields
 from chunkast.tokens import resolve_counter
 
 __all__ = ("Chunker",)

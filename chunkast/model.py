@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from chunkast.reprs import analysis_html, chunk_html, chunk_line, counts_line
 from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
+from chunkast.text.reprs import analysis_html, chunk_html, chunk_line, counts_line
 
 __all__ = (
     "Analysis",

@@ -13,8 +13,8 @@ import tiktoken
 from tokenizers import Tokenizer
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
-from chunkast.engine.cells import cell_content, cell_spans
-from chunkast.engine.html_tables import html_tables
+from chunkast.core.cells import cell_content, cell_spans
+from chunkast.core.html_tables import html_tables
 from chunkast.markdown import CONSTRUCTS
 from chunkast.markdown.dialects import item_marks
 from chunkast.markdown.inline import MAX_NESTED

@@ -25,8 +25,8 @@ from chunkast import (
     ProtectedRegion,
     count_tokens,
 )
-from chunkast.analysis import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.core.analysis import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import dialects, parser
 from chunkast.markdown.fast.blocks import FastBlocks

@@ -18,7 +18,7 @@ import chunkast
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ConfigError, SourceError, count_tokens
 from chunkast.cli.inputs import InputFile, read
 from chunkast.index import Store
-from chunkast.notebook import chunk_notebook, read_notebook
+from chunkast.sources.notebook import chunk_notebook, read_notebook
 from tests.strategies import markdown
 from tests.test_documents import CELLS, notebook
 

@@ -1147,7 +1147,7 @@ runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
     "module",
     [
         *("chunkast.cli", "chunkast.cli.main", "argparse", "chunkast.config"),
-        *("chunkast.chunker", "tiktoken", "markdown_it", "regex", "chunkast.writers.json"),
+        *("chunkast.chunker", "tiktoken", "markdown_it", "regex", "chunkast.output.json"),
     ],
 )
 def test_an_interrupt_while_modules_are_imported_is_quiet(

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chunkast import Chunker
-from chunkast.engine.divide import Frame
-from chunkast.engine.embed import Context
+from chunkast.core.divide import Frame
+from chunkast.core.embed import Context
 from chunkast.model import Heading
 from tests.units import config, tokens
 

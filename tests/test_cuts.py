@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chunkast import Block, ChunkConfig, Chunker, count_tokens
-from chunkast.engine.cells import cell_content, cell_spans
+from chunkast.core.cells import cell_content, cell_spans
 from chunkast.markdown import parse_blocks
 from tests.checks import check_promises
 

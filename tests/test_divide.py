@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import BreakPoint, Chunker, ProtectedRegion
-from chunkast.engine.cells import cell_content, cell_spans
-from chunkast.engine.divide import Divider, Frame
-from chunkast.engine.document import Document
-from chunkast.engine.leaves import Leaves
-from chunkast.engine.opaque import kept_span
-from chunkast.engine.protected import protected_spans
-from chunkast.engine.refine import Refined, _oversize_candidates, refine
+from chunkast.core.cells import cell_content, cell_spans
+from chunkast.core.divide import Divider, Frame
+from chunkast.core.document import Document
+from chunkast.core.leaves import Leaves
+from chunkast.core.opaque import kept_span
+from chunkast.core.protected import protected_spans
+from chunkast.core.refine import Refined, _oversize_candidates, refine
 from chunkast.text.opaque import OpaqueRun
 from chunkast.text.spans import SpanSet
 from chunkast.tokens import Counter

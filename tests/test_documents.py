@@ -23,9 +23,9 @@ from chunkast import (
 from chunkast.cli.main import main
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.index import Store
-from chunkast.notebook import chunk_notebook, read_notebook
+from chunkast.output.formats import json_bytes
+from chunkast.sources.notebook import chunk_notebook, read_notebook
 from chunkast.text import front_matter
-from chunkast.writers import json_bytes
 from tests.checks import check_promises
 from tests.strategies import documents, markdown, nasty_text
 

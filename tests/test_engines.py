@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
-from chunkast.columns import arrow_schema
+from chunkast.output.columns import arrow_schema
+from chunkast.output.formats import write_parquet
 from chunkast.toolcalls import Tool
-from chunkast.writers import write_parquet
 from tests.frameworks import DOCUMENTS, run_example
 from tests.test_cli import environment
 
 pa = pytest.importorskip("pyarrow", reason="needs chunkast[arrow]")
 
-from chunkast.adapters.arrow import (  # noqa: E402 - it needs pyarrow
+from chunkast.output.arrow import (  # noqa: E402 - it needs pyarrow
     CHUNK_SCHEMA,
     chunk_record_batches,
     chunk_table,
@@ -208,7 +208,7 @@ class TestArrow:
             "opened = []\n"
             "sys.addaudithook(lambda event, args: opened.append(str(args[0]))"
             " if event == 'open' else None)\n"
-            "from chunkast.adapters.arrow import chunk_table\n"
+            "from chunkast.output.arrow import chunk_table\n"
             "for number in range(3):\n"
             "    chunk_table(pa.table({'source': [str(number)], 'text': ['# A']}))\n"
             "print(sum('9b5ad71b2ce5302211f9c61530b329a4922fc6a4' in name for name in opened))\n"
@@ -230,7 +230,7 @@ class TestArrow:
 )
 class TestSpark:
     def test_the_chunks_of_the_library(self, spark: Any, expected: list[Chunk]) -> None:
-        from chunkast.adapters.arrow import SPARK_SCHEMA
+        from chunkast.output.arrow import SPARK_SCHEMA
 
         documents = spark.createDataFrame(table(MANY)).repartition(5)
         chunks = documents.mapInArrow(partial(chunk_record_batches, config=CONFIG), SPARK_SCHEMA)
@@ -242,7 +242,7 @@ class TestSpark:
         assert read(found) == sorted(expected, key=lambda chunk: (chunk.source, chunk.index))
 
     def test_a_bad_row_does_not_fail_the_job(self, spark: Any) -> None:
-        from chunkast.adapters.arrow import SPARK_SCHEMA
+        from chunkast.output.arrow import SPARK_SCHEMA
 
         rows = spark.sql(
             "SELECT * FROM VALUES ('null', CAST(NULL AS STRING), 1), ('good', '# A', 2), "

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import pytest
 
-from chunkast.pytest_plugin import ChunkSnapshot
-from chunkast.snapshot import open_lock
+from chunkast.testing.lock import open_lock
+from chunkast.testing.plugin import ChunkSnapshot
 
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = ROOT / "fixtures" / "documents"

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, count_tokens
-from chunkast.engine.html_tables import html_tables, tags_around
+from chunkast.core.html_tables import html_tables, tags_around
 from chunkast.text.html import VOID_ELEMENTS, tags_in
 from tests.checks import check_promises
 from tests.strategies import html_table

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunker
-from chunkast.engine.leaves import TEXT, Leaves
+from chunkast.core.leaves import TEXT, Leaves
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunker, ProtectedRegion
-from chunkast.engine.divide import Divider
-from chunkast.engine.document import Document
-from chunkast.engine.layout import Layout
-from chunkast.engine.leaves import Leaves
-from chunkast.engine.overlap import Overlap, sentences_of
-from chunkast.engine.piece import Piece
-from chunkast.engine.refine import refine
-from chunkast.engine.sections import sections_of
+from chunkast.core.divide import Divider
+from chunkast.core.document import Document
+from chunkast.core.layout import Layout
+from chunkast.core.leaves import Leaves
+from chunkast.core.overlap import Overlap, sentences_of
+from chunkast.core.piece import Piece
+from chunkast.core.refine import refine
+from chunkast.core.sections import sections_of
 from chunkast.model import Heading
 from chunkast.tokens import Counter
 from tests.units import W_ESTIMATED, Unit, W, config, nothing, row, tokens

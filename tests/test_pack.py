@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import BreakPoint, Chunk, ChunkConfig, best_cut
-from chunkast.boundaries import cut_value
+from chunkast.core.analysis.search import cut_value
 from chunkast.scores import SCORES
 from tests.checks import check_promises
 

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import BreakPoint, ProtectedRegion, best_cut
-from chunkast.boundaries import cut_value
-from chunkast.engine.joining import Joins, joined
-from chunkast.engine.layout import TRIMMED, Layout
-from chunkast.engine.overlap import Overlap
-from chunkast.engine.packer import pack
-from chunkast.engine.piece import Piece
-from chunkast.engine.replaced import Replaced
-from chunkast.engine.sections import sections_of
+from chunkast.core.analysis.search import cut_value
+from chunkast.core.joining import Joins, joined
+from chunkast.core.layout import TRIMMED, Layout
+from chunkast.core.overlap import Overlap
+from chunkast.core.packer import pack
+from chunkast.core.piece import Piece
+from chunkast.core.replaced import Replaced
+from chunkast.core.sections import sections_of
 from chunkast.model import Heading, Replacement
 from chunkast.tokens import Counter
 from tests.units import W_ALONE, W_ESTIMATED, Unit, W, row, tokens

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunk, Chunker, chunk
-from chunkast.engine.document import Document
-from chunkast.engine.leaves import Leaves
-from chunkast.engine.previous import previous_edges, previous_pieces, previous_places
+from chunkast.core.document import Document
+from chunkast.core.leaves import Leaves
+from chunkast.core.previous import previous_edges, previous_pieces, previous_places
 from tests.units import row
 
 ANY_CHUNK = chunk("Text.")[0]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from chunkast import Chunker
-from chunkast.snapshot import assertions
-from chunkast.snapshot.assertions import (
+from chunkast.testing import assertions
+from chunkast.testing.assertions import (
     assert_budget,
     assert_cites,
     assert_in_one_chunk,
@@ -111,7 +111,9 @@ def test_nothing_is_imported_until_it_is_used(tmp_path: Path) -> None:
         check=True,
         timeout=600,
     )
-    assert done.stdout.split("\n")[0].removesuffix(".") == "chunkast chunkast.pytest_plugin"
+    assert done.stdout.split("\n")[0].removesuffix(".") == (
+        "chunkast chunkast.testing chunkast.testing.plugin"
+    )
 
 
 # The fixture

@@ -36,7 +36,7 @@ from chunkast import (
     plan_writes,
     validate_quote,
 )
-from chunkast.boundaries import cut_value
+from chunkast.core.analysis.search import cut_value
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.scores import SCORES
 

@@ -25,13 +25,13 @@ from chunkast import (
     count_tokens,
     plan_writes,
 )
-from chunkast.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.core.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.index import Store
+from chunkast.output.formats import WRITERS
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.spans import SpanSet
-from chunkast.writers import WRITERS
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
 from tests.test_analysis import after

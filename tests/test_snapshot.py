@@ -20,26 +20,23 @@ from hypothesis import strategies as st
 from chunkast import Chunker, ConfigError, chunk_id
 from chunkast.heuristics import Draft, Heuristic, Patch
 from chunkast.model import Analysis
-from chunkast.notebook import read_notebook
-from chunkast.snapshot import (
+from chunkast.sources.notebook import read_notebook
+from chunkast.testing.compare import COMPARED, KINDS, Change, Diff, compare
+from chunkast.testing.forms import REPORTS
+from chunkast.testing.lock import LockError, open_lock, write_lock
+from chunkast.testing.page import render_page
+from chunkast.testing.records import (
     ChunkRecord,
-    Diff,
+    CutRecord,
     DocumentRecord,
     Header,
-    LockError,
     ObjectError,
-    compare,
+    Place,
     config_of,
     header_of,
-    open_lock,
     record_document,
-    write_lock,
 )
-from chunkast.snapshot.compare import COMPARED, KINDS, Change
-from chunkast.snapshot.forms import REPORTS
-from chunkast.snapshot.page import render_page
-from chunkast.snapshot.records import CutRecord, Place
-from chunkast.snapshot.report import Report, Rules
+from chunkast.testing.report import Report, Rules
 from chunkast.toolcalls import Tool
 from tests.strategies import documents
 

@@ -19,9 +19,10 @@ from chunkast.cli.check import _ALLOWED
 from chunkast.cli.main import main
 from chunkast.cli.records import _FORMATS
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.snapshot import header_of, record_document, write_lock
-from chunkast.snapshot.forms import REPORTS
-from chunkast.snapshot.report import ALLOWED
+from chunkast.testing.forms import REPORTS
+from chunkast.testing.lock import write_lock
+from chunkast.testing.records import header_of, record_document
+from chunkast.testing.report import ALLOWED
 from tests.test_cli import environment, errors, posix, run, run_process, write
 
 if os.name == "posix":

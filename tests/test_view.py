@@ -26,12 +26,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from chunkast import Analysis, BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError
-from chunkast.analysis import DocumentDraft
 from chunkast.cli.main import main
+from chunkast.core.analysis import DocumentDraft
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.view import View, find_cuts, render_html, render_terminal, view_of
-from chunkast.view.report import report_data
-from chunkast.view.visible import replacements, visible
+from chunkast.output.view.budgets import View, view_of
+from chunkast.output.view.cuts import find_cuts
+from chunkast.output.view.report import render_html, report_data
+from chunkast.output.view.terminal import render_terminal
+from chunkast.output.view.visible import replacements, visible
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 

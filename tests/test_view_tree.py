@@ -13,7 +13,7 @@ from hypothesis import given
 
 from chunkast import Analysis, Chunker, count_tokens
 from chunkast.cli.main import main
-from chunkast.view import render_tree
+from chunkast.output.view.tree import render_tree
 from tests.strategies import markdown
 
 TEXT = """\

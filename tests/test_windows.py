@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from chunkast import ChunkConfig, Chunker, ConfigError
 from chunkast.cli.main import main
-from chunkast.view import view_of
+from chunkast.output.view.budgets import view_of
 from tests.checks import check_promises
 from tests.hf import own_count, train
 

@@ -23,8 +23,8 @@ import tiktoken
 
 from chunkast import ChunkastError, Chunker, ConfigError
 from chunkast.heuristics import Heuristic
+from chunkast.sources.workers import Answer, attempt, started
 from chunkast.toolcalls import Tool
-from chunkast.workers import Answer, attempt, started
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")

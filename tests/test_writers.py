@@ -11,7 +11,7 @@ import pytest
 
 from chunkast import Chunk, Chunker, ConfigError
 from chunkast.index import Store
-from chunkast.writers import WRITERS, format_of
+from chunkast.output.formats import WRITERS, format_of
 from tests.test_cli import GUIDE, errors, run, write
 
 CHUNKER = Chunker(max_tokens=30)

@@ -12,8 +12,8 @@ from typing import Any
 from unittest.mock import patch
 
 from chunkast import BreakPoint, ChunkConfig
-from chunkast.engine.layout import Layout
-from chunkast.engine.replaced import Replaced
+from chunkast.core.layout import Layout
+from chunkast.core.replaced import Replaced
 from chunkast.model import Replacement
 from chunkast.scores import SCORES
 from chunkast.tokens import Counter, index_of, resolve_counter

@@ -10,11 +10,11 @@ from typing import Any, Final
 from chunkast.adapters.common import embedded_parts, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
-from chunkast.documents import chunk_document
 from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.identity import Parts
 from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.sources.documents import chunk_document
 from chunkast.text.hashes import content_hash
 
 try:

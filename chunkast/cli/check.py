@@ -26,7 +26,8 @@ from chunkast.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
     from chunkast.config import ChunkConfig
-    from chunkast.snapshot import Diff, DocumentRecord, Header
+    from chunkast.testing.compare import Diff
+    from chunkast.testing.records import DocumentRecord, Header
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -86,7 +87,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Compare, report, and write the lock again if that is wanted."""
-    from chunkast.snapshot.report import Report, Rules
+    from chunkast.testing.report import Report, Rules
 
     if options.update and os.environ.get("CI"):
         raise UsageError("--update is refused where CI is set: a lock is read by a person")
@@ -118,8 +119,9 @@ class _Tally(Tally):
 def _compared(options: Namespace, tally: _Tally) -> tuple[Diff, Selection]:
     """What differs from the lock; with --update the lock is written again meanwhile."""
     from chunkast.chunker import Chunker
-    from chunkast.snapshot import compare, header_of, open_lock
-    from chunkast.snapshot.lock import END, encode_header
+    from chunkast.testing.compare import compare
+    from chunkast.testing.lock import END, encode_header, open_lock
+    from chunkast.testing.records import header_of
 
     # The lock is closed before it is replaced.
     with (
@@ -153,7 +155,7 @@ def _nowhere(_data: bytes) -> int:
 def _written(
     documents: Iterable[DocumentRecord], write: Callable[[bytes], int]
 ) -> Iterator[DocumentRecord]:
-    from chunkast.snapshot.lock import encode_document
+    from chunkast.testing.lock import encode_document
 
     for document in documents:
         if write is not _nowhere:
@@ -163,7 +165,7 @@ def _written(
 
 def _config(options: Namespace, header: Header) -> ChunkConfig:
     """The lock's configuration, with the options that are given in place of its own."""
-    from chunkast.snapshot import ObjectError, config_of
+    from chunkast.testing.records import ObjectError, config_of
 
     given = config_values(options)
     try:

@@ -17,7 +17,7 @@ from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Document, Parts, Tally, cut_off, results
 from chunkast.model import Chunk
-from chunkast.writers import WRITERS, format_of
+from chunkast.output.formats import WRITERS, format_of
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -113,7 +113,7 @@ def run(options: Namespace) -> int:
 
 
 def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
-    from chunkast.documents import chunk_document
+    from chunkast.sources.documents import chunk_document
 
     source, given = document
     return chunk_document(chunker, given, source, parts)

@@ -24,7 +24,8 @@ from chunkast.config import ChunkConfig
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.snapshot import Diff, DocumentRecord
+    from chunkast.testing.compare import Diff
+    from chunkast.testing.records import DocumentRecord
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -53,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Compare and report; 1 if some of the input failed."""
-    from chunkast.snapshot.report import Report
+    from chunkast.testing.report import Report
 
     given = config_values(options)
     if not options.vs:
@@ -78,8 +79,8 @@ def run(options: Namespace) -> int:
 
 
 def _of_files(one: str, two: str) -> Diff:
-    from chunkast.snapshot import compare
-    from chunkast.snapshot.load import open_side
+    from chunkast.testing.compare import compare
+    from chunkast.testing.load import open_side
 
     with ExitStack() as stack:
         return compare(*(stack.enter_context(open_side(path)) for path in (one, two)))
@@ -89,7 +90,8 @@ def _of_configurations(
     options: Namespace, selection: Selection, one: ChunkConfig, two: ChunkConfig, tally: Tally
 ) -> Diff:
     from chunkast.chunker import Chunker
-    from chunkast.snapshot import compare, header_of
+    from chunkast.testing.compare import compare
+    from chunkast.testing.records import header_of
 
     chunkers = Chunker(one), Chunker(two)
     task = partial(_both, two)

@@ -49,7 +49,7 @@ from chunkast.cli.messages import UsageError
 from chunkast.cli.names import Root
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.errors import SourceError, describe
-from chunkast.notebook import Notebook, is_notebook, read_notebook
+from chunkast.sources.notebook import Notebook, is_notebook, read_notebook
 from chunkast.text.files import decode, read_bytes, undecodable
 
 __all__ = (

@@ -18,8 +18,8 @@ from chunkast.errors import SourceError
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.snapshot import DocumentRecord
-    from chunkast.snapshot.report import Report
+    from chunkast.testing.records import DocumentRecord
+    from chunkast.testing.report import Report
 
 __all__ = (
     "STDIN_SOURCE",
@@ -64,7 +64,7 @@ def source_of(file: InputFile) -> str:
 
 def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
     """The record of a document."""
-    from chunkast.snapshot import record_document
+    from chunkast.testing.records import record_document
 
     source, document = given
     return record_document(chunker, STDIN_SOURCE if source is None else source, document)
@@ -73,7 +73,7 @@ def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
 @contextmanager
 def lock_errors() -> Iterator[None]:
     """Say that a lock cannot be used as wrong usage is said."""
-    from chunkast.snapshot import LockError
+    from chunkast.testing.lock import LockError
 
     try:
         yield
@@ -83,7 +83,7 @@ def lock_errors() -> Iterator[None]:
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
     """Print a report on stdout, in colour on a terminal, and write its page if it is wanted."""
-    from chunkast.snapshot.forms import REPORTS
+    from chunkast.testing.forms import REPORTS
 
     report = replace(report, most=None if options.show_all else _MOST_SHOWN)
     page = REPORTS[options.format](report)
@@ -92,7 +92,7 @@ def print_report(options: Namespace, report: Report, selection: Selection | None
     with open_output(None) as output:
         output.stream.write(page.encode("utf-8", "backslashreplace"))
     if options.html is not None:
-        from chunkast.snapshot.page import render_page
+        from chunkast.testing.page import render_page
 
         files = {} if selection is None else {source_of(file): file for file in selection.files}
         html = render_page(report, lambda source: _text(files.get(source)))
@@ -116,7 +116,7 @@ def _coloured(report: Report) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    from chunkast.snapshot.report import lines_of
+    from chunkast.testing.report import lines_of
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:

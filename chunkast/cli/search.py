@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from chunkast.cli.messages import say
 from chunkast.cli.options import add_database, add_report_format, whole_number
 from chunkast.cli.output import open_output
+from chunkast.output.text import page
 from chunkast.text.pages import pages_note
-from chunkast.writers.text import page
 
 if TYPE_CHECKING:
     from chunkast.index import Hit

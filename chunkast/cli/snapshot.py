@@ -42,8 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the lock of what the arguments select; 1 if some of it failed."""
     from chunkast.chunker import Chunker
-    from chunkast.snapshot import header_of
-    from chunkast.snapshot.lock import END, encode_header
+    from chunkast.testing.lock import END, encode_header
+    from chunkast.testing.records import header_of
 
     started = perf_counter()
     chunker = Chunker(config_of(options))
@@ -71,7 +71,7 @@ def run(options: Namespace) -> int:
 
 def _section(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
     """How many chunks a document has, and its section."""
-    from chunkast.snapshot.lock import encode_document
+    from chunkast.testing.lock import encode_document
 
     document = record(chunker, given, parts)
     return len(document.chunks), encode_document(document)

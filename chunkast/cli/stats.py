@@ -23,7 +23,7 @@ from chunkast.cli.options import add_config, add_report_format, add_selection, c
 from chunkast.cli.output import open_output
 from chunkast.cli.work import Document, Parts, Tally, cut_off, results
 from chunkast.model import Analysis
-from chunkast.notebook import analyze_cells
+from chunkast.sources.notebook import analyze_cells
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -109,7 +109,7 @@ def _measure(chunker: Chunker, given: Document, _parts: Parts) -> _Measures:
 
 
 def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> _Measures:
-    from chunkast.view import find_cuts
+    from chunkast.output.view.cuts import find_cuts
 
     chunks = chunker.chunk(analysis)
     cuts = find_cuts(analysis, chunks)

@@ -11,7 +11,7 @@ from chunkast.cli.messages import UsageError, say_note
 from chunkast.cli.output import stdout
 from chunkast.cli.tools import TOOLS_HELP, load_tools
 from chunkast.errors import ConfigError, SourceError
-from chunkast.writers import json_bytes
+from chunkast.output.formats import json_bytes
 
 if TYPE_CHECKING:
     from chunkast.toolcalls import Part

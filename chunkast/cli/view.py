@@ -16,11 +16,11 @@ from chunkast.cli.names import Root
 from chunkast.cli.options import add_config, config_of, whole_number
 from chunkast.cli.output import open_output
 from chunkast.errors import ChunkastError, SourceError, describe
-from chunkast.workers import attempt
+from chunkast.sources.workers import attempt
 
 if TYPE_CHECKING:
     from chunkast.config import ChunkConfig
-    from chunkast.view import View
+    from chunkast.output.view.budgets import View
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -84,7 +84,8 @@ def run(options: Namespace) -> int:
     if options.tree:
         _print_tree(options.file, name, config)
         return 0
-    from chunkast.view import render_html, view_of
+    from chunkast.output.view.budgets import view_of
+    from chunkast.output.view.report import render_html
 
     def shown() -> View:
         return view_of("".join(read_pieces(options.file)), config, options.budgets, name)
@@ -153,7 +154,7 @@ def _open(path: str) -> bool:
 def _print(view: View) -> None:
     from rich.console import Console
 
-    from chunkast.view import render_terminal
+    from chunkast.output.view.terminal import render_terminal
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     with open_output(None) as output:
@@ -163,7 +164,7 @@ def _print(view: View) -> None:
 
 def _print_tree(path: str, name: str, config: ChunkConfig) -> None:
     from chunkast.chunker import Chunker
-    from chunkast.view import render_tree
+    from chunkast.output.view.tree import render_tree
 
     chunker = Chunker(config)
     analysis = _of_document(path, lambda: chunker.analyze("".join(read_pieces(path)), name or None))

@@ -19,12 +19,12 @@ from chunkast.cli.inputs import InputFile, Selection, read_document
 from chunkast.cli.messages import say_error, say_note
 from chunkast.errors import SourceError, describe
 from chunkast.identity import Parts
-from chunkast.parallel import answers, progress_bar
-from chunkast.workers import Answer
+from chunkast.sources.parallel import answers, progress_bar
+from chunkast.sources.workers import Answer
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.notebook import Notebook
+    from chunkast.sources.notebook import Notebook
 
 __all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results")
 

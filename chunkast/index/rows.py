@@ -12,7 +12,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from chunkast.model import Chunk
-from chunkast.notebook import cell_source
+from chunkast.sources.notebook import cell_source
 from chunkast.text.hashes import content_hash
 from chunkast.text.source_map import without_surrogates
 

@@ -25,7 +25,7 @@ from chunkast.index.schema import connect, discard, lock
 from chunkast.index.search import Hit, ranked, within_budget
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
-from chunkast.notebook import Notebook
+from chunkast.sources.notebook import Notebook
 from chunkast.text.source_map import without_surrogates
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Store:
     ) -> IndexReport:
         """Make the index contain exactly these ``(source, text)`` documents.
 
-        A notebook (:func:`chunkast.notebook.read_notebook`) may be used instead of a text.
+        A notebook (:func:`chunkast.sources.notebook.read_notebook`) may be used instead of a text.
 
         Documents that are stored with the same text and configuration are not chunked again.
         With ``keep_cuts`` those that have changed are cut where they were, as far as possible

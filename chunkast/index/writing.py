@@ -24,7 +24,7 @@ from chunkast.index.rows import COLUMNS, checksum, values_of
 from chunkast.index.schema import WORDS_TABLE
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
-from chunkast.notebook import Notebook
+from chunkast.sources.notebook import Notebook
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def index_document(
     chunker: Chunker, source: str, document: str | Notebook, previous: Sequence[Chunk] = ()
 ) -> IndexedDocument:
     """Chunk a document for an index: a text, or a notebook; ``previous`` is as in ``Chunker.chunk``."""
-    from chunkast.documents import chunk_document
+    from chunkast.sources.documents import chunk_document
 
     chunks = tuple(chunk_document(chunker, document, source, previous=previous))
     own = own_token_counts(chunks, chunker.counter.count)

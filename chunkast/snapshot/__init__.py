@@ -1,8 +1,8 @@
-"""Chunks under test: recorded in a lock, compared with what they are now, reported."""
+"""Public import path for snapshots; the code is in ``chunkast.testing``."""
 
-from chunkast.snapshot.compare import KINDS, Change, Diff, DocumentDiff, compare
-from chunkast.snapshot.lock import LockError, open_lock, write_lock
-from chunkast.snapshot.records import (
+from chunkast.testing.compare import KINDS, Change, Diff, DocumentDiff, compare
+from chunkast.testing.lock import LockError, open_lock, write_lock
+from chunkast.testing.records import (
     ChunkRecord,
     DocumentRecord,
     Header,

@@ -25,7 +25,7 @@ from time import process_time
 from typing import Final
 
 from chunkast import Chunker, count_tokens
-from chunkast.notebook import chunk_notebook
+from chunkast.sources.notebook import chunk_notebook
 from tests.hostile import CASES, CODE, EVERY_LANGUAGE, EXTENDED, NOTEBOOKS, VARIANTS, Build
 
 MEGABYTE: Final = 1_000_000

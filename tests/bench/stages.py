@@ -30,12 +30,12 @@ KEY = "stages"
 OTHER = "other"
 # Stage, module, and the name that is called there.
 SEAMS = (
-    ("parse", "chunkast.analysis.markdown", "parse_document"),
-    ("find boundaries", "chunkast.documents", "analyze"),
-    ("tokenize", "chunkast.engine.document", "index_of"),
-    ("divide", "chunkast.engine.run", "refine"),
-    ("pack", "chunkast.engine.run", "pack"),
-    ("emit", "chunkast.engine.run", "assemble"),
+    ("parse", "chunkast.core.analysis.markdown", "parse_document"),
+    ("find boundaries", "chunkast.sources.documents", "analyze"),
+    ("tokenize", "chunkast.core.document", "index_of"),
+    ("divide", "chunkast.core.run", "refine"),
+    ("pack", "chunkast.core.run", "pack"),
+    ("emit", "chunkast.core.run", "assemble"),
 )
 
 

@@ -1,0 +1,115 @@
+"""The analysis of a source file: its definitions are sections, its statements blocks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from chunkast.code import Item, Outliner, language_named, versions
+from chunkast.config import ChunkConfig
+from chunkast.core.analysis.syntax import scored
+from chunkast.model import Analysis, Block, Heading, ProtectedRegion
+from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
+
+__all__ = ("analyze_code",)
+
+_LOG = logging.getLogger(__name__)
+_SECTIONS = frozenset({"class", "function", "type"})
+# The sections of a file are below its title, which it does not have.
+_FIRST_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An item, the characters from it to the next one, and the end of all that is inside it."""
+
+    item: Item
+    start: int
+    next: int
+    end: int
+
+    @property
+    def has_inner(self) -> bool:
+        return self.next < self.end
+
+    @property
+    def is_section(self) -> bool:
+        return self.has_inner and self.item.kind in _SECTIONS and self.item.named is not None
+
+
+def analyze_code(text: str, language: str, config: ChunkConfig) -> Analysis:
+    """Find the definitions and statements of a source file. Never raises.
+
+    If the language is unknown or its grammar is not installed, the result is one block without
+    points, which is divided at blank lines and indentation.
+    """
+    known = language_named(language)
+    positions = line_starts(text)
+    lines = [text[start:end].rstrip("\r\n") for start, end in pairwise(positions)]
+    items: list[Item] = []
+    if known is not None and versions():
+        first = [line.removeprefix("\ufeff") for line in lines[:1]]
+        items = Outliner().items([*first, *lines[1:]], known)
+    else:
+        _LOG.info("no grammar for %r: cut at blank lines and indentation", language)
+    points = [found.point for found in scored(items, lines, positions, config.score_table)]
+    parts = list(_parts(text, items, positions))
+    return Analysis(
+        text=text,
+        blocks=Block("document", 0, len(text), tuple(_blocks(text, parts))),
+        break_points=tuple(point for point in points if point.pos),
+        regions=tuple(_regions(parts)),
+        headings=tuple(_headings(lines, parts)),
+    )
+
+
+def _parts(text: str, items: Sequence[Item], positions: Sequence[int]) -> Iterator[_Part]:
+    starts = [positions[item.line] for item in items]
+    nexts = [*starts[1:], len(text)]
+    ends = [len(text)] * len(items)
+    around: list[int] = []
+    for number, item in enumerate(items):
+        while around and items[around[-1]].depth >= item.depth:
+            ends[around.pop()] = starts[number]
+        around.append(number)
+    yield from map(_Part, items, starts, nexts, ends)
+
+
+def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
+    """Leaves that tile the text, one from each point to the next."""
+    begun = parts[0].start if parts else len(text)
+    if begun:
+        yield Block("blank" if is_blank(text[:begun]) else "code", 0, begun)
+    for part in parts:
+        yield Block("signature" if part.is_section else "code", part.start, part.next)
+
+
+def _regions(parts: Sequence[_Part]) -> Iterator[ProtectedRegion]:
+    """What has others inside stays whole while it fits."""
+    for part in parts:
+        if part.has_inner:
+            yield ProtectedRegion(part.start, part.end, "code")
+
+
+def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]:
+    """A heading for every definition, and one without a title for the code after it."""
+    around: list[_Part] = []
+    path: tuple[str, ...] = ()
+    for part in parts:
+        ended = False
+        while around and around[-1].item.depth >= part.item.depth:
+            around.pop()
+            path = path[:-1]
+            ended = True
+        level = _FIRST_LEVEL + len(around)
+        if part.is_section and part.item.named is not None:
+            line, start, end = part.item.named
+            title = " ".join(lines[line][start:end].split())
+            around.append(part)
+            path = (*path, title)
+            yield Heading(part.start, part.next, level, title, path)
+        elif ended:
+            yield Heading(part.start, part.next, level, "", path)

@@ -1,0 +1,318 @@
+"""The pages of documents that were converted: where they begin, and what goes on over them.
+
+Before the parse the marks of pages are masked by blanks, so that a list goes on over them. After
+it each becomes a leaf that stays with what it belongs to, lines that come again at the edges of
+pages are told from the text, and a paragraph or table that goes on over a mark is one again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from chunkast.core.analysis.context import DocumentDraft, DocumentHeuristic
+from chunkast.heuristics import Heuristic, Patch
+from chunkast.markdown import CONSTRUCTS
+from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
+from chunkast.text.pages import PageMark, page_marks, page_starts
+from chunkast.text.source_map import line_starts
+from chunkast.text.spans import SpanSet, content_end
+from chunkast.text.white_space import WHITE_SPACE, is_blank
+
+__all__ = ("MASK_PAGES", "PAGES")
+
+_CHARACTER = re.compile(r"[^\r\n]")
+_NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
+_MARKUP: Final = WHITE_SPACE + "*_"
+_NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
+_ROWS = re.compile(r"(?:[ \t]*\|[^\r\n]*(?:\r\n?|\n|\Z))+")
+# A longer line is none that comes again on every page; such a line stands on three pages, and on
+# one of six.
+_LONGEST: Final = 120
+_FEWEST: Final = 3
+_SHARE: Final = 6
+# Lines of a head or foot.
+_DEPTH: Final = 2
+# What a text ends with that goes on, beside letters and digits.
+_OPEN_ENDS: Final = ",-–—("
+_ROW_END: Final = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    """What lies between the parts of a block, and what is embedded in its place.
+
+    ``edged``: a head or foot is there.
+    """
+
+    start: int
+    end: int
+    glue: str
+    edged: bool
+
+
+def _marks(draft: DocumentDraft) -> list[PageMark]:
+    """The marks outside of fences and tool calls."""
+    if "page_markers" not in draft.context.extensions:
+        return []
+    marks = page_marks(draft.original, draft.context.config.page_markers)
+    if marks and draft.context.tool_calls:
+        calls = SpanSet((call.start_index, call.end_index) for call in draft.context.tool_calls)
+        marks = [mark for mark in marks if not calls.covers(mark.start)]
+    return marks
+
+
+def _mask(draft: DocumentDraft) -> Patch[Analysis] | None:
+    parts: list[str] = []
+    at = 0
+    for mark in _marks(draft):
+        said = draft.source[mark.start : mark.end]
+        hidden = said.replace("\f", " ") if is_blank(said) else " " * len(said)
+        parts += (draft.source[at : mark.start], hidden)
+        at = mark.end
+    return Patch(source="".join((*parts, draft.source[at:]))) if parts else None
+
+
+def _arranged(draft: DocumentDraft) -> Patch[Analysis] | None:
+    value = draft.value
+    assert value is not None, "post-parse heuristics run on a value"
+    marks = _marks(draft)
+    if not marks:
+        return None
+    text, masked = draft.original, draft.source
+    starts = [mark.start for mark in marks]
+    blocks = _placed(text, value.blocks, marks, starts)
+    children = list(blocks.children)
+    edges = _told(text, children, starts)
+    children, joints, inside = _joined(masked, children, starts)
+    value = replace(
+        value,
+        blocks=replace(blocks, children=tuple(_absorbed(children))),
+        masked=_blanked(masked, inside),
+        pages=tuple(page_starts(marks)),
+    )
+    # Where a table goes on, or a sentence that does not fit, these have no say in what a mark
+    # belongs to.
+    regions = [
+        _with_mark(mark, joint)
+        for joint in joints
+        for mark in marks[bisect_left(starts, joint.start) : bisect_left(starts, joint.end)]
+    ]
+    left_out = _left_out(draft, marks, edges, joints)
+    return Patch(value=value.plus(replacements=left_out, regions=regions))
+
+
+def _left_out(
+    draft: DocumentDraft,
+    marks: Sequence[PageMark],
+    edges: Sequence[Block],
+    joints: Sequence[_Joint],
+) -> list[Replacement]:
+    """What ``embed_text`` is to have in place of marks, and of heads and feet."""
+    config, text = draft.context.config, draft.original
+    found: list[Replacement] = []
+    if not config.running_heads_in_embed:
+        found += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
+    if not config.page_markers_in_embed:
+        # A form feed is white space.
+        found += (
+            Replacement(mark.start, _next_text(text, mark.end))
+            for mark in marks
+            if not is_blank(text[mark.start : mark.end])
+        )
+        # A sentence goes on at once, a row on a line of its own, if no head is between.
+        whole = [joint for joint in joints if not (joint.edged and config.running_heads_in_embed)]
+        inside = SpanSet((joint.start, joint.end) for joint in whole)
+        found = [span for span in found if not inside.covers(span.start)]
+        found += (Replacement(joint.start, joint.end, joint.glue) for joint in whole)
+    return sorted(found, key=lambda span: span.start)
+
+
+def _with_mark(mark: PageMark, joint: _Joint) -> ProtectedRegion:
+    """A mark and a character of what it belongs to."""
+    if mark.begins:
+        return ProtectedRegion(mark.start, joint.end + 1, "page-marker")
+    return ProtectedRegion(joint.start - 1, mark.end, "page-marker")
+
+
+def _next_text(text: str, pos: int) -> int:
+    """Where the text after ``pos`` begins: the white space before it goes with what is left out."""
+    found = _NOT_SPACE.search(text, pos)
+    return found.start() if found else len(text)
+
+
+def _blanked(text: str, blocks: Sequence[Block]) -> str:
+    parts: list[str] = []
+    at = 0
+    for block in blocks:
+        parts += (text[at : block.start], _CHARACTER.sub(" ", text[block.start : block.end]))
+        at = block.end
+    return "".join((*parts, text[at:]))
+
+
+def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence[int]) -> Block:
+    """``block`` with a leaf for each mark that stands between blocks."""
+    children: list[Block] = []
+    for child in block.children:
+        first, last = bisect_left(starts, child.start), bisect_left(starts, child.end)
+        if first == last:
+            children.append(child)
+        elif child.children:
+            children.append(_placed(text, child, marks, starts))
+        elif CONSTRUCTS[child.kind].blank:
+            children += _split(text, child, marks[first:last])
+        else:
+            children.append(child)
+    return replace(block, children=tuple(children))
+
+
+def _split(text: str, blank: Block, marks: Sequence[PageMark]) -> Iterator[Block]:
+    """Blank lines as such and leaves for the lines of marks; a form feed is white space."""
+    lines = line_starts(text, blank.start, blank.end)
+    at = blank.start
+    for mark in marks:
+        if is_blank(text[mark.start : mark.end]):
+            continue
+        line = bisect_left(lines, mark.start + 1)
+        if at < lines[line - 1]:
+            yield Block("blank", at, lines[line - 1])
+        at = lines[line]
+        yield Block("page-begin" if mark.begins else "page-end", lines[line - 1], at)
+    if at < blank.end:
+        yield Block("blank", at, blank.end)
+
+
+def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The numbers of the blocks before and after each mark, or marks, at the edge of a page."""
+    before = -1
+    for number, block in enumerate(children):
+        construct = CONSTRUCTS[block.kind]
+        if construct.blank or construct.edge:
+            continue
+        if before >= 0:
+            first = bisect_left(starts, children[before].end)
+            # A form feed may begin the text of the block.
+            if first < len(starts) and starts[first] <= block.start:
+                yield before, number
+        before = number
+
+
+def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
+    """The lines that come again at the edges of pages, which become leaves of their own kinds."""
+    found: list[Block] = []
+    for _ in range(_DEPTH):
+        gaps = list(_gaps(children, starts))
+        last, first = ([*numbers] for numbers in zip(*gaps, strict=True)) if gaps else ([], [])
+        alone = {*last} & {*first}
+        for kind, numbers in (("running-foot", last), ("running-head", first)):
+            keys = {number: key for number in numbers if (key := _key(text, children[number]))}
+            # What is all that a page has is its text.
+            counts = Counter(key for number, key in keys.items() if number not in alone)
+            least = max(_FEWEST, len(gaps) // _SHARE)
+            for number, key in keys.items():
+                if counts[key] >= least:
+                    children[number] = replace(children[number], kind=kind)
+                    found.append(children[number])
+    return sorted(found, key=lambda block: block.start)
+
+
+def _key(text: str, block: Block) -> str:
+    """What a line has in common with its like on other pages; "" if it is none of one line."""
+    if not CONSTRUCTS[block.kind].plain or block.end - block.start > _LONGEST:
+        return ""
+    line = text[block.start : block.end].strip(_MARKUP)
+    return "" if "\n" in line or "\r" in line else _NUMBERS.sub("#", line.casefold())
+
+
+def _joined(
+    text: str, children: Sequence[Block], starts: Sequence[int]
+) -> tuple[list[Block], list[_Joint], list[Block]]:
+    """The blocks, those that go on over the edge of a page as one.
+
+    Also what lies between the parts of each, and the heads and feet in there.
+    """
+    before = {after: number for number, after in _gaps(children, starts)}
+    joined: list[Block] = []
+    joints: list[_Joint] = []
+    edges: list[Block] = []
+    last = -1  # of ``joined``, that is not a mark, head or foot
+    for number, block in enumerate(children):
+        construct = CONSTRUCTS[block.kind]
+        if number in before and _goes_on(text, joined[last], block):
+            one = joined[last]
+            heads = [edge for edge in joined[last + 1 :] if CONSTRUCTS[edge.kind].shape == "prose"]
+            joints.append(
+                _Joint(
+                    content_end(text, one.start, one.end),
+                    _next_text(text, block.start),
+                    " " if CONSTRUCTS[one.kind].plain else _ROW_END,
+                    edged=bool(heads),
+                )
+            )
+            edges += heads
+            joined[last:] = [replace(one, end=block.end)]
+            continue
+        if not construct.blank and not construct.edge:
+            last = len(joined)
+        joined.append(block)
+    return joined, joints, edges
+
+
+def _absorbed(children: Sequence[Block]) -> list[Block]:
+    """The blocks, with marks as lines of the paragraph, head or foot that they belong to.
+
+    Nothing is between the two but blank lines. What ends no page, as it comes first, begins one.
+    """
+    found: list[Block] = []
+    for block in children:
+        construct = CONSTRUCTS[block.kind]
+        last = _last_text(found)
+        if construct.mark and construct.clings:
+            if last < 0:
+                block = replace(block, kind="page-begin")  # noqa: PLW2901
+            elif _takes_marks(found[last]):
+                found[last:] = [replace(found[last], end=block.end)]
+                continue
+        elif _takes_marks(block):
+            while last >= 0 and (row := CONSTRUCTS[found[last].kind]).mark and row.heads:
+                block = replace(block, start=found[last].start)  # noqa: PLW2901
+                del found[last:]
+                last = _last_text(found)
+        found.append(block)
+    return found
+
+
+def _last_text(blocks: Sequence[Block]) -> int:
+    """The number of the last block that is not blank, at most one block before the end; or -1."""
+    for number in range(len(blocks) - 1, max(len(blocks) - 3, -1), -1):
+        if not CONSTRUCTS[blocks[number].kind].blank:
+            return number
+    return -1
+
+
+def _takes_marks(block: Block) -> bool:
+    row = CONSTRUCTS[block.kind]
+    return (row.plain or (row.edge and not row.mark)) and not block.content
+
+
+def _goes_on(text: str, one: Block, two: Block) -> bool:
+    """Whether ``two``, on the next page, goes on with the sentence or the table that ``one`` is."""
+    if one.content or not CONSTRUCTS[two.kind].plain or two.content:
+        return False
+    if CONSTRUCTS[one.kind].shape == "table":
+        return _ROWS.fullmatch(text, two.start, two.end) is not None
+    if not CONSTRUCTS[one.kind].plain:
+        return False
+    end = text[content_end(text, one.start, one.end) - 1]
+    first = text[_next_text(text, two.start) : two.end].lstrip("*_(\"'“‘[")[:1]
+    return (end.isalnum() or end in _OPEN_ENDS) and first.isalpha() and first == first.lower()
+
+
+MASK_PAGES: Final[DocumentHeuristic] = Heuristic("page-mask", "pre-parse", _mask)
+PAGES: Final[DocumentHeuristic] = Heuristic(
+    "pages", "post-parse", _arranged, lambda draft: draft.source is not draft.original
+)

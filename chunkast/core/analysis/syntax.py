@@ -1,0 +1,75 @@
+"""Break points inside code by its syntax, where a grammar of its language is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from chunkast.code import Item, Outliner, language_named, versions
+from chunkast.core.analysis.regions import opening_column
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.model import Block, BreakPoint
+from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
+
+__all__ = ("SyntaxPoint", "fence_points", "scored")
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxPoint:
+    """A break point before an item that has ``depth`` others around it."""
+
+    depth: int
+    point: BreakPoint
+
+
+def scored(
+    items: Iterable[Item],
+    lines: Sequence[str],
+    positions: Sequence[int],
+    scores: Mapping[str, float],
+) -> list[SyntaxPoint]:
+    """The points before ``items``, which stand in ``lines`` that begin at ``positions``.
+
+    A definition or import has its kind's score, wherever it stands. A statement scores less
+    the deeper it is, but more than any other line. What parts a header from its body has the
+    score of a lead-in.
+    """
+    points: list[SyntaxPoint] = []
+    for item in items:
+        kind = item.kind
+        score = scores[kind]
+        if item.first:
+            kind = "lead-in"
+            score = scores[kind]
+        elif kind == "statement":
+            if item.line and is_blank(lines[item.line - 1]):
+                kind = "blank-line"
+            score = scores["line"] + (scores[kind] - scores["line"]) / (1 + item.depth)
+        points.append(SyntaxPoint(item.depth, BreakPoint(positions[item.line], score, kind)))
+    return points
+
+
+def fence_points(
+    text: str, fence: Block, outliner: Outliner, scores: Mapping[str, float]
+) -> list[SyntaxPoint]:
+    """The points inside a fence, by position; none for a language without a grammar."""
+    language = language_named(fence.info)
+    if not CONSTRUCTS[fence.kind].fenced or language is None or not versions():
+        return []
+    starts = line_starts(text, fence.start, fence.end)
+    positions = starts[1 : len(starts) - 1 - fence.closed]
+    # What stands before the fence on its first line stands before the code as well: quote
+    # marks, or as many blanks as an item's marker takes.
+    width = opening_column(text, fence)
+    prefix = " \t>" if ">" in text[starts[0] : starts[0] + width] else " \t"
+    lines = [
+        _without_prefix(text[start:end].rstrip("\r\n"), prefix, width)
+        for start, end in zip(positions, starts[2:], strict=False)
+    ]
+    return scored(outliner.items(lines, language), lines, positions, scores)
+
+
+def _without_prefix(line: str, prefix: str, width: int) -> str:
+    head = line[:width]
+    return head.lstrip(prefix) + line[width:]

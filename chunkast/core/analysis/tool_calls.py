@@ -1,0 +1,110 @@
+"""Tool calls in a document: one block each, whatever Markdown they contain, and never cut."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from typing import Final
+
+from chunkast.config import ChunkConfig
+from chunkast.core.analysis.context import DocumentDraft, DocumentHeuristic
+from chunkast.heuristics import Heuristic, Patch
+from chunkast.markdown import CONSTRUCTS
+from chunkast.model import Analysis, Annotation, Block, ProtectedRegion
+from chunkast.text.source_map import line_starts
+from chunkast.toolcalls import Text, ToolCall, parse_tool_calls
+
+__all__ = ("BLOCKS", "MASK", "find_tool_calls")
+
+# A call is masked as a comment of its size: a block that may contain anything up to its end.
+_OPENER: Final = "<!--"
+_CLOSER: Final = "-->"
+_CHARACTER = re.compile(r"[^\r\n]")
+_LINE_ENDED = re.compile(r"(?<=[\r\n])")
+_INDENTATION = re.compile(r"[ \t]*")
+# The markers of containers that may stand before a call on its first line.
+_CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
+
+
+def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
+    """The calls of the configured tools, and notes on those that cannot be read."""
+    if not config.tools:
+        return (), ()
+    notes: list[str] = []
+    parts = parse_tool_calls(
+        text, config.tools, on_error=lambda message, _metadata: notes.append(message)
+    )
+    return tuple(part for part in parts if not isinstance(part, Text)), tuple(notes)
+
+
+def _has_calls(draft: DocumentDraft) -> bool:
+    return bool(draft.context.tool_calls)
+
+
+def _mask(draft: DocumentDraft) -> Patch[Analysis]:
+    source = draft.source
+    starts = line_starts(source)
+    parts: list[str] = []
+    at = 0
+    for call in draft.context.tool_calls:
+        # How far the call's other lines may be indented to belong to the same container.
+        column = call.start_index - starts[bisect_right(starts, call.start_index) - 1]
+        parts += (source[at : call.start_index], _masked(call.raw, column))
+        at = call.end_index
+    return Patch(source="".join([*parts, source[at:]]))
+
+
+def _masked(call: str, column: int) -> str:
+    first, last = call[: len(_OPENER)], call[len(_OPENER) :][-len(_CLOSER) :]
+    if len(last) < len(_CLOSER) or re.search(r"[\r\n]", first + last):
+        return _CHARACTER.sub("x", call)  # no room for a comment
+    line, *more = _LINE_ENDED.split(call[len(_OPENER) : -len(_CLOSER)])
+    covered = [_CHARACTER.sub("x", line), *(_covered(line, column) for line in more)]
+    return "".join((_OPENER, *covered, _CLOSER))
+
+
+def _covered(line: str, column: int) -> str:
+    match = _INDENTATION.match(line)
+    kept = match.group()[:column] if match else ""
+    return kept + _CHARACTER.sub("x", line[len(kept) :])
+
+
+def _blocks(draft: DocumentDraft) -> Patch[Analysis]:
+    value = draft.value
+    assert value is not None, "post-parse heuristics run on a value"
+    calls = draft.context.tool_calls
+    marks = [
+        Annotation(
+            call.start_index,
+            call.end_index,
+            "tool_calls",
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "start_index": call.start_index,
+                "end_index": call.end_index,
+            },
+        )
+        for call in calls
+    ]
+    regions = [ProtectedRegion(call.start_index, call.end_index, "tool-call") for call in calls]
+    starts = [call.start_index for call in calls]
+    blocks = _renamed(value.blocks, value.text, starts)
+    return Patch(value=replace(value, blocks=blocks).plus(regions=regions, annotations=marks))
+
+
+def _renamed(block: Block, text: str, starts: list[int]) -> Block:
+    """``block`` with those of its HTML blocks that begin with a call as kind "tool-call"."""
+    if block.children:
+        children = tuple(_renamed(child, text, starts) for child in block.children)
+        return replace(block, children=children)
+    slot = bisect_left(starts, block.start)
+    if CONSTRUCTS[block.kind].named != "html" or slot == len(starts) or starts[slot] >= block.end:
+        return block
+    begins = not text[block.start : starts[slot]].strip(_CONTAINER_MARKS)
+    return replace(block, kind="tool-call") if begins else block
+
+
+MASK: Final[DocumentHeuristic] = Heuristic("tool-call-mask", "pre-parse", _mask, _has_calls)
+BLOCKS: Final[DocumentHeuristic] = Heuristic("tool-call-blocks", "post-parse", _blocks, _has_calls)

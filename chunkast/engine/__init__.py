@@ -1,5 +1,0 @@
-"""One document to its chunks: leaves, points refined, units, pieces, overlap, context."""
-
-from chunkast.engine.run import chunks_of
-
-__all__ = ("chunks_of",)

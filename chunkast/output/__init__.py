@@ -1,0 +1,1 @@
+"""Chunks for people and other programs: file formats, Arrow tables, views."""

@@ -1,0 +1,158 @@
+"""Arrow: documents in, chunks out, batch by batch, for engines over many machines.
+
+:func:`chunk_record_batches` is a function for PySpark's ``mapInArrow``; :func:`chunk_table`
+is the same over a table, for Ray Data's ``map_batches``, Dask and Polars. What a worker
+process needs to load it loads once. Needs the extra ``chunkast[arrow]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from chunkast.chunker import Chunker
+from chunkast.config import ChunkConfig
+from chunkast.errors import STOPS, ConfigError, MissingPackageError, describe
+from chunkast.output.columns import COLUMNS, arrow_schema, chunk_row
+from chunkast.text.source_map import without_surrogates
+
+try:
+    import pyarrow as pa
+except ImportError as error:
+    raise MissingPackageError("pyarrow", "arrow") from error
+
+__all__ = ("CHUNK_SCHEMA", "SPARK_SCHEMA", "chunk_record_batches", "chunk_table")
+
+_SPARK_TYPES: Final = {
+    "string": "string",
+    "int32": "int",
+    "int64": "bigint",
+    "list": "array<string>",
+    "pages": "array<int>",
+    "bool": "boolean",
+}
+# The columns of Parquet output, and ``error``: why a row has no chunks.
+CHUNK_SCHEMA: Final = pa.schema(
+    [*(field.with_nullable(True) for field in arrow_schema()), pa.field("error", pa.string())]
+)
+# The same as a schema of Spark.
+SPARK_SCHEMA: Final = ", ".join(
+    f"`{name}` {_SPARK_TYPES[kind]}" for name, kind in (*COLUMNS.items(), ("error", "string"))
+)
+# The most rows and characters of a batch of output: a column of strings can contain at most
+# two gigabytes.
+_MAX_ROWS: Final = 4_096
+_MAX_CHARACTERS: Final = 16 * 2**20
+
+
+def chunk_record_batches(
+    batches: Iterable[pa.RecordBatch],
+    config: ChunkConfig | None = None,
+    *,
+    text: str = "text",
+    source: str | None = "source",
+    keep_columns: Sequence[str] = (),
+) -> Iterator[pa.RecordBatch]:
+    """The chunks of the documents in ``batches``, a document per row, in order.
+
+    ``text`` and ``source`` are the names of the columns of strings with the documents and their
+    names; ``source=None``: they have no names. The result has the columns of
+    :data:`CHUNK_SCHEMA` and then those named by ``keep_columns``, repeated for each chunk;
+    others can be joined by ``source``. A row that cannot be chunked, because its text is null
+    or no string, becomes one row with ``source``, the kept columns and ``error``; all other
+    columns are null.
+
+    Every row is a separate document, so that chunks and ids do not depend on how an engine
+    distributes the rows; each needs its own ``source``. Raises ``ConfigError`` when a column
+    is missing.
+    """
+    chunker = Chunker(ChunkConfig() if config is None else config)
+    for batch in batches:
+        schema = _schema(batch.schema, text, source, keep_columns)
+        size = 0
+        rows: list[dict[str, Any]] = []
+        origins: list[int] = []
+        for number in range(batch.num_rows):
+            for row in _rows(chunker, batch, number, text, source):
+                rows.append(row)
+                origins.append(number)
+                size += len(row["text"] or "") + len(row["embed_text"] or "")
+                if len(rows) >= _MAX_ROWS or size >= _MAX_CHARACTERS:
+                    yield _batch(rows, batch, origins, schema, keep_columns)
+                    rows, origins, size = [], [], 0
+        if rows:
+            yield _batch(rows, batch, origins, schema, keep_columns)
+
+
+def chunk_table(
+    table: pa.Table,
+    config: ChunkConfig | None = None,
+    *,
+    text: str = "text",
+    source: str | None = "source",
+    keep_columns: Sequence[str] = (),
+) -> pa.Table:
+    """The chunks of the documents in a table: see :func:`chunk_record_batches`."""
+    found = chunk_record_batches(
+        table.to_batches(), config, text=text, source=source, keep_columns=keep_columns
+    )
+    schema = _schema(table.schema, text, source, keep_columns)
+    return pa.Table.from_batches(found, schema=schema)
+
+
+def _schema(
+    given: pa.Schema, text: str, source: str | None, keep_columns: Sequence[str]
+) -> pa.Schema:
+    """The schema of the chunks; raises ``ConfigError`` for missing and conflicting columns."""
+    hint = "; source=None is for documents without names"
+    for field, name, more in (
+        ("text", text, ""),
+        *([("source", source, hint)] if source is not None else []),
+        *(("keep_columns", name, "") for name in keep_columns),
+    ):
+        if given.names.count(name) != 1:
+            columns = ", ".join(map(repr, given.names)) or "none"
+            raise ConfigError(field, name, f"must be a column of the batch ({columns}){more}")
+    for name in keep_columns:
+        if name in CHUNK_SCHEMA.names:
+            raise ConfigError("keep_columns", name, "chunks have such a column; rename yours")
+    return pa.schema([*CHUNK_SCHEMA, *(given.field(name) for name in keep_columns)])
+
+
+def _rows(
+    chunker: Chunker, batch: pa.RecordBatch, number: int, text: str, source: str | None
+) -> list[dict[str, Any]]:
+    """The rows of one document: its chunks, or one row with the reason why there are none."""
+    name: str | None = None
+    try:
+        if source is not None:
+            name = _value(batch, number, source, allowed=(str, type(None)))
+        value = _value(batch, number, text, allowed=(str,))
+        return [chunk_row(chunk) for chunk in chunker.chunk(value, name)]
+    except STOPS:
+        raise
+    except BaseException as error:  # noqa: BLE001 - one bad row must not fail the job
+        why = without_surrogates(describe(error))
+        return [dict.fromkeys(COLUMNS) | {"source": name, "error": why}]
+
+
+def _value(batch: pa.RecordBatch, number: int, column: str, allowed: tuple[type, ...]) -> Any:
+    # Raises if an engine's string is not UTF-8.
+    value = batch.column(column)[number].as_py()
+    if not isinstance(value, allowed):
+        kind = "null" if value is None else f"of type {batch.schema.field(column).type}"
+        raise TypeError(f"{column} is {kind}, not a string")
+    return value
+
+
+def _batch(
+    rows: list[dict[str, Any]],
+    batch: pa.RecordBatch,
+    origins: list[int],
+    schema: pa.Schema,
+    keep_columns: Sequence[str],
+) -> pa.RecordBatch:
+    chunks = pa.RecordBatch.from_pylist(rows, schema=CHUNK_SCHEMA)
+    taken = pa.array(origins, pa.int64())
+    kept = [batch.column(name).take(taken) for name in keep_columns]
+    return pa.RecordBatch.from_arrays([*chunks.columns, *kept], schema=schema)

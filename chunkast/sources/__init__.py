@@ -1,0 +1,1 @@
+"""Documents of any kind, one or many: notebooks, and batches over processes."""

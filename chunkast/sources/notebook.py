@@ -1,0 +1,317 @@
+"""Jupyter notebooks: their cells' sources, chunked one cell at a time.
+
+A chunk never spans cells, so that it can be cited by its cell: positions and lines are those
+of the cell's own source, ``chunk.source`` is the notebook's name with the cell after it
+(``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` where the format has no ids yet), and the
+metadata has "cell", "cell_type" and "cell_id". A heading applies to the cells after it too.
+Outputs and attachments are left out.
+
+Where cells have ids, chunk ids are counted per cell, else per heading path as in any
+document: an inserted cell does not change the chunk ids of the other cells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from chunkast.config import ChunkConfig
+from chunkast.errors import SourceError
+from chunkast.identity import Parts
+from chunkast.model import Analysis, Block, Chunk, Heading
+from chunkast.sources.collector import paused
+from chunkast.text.source_map import encode
+
+if TYPE_CHECKING:
+    from chunkast.tokens import Counter
+
+__all__ = (
+    "Cell",
+    "Notebook",
+    "analyze_cells",
+    "cell_source",
+    "chunk_cells",
+    "chunk_notebook",
+    "document_source",
+    "is_notebook",
+    "notebook_in",
+    "read_notebook",
+)
+
+_MAX_ID: Final = 64
+
+
+class _Chunker(Protocol):
+    """What is read of a ``chunkast.Chunker`` here."""
+
+    config: ChunkConfig
+    counter: Counter
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a notebook.
+
+    number: its place in the notebook, from 0.
+    type: "markdown", "code", "raw", or in format 3 "heading".
+    source: its text, unchanged.
+    id: its id in the notebook; empty where the format has none.
+    language: the language of a code cell; else empty.
+    level: 1 to 6 for a cell of the type "heading"; else 0.
+    """
+
+    number: int
+    type: str
+    source: str
+    id: str = ""
+    language: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook's cells, in order, and the JSON ``text`` that they were read from."""
+
+    text: str
+    cells: tuple[Cell, ...]
+
+
+def is_notebook(source: str | None) -> bool:
+    """Whether a document of this name is a notebook: by its ending."""
+    return (source or "").lower().endswith(".ipynb")
+
+
+def read_notebook(text: str, path: str = "notebook") -> Notebook:
+    """The notebook of format 4, 3 or 2 that ``text`` contains as JSON.
+
+    Raises ``SourceError`` for any other text; it names ``path`` and says what is wrong where.
+    """
+    try:
+        # A byte order mark is not part of the JSON.
+        values = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        at = len(text) - len(error.doc) + error.pos
+        reason = f"not a notebook, which is JSON: {error.msg} (line {error.lineno})"
+        raise SourceError(path, reason, len(encode(text[:at]))) from None
+    except RecursionError:
+        raise SourceError(path, "not a notebook: nested too deep") from None
+    except ValueError as error:  # a number with more digits than Python reads
+        raise SourceError(path, f"a notebook that cannot be read: {error}") from None
+    reader = _Reader(path)
+    return Notebook(text, tuple(reader.cells(reader.mapping(values, "the notebook"))))
+
+
+def notebook_in(text: str) -> Notebook | None:
+    """The notebook that ``text`` holds as JSON; None if it holds none, for whatever reason."""
+    try:
+        return read_notebook(text)
+    except SourceError:
+        return None
+
+
+class _Reader:
+    """Reads the parts of a notebook that are used here and checks their types."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def wrong(self, where: str, value: object, expected: str) -> SourceError:
+        given = "nothing" if value is None else type(value).__name__
+        return SourceError(self.path, f"not a notebook: {where} is {given}; must be {expected}")
+
+    def mapping(self, value: Any, where: str) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self.wrong(where, value, "an object")
+        return value
+
+    def items(self, value: Any, where: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.wrong(where, value, "a list")
+        return value
+
+    def text(self, value: Any, where: str) -> str:
+        """A text, or a list of its lines with their line ends."""
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+            raise self.wrong(where, value, "a string or a list of strings")
+        return "".join(value)
+
+    def cells(self, notebook: Mapping[str, Any]) -> Iterator[Cell]:
+        language = _language(notebook.get("metadata"))
+        for number, (where, value) in enumerate(self.listed(notebook)):
+            cell = self.mapping(value, where)
+            cell_type, id_, own = (
+                cell.get("cell_type"),
+                cell.get("id"),
+                cell.get("language", language),
+            )
+            if not isinstance(cell_type, str):
+                raise self.wrong(f"{where}.cell_type", cell_type, "a string")
+            # Format 3 has the source of code under another name; other types may have none.
+            name = "input" if "input" in cell and "source" not in cell else "source"
+            yield Cell(
+                number=number,
+                type=cell_type,
+                source=self.text(cell.get(name, ""), f"{where}.{name}"),
+                id=id_ if isinstance(id_, str) and len(id_) <= _MAX_ID else "",
+                language=own if cell_type == "code" and isinstance(own, str) else "",
+                level=_level(cell.get("level")) if cell_type == "heading" else 0,
+            )
+
+    def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Every cell and its place, in format 3 those of all worksheets."""
+        sheets: list[tuple[str, Any]] = [("", notebook)]
+        if "cells" not in notebook and "nbformat" in notebook:
+            given = self.items(notebook.get("worksheets", []), "worksheets")
+            sheets = [(f"worksheets[{number}].", sheet) for number, sheet in enumerate(given)]
+        for prefix, sheet in sheets:
+            # A worksheet may be empty, but JSON without any cells is not a notebook.
+            known = self.mapping(sheet, prefix.rstrip("."))
+            listed = self.items(known.get("cells", [] if prefix else None), f"{prefix}cells")
+            for number, cell in enumerate(listed):
+                yield f"{prefix}cells[{number}]", cell
+
+
+def _level(given: Any) -> int:
+    return min(max(given, 1), 6) if isinstance(given, int) else 1
+
+
+def _language(metadata: Any) -> str:
+    """The language of code, from whichever place has it."""
+    for place, key in (("language_info", "name"), ("kernelspec", "language")):
+        about = metadata.get(place) if isinstance(metadata, dict) else None
+        name = about.get(key) if isinstance(about, dict) else None
+        if isinstance(name, str):
+            return name
+    return ""
+
+
+def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
+    """The ``source`` of the chunks of a notebook's cell."""
+    return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
+
+
+def document_source(chunk: Chunk) -> str | None:
+    """The source of a chunk's document: the notebook's, if the chunk is of a cell."""
+    source, about = chunk.source, chunk.metadata
+    if source is None or not isinstance(about.get("cell_id"), str):
+        return source
+    return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
+
+
+def analyze_cells(chunker: _Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
+    """Each cell with its analysis, including the headings and front matter before it."""
+    path: list[tuple[int, str]] = []
+    first: Analysis | None = None
+    for cell in notebook.cells:
+        analysis = replace(_analyze(chunker.config, cell), path=tuple(title for _, title in path))
+        if first is not None and first.front_matter:
+            analysis = replace(
+                analysis,
+                front_matter=first.front_matter,
+                front_matter_data=first.front_matter_data,
+            )
+        first = first or analysis
+        if cell.type == "code":  # its definitions are headings inside the cell alone
+            headings = tuple(replace(h, path=(*analysis.path, *h.path)) for h in analysis.headings)
+        else:
+            headings = tuple(_continued(analysis.headings, path))
+        yield cell, replace(analysis, headings=headings)
+
+
+def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
+    """``headings`` with their paths since the notebook's first cell; updates ``path``."""
+    for heading in headings:
+        while path and path[-1][0] >= heading.level:
+            path.pop()
+        path.append((heading.level, heading.title))
+        yield replace(heading, path=tuple(title for _, title in path))
+
+
+def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
+    from chunkast.core.analysis import analyze
+
+    if cell.type == "markdown":
+        return analyze(cell.source, config)
+    if cell.type == "heading":
+        return _of_one_block(config, cell, "heading")
+    if cell.type == "raw" and cell.number == 0:
+        analysis = analyze(cell.source, config)
+        if analysis.front_matter:
+            return analysis
+    if cell.type == "code" and cell.language:
+        return analyze(cell.source, config, language=cell.language)
+    return _of_one_block(config, cell, "code")
+
+
+def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
+    """The analysis of a cell that is not Markdown, as one block that is divided at its lines."""
+    from chunkast.core.analysis.points import scan_break_points
+    from chunkast.core.analysis.regions import find_regions
+    from chunkast.markdown.titles import plain_title
+
+    text, level = cell.source, cell.level
+    block = Block(kind, 0, len(text), (), level, "", cell.language)
+    tree = Block("document", 0, len(text), (block,) if text else ())
+    title = plain_title(text, extensions=config.extensions)
+    return Analysis(
+        text=text,
+        blocks=tree,
+        break_points=tuple(scan_break_points(text, tree, config.score_table)),
+        regions=tuple(find_regions(text, tree)),
+        headings=(Heading(0, len(text), level, title, (title,)),) if text and level else (),
+    )
+
+
+def chunk_notebook(
+    chunker: _Chunker, notebook: Notebook | str, source: str | None = None
+) -> list[Chunk]:
+    """The chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
+
+    Raises ``SourceError`` for text that is not a notebook's JSON.
+    """
+    if isinstance(notebook, str):
+        notebook = read_notebook(notebook, source or "notebook")
+    with paused():
+        return list(chunk_cells(chunker, notebook, source, defaultdict(int)))
+
+
+def chunk_cells(
+    chunker: _Chunker,
+    notebook: Notebook,
+    source: str | None,
+    parts: Parts,
+    previous: Iterable[Chunk] = (),
+) -> Iterator[Chunk]:
+    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far.
+
+    ``previous`` are its chunks before an edit; of a cell those with its name.
+    """
+    from chunkast.core import chunks_of
+
+    index = count()
+    known: dict[str | None, list[Chunk]] = defaultdict(list)
+    for chunk in previous:
+        known[chunk.source].append(chunk)
+    for cell, analysis in analyze_cells(chunker, notebook):
+        name = cell_source(source, cell.number, cell.id)
+        # Where cells have no id, their number must not be part of the chunks' ids.
+        location = name if cell.id else source or ""
+        about = {"cell": cell.number, "cell_type": cell.type, "cell_id": cell.id}
+        chunks = chunks_of(
+            analysis,
+            chunker.config,
+            chunker.counter,
+            location,
+            parts,
+            previous=known.get(name, ()),
+        )
+        for chunk in chunks:
+            yield replace(
+                chunk, source=name, index=next(index), metadata={**chunk.metadata, **about}
+            )

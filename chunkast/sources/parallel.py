@@ -1,0 +1,172 @@
+"""Many documents: in this process or spread over several, in input order.
+
+Documents of one source, nearly always a single one, stay together, because their chunks count
+their parts on from one to the next. What is raised in one document costs that document alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from typing import Any, Final, TypeVar
+
+from chunkast.identity import Parts
+from chunkast.model import Chunk
+from chunkast.sources.workers import Answer, attempt, started
+
+__all__ = ("OnError", "answers", "chunk_texts", "progress_bar")
+
+Document = TypeVar("Document")
+Result = TypeVar("Result")
+# Called for a document that failed: its position from 0, its source, the exception.
+OnError = Callable[[int, "str | None", BaseException], object]
+_Run = Callable[[Document, Parts], Result]
+
+# A work unit ends at this size (in bytes or characters) or number of documents, so that sending
+# it costs little and its results do not pile up.
+_UNIT_SIZE: Final = 256 * 1024
+_UNIT_DOCUMENTS: Final = 32
+
+
+class _Continued(defaultdict[bytes, int]):
+    """Counts that continue those of ``before``, which stays unchanged: a document may fail."""
+
+    def __init__(self, before: Mapping[bytes, int]) -> None:
+        super().__init__(int)
+        self._before = before
+
+    def __missing__(self, key: bytes) -> int:
+        found = self[key] = self._before.get(key, 0)
+        return found
+
+
+@contextmanager
+def answers(
+    groups: Sequence[Sequence[Document]],
+    run: _Run[Document, Result],
+    size: Callable[[Document], int],
+    workers: int,
+) -> Iterator[Iterator[Answer[Result]]]:
+    """What ``run(document, parts)`` gives for every document of the groups, in order.
+
+    Groups go to at most that number of ``workers`` (processes) in units, by the ``size`` of their
+    documents; ``run`` must be picklable then. ``parts`` counts on within a group. Each answer is
+    packed on its own, and may fail so.
+    """
+    units = list(_units(groups, size)) if workers > 1 else []
+    if len(units) > 1:
+        with started(partial(_unit_runner, run), min(workers, len(units))) as processes:
+            yield map(Answer.unpacked, chain.from_iterable(processes.results(units)))
+    else:
+        yield chain.from_iterable(_answers(run, group) for group in groups)
+
+
+def _units(
+    groups: Iterable[Sequence[Document]], size: Callable[[Document], int]
+) -> Iterator[list[Sequence[Document]]]:
+    unit: list[Sequence[Document]] = []
+    total = documents = 0
+    for group in groups:
+        unit.append(group)
+        total += sum(map(size, group))
+        documents += len(group)
+        if total >= _UNIT_SIZE or documents >= _UNIT_DOCUMENTS:
+            yield unit
+            unit = []
+            total = documents = 0
+    if unit:
+        yield unit
+
+
+def _unit_runner(
+    run: _Run[Document, Result],
+) -> Callable[[list[Sequence[Document]]], list[bytes]]:
+    """What a process does with a unit."""
+    return lambda unit: [answer.packed() for group in unit for answer in _answers(run, group)]
+
+
+def _answers(run: _Run[Document, Result], group: Iterable[Document]) -> Iterator[Answer[Result]]:
+    parts: dict[bytes, int] = {}
+    for document in group:
+        counted = _Continued(parts)
+        answer = attempt(partial(run, document, counted))
+        if answer.error is None:
+            parts.update(counted)
+        elif isinstance(answer.error, MemoryError):
+            gc.collect()
+        yield answer
+
+
+def chunk_texts(
+    chunker: Any,
+    texts: Sequence[str],
+    sources: Sequence[str | None],
+    *,
+    workers: int,
+    progress: bool,
+    on_error: OnError | None,
+) -> list[list[Chunk]]:
+    """The chunks of every text, in input order, as ``Chunker.chunk_batch`` promises them."""
+    groups: dict[object, list[int]] = {}
+    for number, source in enumerate(sources):
+        groups.setdefault(number if source is None else source, []).append(number)
+    results: list[list[Chunk]] = [[] for _ in texts]
+    failed: dict[int, BaseException] = {}
+    documents = [[(sources[number], texts[number]) for number in g] for g in groups.values()]
+    with (
+        answers(documents, partial(_chunk, chunker), _size, workers) as found,
+        progress_bar(len(texts), wanted=progress) as advance,
+    ):
+        for number, answer in zip(chain.from_iterable(groups.values()), found, strict=True):
+            if answer.error is None:
+                results[number] = answer.value()
+            elif on_error is not None:
+                on_error(number, sources[number], answer.exception())
+            else:
+                failed[number] = answer.exception()
+            advance()
+    if failed:
+        raise failed[min(failed)]
+    return results
+
+
+def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list[Chunk]:
+    from chunkast.sources.documents import chunk_document
+
+    source, text = document
+    return chunk_document(chunker, text, source, parts)
+
+
+def _size(document: tuple[str | None, str]) -> int:
+    # What is not text fails where it is chunked, alone.
+    return len(document[1]) if isinstance(document[1], str) else 0
+
+
+@contextmanager
+def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
+    """Show how many of ``total`` documents are done; the function counts one more.
+
+    Nothing is shown for a single document, and where stderr is not a terminal.
+    """
+    if not wanted or total < 2 or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    # Lines printed on stderr meanwhile go above the bar; stdout is the data's.
+    with Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+    ) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,1 @@
+"""Chunks under test: snapshots, the pytest plugin, assertions."""

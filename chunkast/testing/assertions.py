@@ -1,0 +1,159 @@
+"""Assertions that say what a test means: a block is whole, a quote is in one chunk, a budget holds.
+
+Each takes the chunks of one document, in order, and raises ``AssertionError`` with a message
+that says which chunks or lines are at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from chunkast.chunker import Chunker
+from chunkast.identity import locate_quote
+from chunkast.model import Chunk
+from chunkast.output.view.visible import shorten, visible
+from chunkast.text.source_map import SourceMap
+from chunkast.text.white_space import is_blank
+from chunkast.tokens import resolve_counter
+
+__all__ = ("assert_budget", "assert_cites", "assert_in_one_chunk", "assert_whole")
+
+# The most faults that a message lists, and the most characters of a text in it.
+_MOST: Final = 10
+_TEXT: Final = 60
+
+
+def assert_whole(
+    chunks: Iterable[Chunk], text: str, kind: str = "fence", chunker: Chunker | None = None
+) -> None:
+    r"""Assert that every block or protected region of ``kind`` in ``text`` is in one chunk.
+
+    White space at its end does not count. ``text`` is the whole document; it is read as
+    ``chunker`` does, or as the default configuration does. Fails, too, if there is none.
+
+    >>> from chunkast import chunk
+    >>> document = "Run it:\n\n```sh\nmake\n```\n"
+    >>> assert_whole(chunk(document), document)
+    """
+    __tracebackhide__ = True
+    found = list(chunks)
+    source = found[0].source if found else None
+    analysis = (Chunker() if chunker is None else chunker).analyze(text, source)
+    spans = {(block.start, block.end) for block in analysis.blocks.walk() if block.kind == kind}
+    spans |= {(region.start, region.end) for region in analysis.regions if region.kind == kind}
+    if not spans:
+        raise AssertionError(f"there is no {kind} in the text")
+    faults = []
+    lines = SourceMap(text)
+    for start, end in sorted(spans):
+        end = start + len(text[start:end].rstrip())  # noqa: PLW2901
+        if not any(c.start_index <= start and end <= c.end_index for c in found):
+            inside = [c for c in found if c.start_index < end and start < c.end_index]
+            faults.append(
+                f"lines {lines.line(start)}-{lines.line(max(start, end - 1))}, in "
+                f"{', '.join(map(_named, inside)) or 'none'}"
+            )
+    _fail(f"{kind} divided", faults)
+
+
+def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
+    """Assert that some chunk has all of ``quote``; white space may differ.
+
+    >>> from chunkast import chunk
+    >>> assert_in_one_chunk(chunk("Apples are red."), "are  red")
+    """
+    __tracebackhide__ = True
+    found = list(chunks)
+    places = locate_quote(quote, found)
+    if any(place.chunk_ids for place in places):
+        return
+    shown = repr(shorten(visible(quote), _TEXT))
+    if not places:
+        raise AssertionError(f"{shown} is in no chunk and in no two that follow one another")
+    faults = []
+    for place in places:
+        inside = [
+            c
+            for c in found
+            if c.source == place.source
+            and c.start_index < place.end_index
+            and place.start_index < c.end_index
+        ]
+        faults.append(
+            f"lines {place.start_line}-{place.end_line}, in {', '.join(map(_named, inside))}"
+        )
+    _fail(f"{shown} divided", faults)
+
+
+def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl100k_base") -> None:
+    """Assert that no chunk has more tokens than ``max_tokens``, nor the text embedded for it.
+
+    They are counted again, with ``encoding`` as in ``ChunkConfig``; chunks that are flagged as
+    ``oversize`` count like others.
+
+    >>> from chunkast import chunk
+    >>> assert_budget(chunk("Apples are red.", max_tokens=8), 8)
+    """
+    __tracebackhide__ = True
+    count = resolve_counter(encoding).count
+    faults = [
+        f"{_named(chunk)}: {tokens:,} tokens{what}"
+        for chunk in chunks
+        for tokens, what in (
+            (count(chunk.text), ""),
+            (count(chunk.embed_text), " with its context"),
+        )
+        if tokens > max_tokens
+    ]
+    _fail(f"more than {max_tokens:,} tokens", faults)
+
+
+def assert_cites(chunks: Iterable[Chunk], text: str) -> None:
+    """Assert that the chunks are slices of ``text`` at their positions, and nothing is lost.
+
+    Checked are characters, bytes and lines, and that only white space is outside all chunks.
+
+    >>> from chunkast import chunk
+    >>> assert_cites(chunk("Apples are red."), "Apples are red.")
+    """
+    __tracebackhide__ = True
+    _fail("not at its positions, or lost", list(_uncited(list(chunks), text)))
+
+
+def _uncited(chunks: Sequence[Chunk], text: str) -> Iterator[str]:
+    end, places = 0, SourceMap(text)
+    for chunk in chunks:
+        if text[chunk.start_index : chunk.end_index] != chunk.text:
+            yield f"{_named(chunk)}: its text is not at characters {chunk.start_index:,}-{chunk.end_index:,}"
+            continue
+        start = places.byte(chunk.start_index), places.line(chunk.start_index)
+        last = places.line(chunk.end_index - 1)
+        if (*start, places.byte(chunk.end_index), last) != (
+            chunk.start_byte,
+            chunk.start_line,
+            chunk.end_byte,
+            chunk.end_line,
+        ):
+            yield f"{_named(chunk)}: its bytes or lines are not those of its characters"
+        yield from _lost(text, end, chunk.start_index)
+        end = max(end, chunk.end_index)
+    yield from _lost(text, end, len(text))
+
+
+def _lost(text: str, start: int, end: int) -> Iterator[str]:
+    between = text[start:end].lstrip("\ufeff")
+    if not is_blank(between):
+        yield f"in no chunk: {shorten(visible(between.strip()), _TEXT)!r}"
+
+
+def _named(chunk: Chunk) -> str:
+    source = "" if chunk.source is None else f"{visible(chunk.source)}:"
+    return f"chunk {chunk.index} ({source}{chunk.start_line}-{chunk.end_line})"
+
+
+def _fail(what: str, faults: Sequence[str]) -> None:
+    __tracebackhide__ = True
+    if faults:
+        more = [f"and {len(faults) - _MOST:,} more"] if len(faults) > _MOST else []
+        raise AssertionError("\n  ".join([f"{what}:", *faults[:_MOST], *more]))

@@ -1,0 +1,432 @@
+"""Two snapshots compared: why chunks differ, which of them, how, and what to embed again.
+
+What belongs together (see ``pairing``) is one change: of a chunk, or one divided into several,
+several joined to one, several cut again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise, product
+from typing import Any, Final
+
+from chunkast.config import ChunkConfig
+from chunkast.testing.pairing import Group, grouped
+from chunkast.testing.records import (
+    UNKNOWN_CUT,
+    ChunkRecord,
+    DocumentRecord,
+    Header,
+    ObjectError,
+    resolved_config,
+)
+
+__all__ = (
+    "COMPARED",
+    "KINDS",
+    "Change",
+    "Diff",
+    "DocumentDiff",
+    "Edge",
+    "Totals",
+    "compare",
+    "compare_documents",
+    "compare_headers",
+)
+
+# What a chunk is compared by. What else is recorded of it may differ in a chunk that moved.
+COMPARED: Final = (
+    "id",
+    "headings",
+    "part",
+    "tokens",
+    "embed_tokens",
+    "content_hash",
+    "embed_hash",
+    "kinds",
+    "oversize",
+    "cut",
+)
+# The most documents that a text may be in to say which of them became which.
+_MOST_ALIKE: Final = 8
+# What may differ with what is embedded around the same text.
+_EMBEDDING: Final = frozenset({"id", "headings", "part", "embed_hash", "embed_tokens"})
+# What may happen to chunks, and what is said of it.
+KINDS: Final[Mapping[str, str]] = {
+    "changed": "another text, or other counts, kinds or cut",
+    "split": "one chunk is now several",
+    "merged": "several chunks are now one",
+    "recut": "several chunks are cut into several others",
+    "added": "a text that was in no chunk",
+    "removed": "a text that is in no chunk any more",
+    "renamed": "the same text under another id",
+    "embedding": "the same text, embedded with other words around it",
+    "moved": "the same chunk at another place, or with other metadata or white space",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to chunks that belong together.
+
+    kind: one of ``KINDS``.
+    old: the chunks before, in order.
+    new: the chunks now, in order.
+    fields: for one chunk before and one now: the names of what differs.
+    """
+
+    kind: str
+    old: tuple[ChunkRecord, ...]
+    new: tuple[ChunkRecord, ...]
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A cut that only one side has: the end of the chunk before it, and the chunk it begins."""
+
+    before: str
+    chunk: ChunkRecord
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDiff:
+    """What happened to a document.
+
+    old: its source before, or ``None`` if there was none.
+    new: its source now, or ``None`` if there is none.
+    edited: whether its text has changed; ``None`` where neither is known.
+    changes: what happened to its chunks, in order; those that are the same are left out.
+    gone: the cuts that no longer exist.
+    come: the cuts that are new.
+    """
+
+    old: str | None
+    new: str | None
+    edited: bool | None
+    changes: tuple[Change, ...] = ()
+    gone: tuple[Edge, ...] = ()
+    come: tuple[Edge, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """Its name now, or else before."""
+        return self.old or "" if self.new is None else self.new
+
+    @property
+    def state(self) -> str:
+        """What happened to it as a whole, in a word or two; empty for nothing."""
+        if self.old is None or self.new is None:
+            return "new" if self.old is None else "gone"
+        edited = "edited" if self.edited else ""
+        return edited if self.old == self.new else f"renamed{' and edited' if edited else ''}"
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over one side; ``budget`` is the largest number of tokens of a chunk, 0 if unknown."""
+
+    budget: int = 0
+    documents: int = 0
+    chunks: int = 0
+    cuts: int = 0
+    tokens: int = 0
+    embed_tokens: int = 0
+
+    def add(self, document: DocumentRecord) -> None:
+        """Count a document in."""
+        self.documents += 1
+        self.chunks += len(document.chunks)
+        self.cuts += max(len(document.chunks) - 1, 0)
+        self.tokens += sum(chunk.tokens for chunk in document.chunks)
+        self.embed_tokens += sum(chunk.embed_tokens for chunk in document.chunks)
+
+    @property
+    def fill(self) -> float | None:
+        """The mean share of the budget that a chunk fills."""
+        return self.tokens / (self.chunks * self.budget) if self.chunks * self.budget else None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What differs between two snapshots.
+
+    config: the fields of the configuration that differ: name, value before, value now.
+    versions: the versions that differ, likewise; "" where there is none.
+    documents: the documents that differ in their name, text or chunks, sorted by source.
+    old: the sums before.
+    new: the sums now.
+    embed: how many texts have to be embedded that were not before, each text once.
+    embed_tokens: how many tokens these have.
+    """
+
+    config: tuple[tuple[str, Any, Any], ...]
+    versions: tuple[tuple[str, str, str], ...]
+    documents: tuple[DocumentDiff, ...]
+    old: Totals
+    new: Totals
+    embed: int
+    embed_tokens: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many changes there are of each kind that occurs, in the order of ``KINDS``."""
+        found = Counter(change.kind for each in self.documents for change in each.changes)
+        return {kind: found[kind] for kind in KINDS if kind in found}
+
+
+def compare(
+    old: tuple[Header | None, Iterable[DocumentRecord]],
+    new: tuple[Header | None, Iterable[DocumentRecord]],
+) -> Diff:
+    """Compare two snapshots; the documents of each must be sorted by source.
+
+    Only documents that differ are kept. Without a header nothing is said of the configuration.
+    """
+    (old_header, before), (new_header, after) = old, new
+    sums = Totals(_budget(old_header)), Totals(_budget(new_header))
+    known: set[str] = set()
+    wanted: dict[str, int] = {}
+    diffs: list[DocumentDiff] = []
+    gone: list[DocumentRecord] = []
+    come: list[DocumentRecord] = []
+    for was, now in _pairs(before, after):
+        if was is not None:
+            sums[0].add(was)
+            known.update(chunk.embed_hash for chunk in was.chunks)
+        if now is not None:
+            sums[1].add(now)
+            wanted.update((chunk.embed_hash, chunk.embed_tokens) for chunk in now.chunks)
+        if was is None or now is None:
+            gone += [] if was is None else [was]
+            come += [] if now is None else [now]
+        elif was != now:
+            diff = compare_documents(was, now)
+            # Where one side has no texts, other records alone are not a difference.
+            if diff.edited is not None or diff.changes:
+                diffs.append(diff)
+    diffs += _renamed_and_others(gone, come)
+    embed = [tokens for text, tokens in wanted.items() if text not in known]
+    config, versions = compare_headers(old_header, new_header)
+    return Diff(
+        config,
+        versions,
+        tuple(sorted(diffs, key=lambda diff: (diff.source, diff.old or ""))),
+        *sums,
+        len(embed),
+        sum(embed),
+    )
+
+
+def _budget(header: Header | None) -> int:
+    found = None if header is None else header.config.get("max_tokens")
+    return found if isinstance(found, int) else 0
+
+
+def _pairs(
+    old: Iterable[DocumentRecord], new: Iterable[DocumentRecord]
+) -> Iterator[tuple[DocumentRecord | None, DocumentRecord | None]]:
+    """The documents of the same source; both sides are sorted by it."""
+    olds, news = iter(old), iter(new)
+    was, now = next(olds, None), next(news, None)
+    while was is not None or now is not None:
+        if now is None or (was is not None and was.source < now.source):
+            yield was, None
+            was = next(olds, None)
+        elif was is None or now.source < was.source:
+            yield None, now
+            now = next(news, None)
+        else:
+            yield was, now
+            was, now = next(olds, None), next(news, None)
+
+
+def compare_headers(
+    old: Header | None, new: Header | None
+) -> tuple[tuple[tuple[str, Any, Any], ...], tuple[tuple[str, str, str], ...]]:
+    """The fields of the configuration and the versions that differ."""
+    if old is None or new is None:
+        return (), ()
+    plain = ((f.name, f.default) for f in fields(ChunkConfig))
+    defaults = {name: list(v) if isinstance(v, tuple) else v for name, v in plain}
+    sides = old.config, new.config
+    if not old.versions or not new.versions:
+        try:
+            sides = resolved_config(old), resolved_config(new)
+        except ObjectError:
+            return (), ()
+    # What one of two versions of chunkast does not know yet is at its default there.
+    config = (
+        (name, *(side.get(name, defaults.get(name)) for side in sides))
+        for name in sorted({*sides[0], *sides[1]})
+    )
+    versions = (
+        (name, old.versions.get(name, ""), new.versions.get(name, ""))
+        for name in sorted({*old.versions, *new.versions})
+        if old.versions and new.versions
+    )
+    return (
+        tuple(each for each in config if each[1] != each[2]),
+        tuple(each for each in versions if each[1] != each[2]),
+    )
+
+
+def _renamed_and_others(
+    gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
+) -> Iterator[DocumentDiff]:
+    """Pair documents that one side alone has by the texts they share; the rest is gone or new."""
+    left = {document.source: document for document in gone}
+    right = {document.source: document for document in come}
+    for one, two in _renames(gone, come):
+        if one in left and two in right:
+            yield compare_documents(left.pop(one), right.pop(two))
+    nothing = DocumentRecord("", "", ())
+    # A document without chunks is not missed: a file of chunks alone does not name it.
+    for document in filter(_has_chunks, left.values()):
+        changes, edges, _ = _changes(document, nothing, same=False)
+        yield DocumentDiff(document.source, None, True, changes, edges)
+    for document in filter(_has_chunks, right.values()):
+        changes, _, edges = _changes(nothing, document, same=False)
+        yield DocumentDiff(None, document.source, True, changes, (), edges)
+
+
+def _has_chunks(document: DocumentRecord) -> bool:
+    return bool(document.chunks)
+
+
+def _renames(
+    gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
+) -> list[tuple[str, str]]:
+    """Sources before and now of what may be one document, the most alike first.
+
+    Alike are documents of the same text, and those that share at least half of the texts of
+    each other's chunks.
+    """
+    texts = [
+        {document.source: {chunk.content_hash for chunk in document.chunks} for document in side}
+        for side in (gone, come)
+    ]
+    having = [defaultdict[str, list[str]](list) for _ in texts]
+    for by_source, by_text in zip(texts, having, strict=True):
+        for source, found in by_source.items():
+            for text in found:
+                by_text[text].append(source)
+    common: Counter[tuple[str, str]] = Counter()
+    for text, olds in having[0].items():
+        news = having[1].get(text, [])
+        # A text that many documents have says nothing of which became which.
+        if max(len(olds), len(news)) <= _MOST_ALIKE:
+            common.update(product(olds, news))
+    shares = {
+        (old, new): count / max(len(texts[0][old]), len(texts[1][new]))
+        for (old, new), count in common.items()
+    }
+    alike = [pair for pair, share in shares.items() if share >= 1 / 2]
+    return sorted(alike, key=lambda pair: (-shares[pair], min(pair), max(pair)))
+
+
+def compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
+    """What happened to one document."""
+    unknown = not old.text_hash or not new.text_hash
+    edited = None if unknown else old.text_hash != new.text_hash
+    changes, gone, come = _changes(old, new, same=edited is False)
+    return DocumentDiff(old.source, new.source, edited, changes, gone, come)
+
+
+def _changes(
+    old: DocumentRecord, new: DocumentRecord, *, same: bool
+) -> tuple[tuple[Change, ...], tuple[Edge, ...], tuple[Edge, ...]]:
+    """What happened to the chunks; the cuts that are gone, and those that have come."""
+    groups = grouped(old.chunks, new.chunks, same=same)
+    changes = []
+    for ones, twos in groups:
+        olds = tuple(old.chunks[number] for number in ones)
+        news = tuple(new.chunks[number] for number in twos)
+        change = _change(olds, news)
+        if change is not None:
+            # In the order of the new document; what is gone comes where it was.
+            changes.append(((*twos, *ones)[0], bool(twos), change))
+    changes.sort(key=lambda each: each[:2])
+    gone, come = _cuts(old, new, groups)
+    return tuple(change for _, _, change in changes), gone, come
+
+
+def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Change | None:
+    """What happened to chunks that belong together; ``None`` if nothing did."""
+    if len(old) == len(new) == 1:
+        differing = _differing(old[0], new[0])
+        kind = _kind(old[0], new[0], differing)
+        return Change(kind, old, new, differing) if kind else None
+    if not old or not new:
+        return Change("removed" if old else "added", old, new)
+    kind = "split" if len(old) == 1 else "merged" if len(new) == 1 else "recut"
+    return Change(kind, old, new)
+
+
+def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
+    """The names of the fields that differ."""
+    unknown = UNKNOWN_CUT in (old.cut, new.cut)
+    return tuple(
+        f.name
+        for f in fields(ChunkRecord)
+        if getattr(old, f.name) != getattr(new, f.name) and not (unknown and f.name == "cut")
+    )
+
+
+def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
+    """The kind of a change of one chunk; empty if nothing differs."""
+    compared = {name for name in differing if name in COMPARED}
+    if old.cut is None or new.cut is None:
+        # The first of its document has none: that is a matter of place.
+        compared.discard("cut")
+    if not compared <= _EMBEDDING:
+        return "changed"
+    if "embed_hash" in compared:
+        return "embedding"
+    return "renamed" if compared else "moved" if differing else ""
+
+
+def _cuts(
+    old: DocumentRecord, new: DocumentRecord, groups: Sequence[Group]
+) -> Iterator[tuple[Edge, ...]]:
+    """The cuts that are gone, then those that have come.
+
+    A cut is the same where what is on its sides belongs together and one of them is a chunk of
+    the same text, or else where the lines next to it are the same.
+    """
+    unchanged = {
+        number
+        for number, (ones, twos) in enumerate(groups)
+        if len(ones) == len(twos) == 1
+        and old.chunks[ones[0]].content_hash == new.chunks[twos[0]].content_hash
+    }
+    places: list[list[tuple[int, int]]] = []
+    for side in (0, 1):
+        group_of = {chunk: n for n, group in enumerate(groups) for chunk in group[side]}
+        places.append(list(pairwise(group_of[chunk] for chunk in sorted(group_of))))
+    same = {place for place in {*places[0]} & {*places[1]} if not unchanged.isdisjoint(place)}
+    sides = [
+        [Edge(before.last, chunk) for place, (before, chunk) in cuts if place not in same]
+        for cuts in map(zip, places, (pairwise(old.chunks), pairwise(new.chunks)))
+    ]
+    yield _missing(sides[0], sides[1])
+    yield _missing(sides[1], sides[0])
+
+
+def _missing(edges: Sequence[Edge], others: Sequence[Edge]) -> tuple[Edge, ...]:
+    """The cuts that the others do not have, by the lines next to them."""
+    counts = Counter(map(_lines, others))
+    found = []
+    for edge in edges:
+        if counts[_lines(edge)]:
+            counts[_lines(edge)] -= 1
+        else:
+            found.append(edge)
+    return tuple(found)
+
+
+def _lines(edge: Edge) -> tuple[str, str]:
+    """The line before a cut and the one after it, as far as they are known."""
+    return edge.before.strip().rpartition("\n")[2], edge.chunk.first.strip().partition("\n")[0]

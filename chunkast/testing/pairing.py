@@ -1,0 +1,165 @@
+"""Which chunks of a document before and now belong together.
+
+Chunks with the same text are paired first, wherever they are. Of the others those belong together
+that have text in common: where the document itself is the same, by their positions; else as far
+as the ends of their texts, or their ids, say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final, TypeAlias
+
+from chunkast.testing.records import ChunkRecord
+
+__all__ = ("Group", "grouped")
+
+# Numbers of chunks before, and now.
+Group: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+# A side, 0 or 1, and the number of a chunk there.
+_Node: TypeAlias = tuple[int, int]
+
+
+@dataclass(slots=True)
+class _Side:
+    """One side's chunks that are not paired yet, by their numbers."""
+
+    chunks: Sequence[ChunkRecord]
+    rest: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.rest = set(range(len(self.chunks)))
+
+    def by(self, key: Callable[[ChunkRecord], Hashable]) -> dict[Hashable, list[int]]:
+        """The numbers of the chunks that are left, by ``key``."""
+        found: dict[Hashable, list[int]] = {}
+        for number in sorted(self.rest):
+            found.setdefault(key(self.chunks[number]), []).append(number)
+        return found
+
+
+def grouped(old: Sequence[ChunkRecord], new: Sequence[ChunkRecord], *, same: bool) -> list[Group]:
+    """The numbers of the chunks that belong together; each chunk is in one group.
+
+    ``same``: both are of one text, so that their positions can be compared.
+    """
+    left, right = _Side(old), _Side(new)
+    links = [
+        pair
+        # From all that is embedded and stored to the text alone.
+        for key in (_identity, _embedded, _text)
+        for pair in _paired(left, right, key)
+    ]
+    links += _overlaps(left, right) if same else _alike(left, right)
+    return list(_groups((len(old), len(new)), links))
+
+
+def _identity(chunk: ChunkRecord) -> Hashable:
+    return chunk.id, chunk.content_hash, chunk.embed_hash
+
+
+def _embedded(chunk: ChunkRecord) -> Hashable:
+    return chunk.content_hash, chunk.embed_hash
+
+
+def _text(chunk: ChunkRecord) -> Hashable:
+    return chunk.content_hash
+
+
+def _paired(
+    left: _Side, right: _Side, key: Callable[[ChunkRecord], Hashable]
+) -> Iterator[tuple[int, int]]:
+    """Pairs of the same key: of several the first with the first, and so on."""
+    others = right.by(key)
+    for value, ones in left.by(key).items():
+        for one, two in zip(ones, others.get(value, ()), strict=False):
+            left.rest.discard(one)
+            right.rest.discard(two)
+            yield one, two
+
+
+def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
+    """The chunks of one text that share characters, the overlap aside."""
+    others = right.by(lambda chunk: chunk.cell)
+    for cell, ones in left.by(lambda chunk: chunk.cell).items():
+        twos = others.get(cell, [])
+        one = two = 0
+        while one < len(ones) and two < len(twos):
+            was, now = left.chunks[ones[one]].own, right.chunks[twos[two]].own
+            if max(was[0], now[0]) < min(was[1], now[1]):
+                yield ones[one], twos[two]
+            # Whichever ends first has no more in common with what follows.
+            if was[1] <= now[1]:
+                one += 1
+            else:
+                two += 1
+
+
+def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
+    """The chunks that begin or end alike, as no other does; of the others those of the same id."""
+    linked: tuple[set[int], set[int]] = (set(), set())
+    for key, weak in _LIKENESSES:
+        others = right.by(key)
+        for value, ones in left.by(key).items():
+            twos = others.get(value, [])
+            if len(ones) != 1 or len(twos) != 1:
+                continue
+            if weak and (ones[0] in linked[0] or twos[0] in linked[1]):
+                continue
+            linked[0].add(ones[0])
+            linked[1].add(twos[0])
+            yield ones[0], twos[0]
+
+
+_LIKENESSES: Final[Sequence[tuple[Callable[[ChunkRecord], Hashable], bool]]] = (
+    (lambda chunk: chunk.first, False),
+    (lambda chunk: chunk.last, False),
+    (lambda chunk: chunk.id, True),
+)
+
+
+def _groups(sizes: tuple[int, int], links: Iterable[tuple[int, int]]) -> Iterator[Group]:
+    """The numbers of the chunks that belong together.
+
+    Besides those that are linked, these are: what lies between two chunks that belong together,
+    with them; and what is linked with nothing on either side, between the same two of the
+    others or an end of the document.
+    """
+    sets = _joined(((0, one), (1, two)) for one, two in links)
+    places: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+    for side, size in enumerate(sizes):
+        nodes = [(side, number) for number in range(size)]
+        for linked, run in groupby(nodes, sets.__contains__):
+            if linked:
+                continue
+            alone = list(run)
+            before, after = (
+                sets.get((side, number)) for number in (alone[0][1] - 1, alone[-1][1] + 1)
+            )
+            if before is not None and before is after:
+                before.update(alone)
+            else:
+                place = places.setdefault((id(before), id(after)), ([], []))
+                place[side].extend(number for _, number in alone)
+    for group in {id(group): group for group in sets.values()}.values():
+        ones, twos = (tuple(sorted(n for on, n in group if on == side)) for side in (0, 1))
+        yield ones, twos
+    for olds, news in places.values():
+        if olds and news:
+            yield tuple(olds), tuple(news)
+        else:
+            yield from (((one,), ()) for one in olds)
+            yield from (((), (two,)) for two in news)
+
+
+def _joined(links: Iterable[tuple[_Node, _Node]]) -> dict[_Node, set[_Node]]:
+    """By node all those it is linked with, itself included: one set for all of them."""
+    sets: dict[_Node, set[_Node]] = {}
+    for link in links:
+        small, large = sorted((sets.setdefault(node, {node}) for node in link), key=len)
+        if small is not large:
+            large |= small
+            sets.update(dict.fromkeys(small, large))
+    return sets

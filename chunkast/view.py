@@ -1,0 +1,20 @@
+"""Public import path for views of chunks; the code is in ``chunkast.output.view``."""
+
+from __future__ import annotations
+
+from chunkast.output.view.budgets import BudgetView, View, view_of
+from chunkast.output.view.cuts import Cut, find_cuts
+from chunkast.output.view.report import render_html
+from chunkast.output.view.terminal import render_terminal
+from chunkast.output.view.tree import render_tree
+
+__all__ = (
+    "BudgetView",
+    "Cut",
+    "View",
+    "find_cuts",
+    "render_html",
+    "render_terminal",
+    "render_tree",
+    "view_of",
+)
