@@ -720,20 +720,6 @@ def changed_note() -> tuple[str, str]:
     raise AssertionError("every edit moves little")
 
 
-def test_what_changed_is_cut_where_it_was_if_that_is_asked_for() -> None:
-    before, after = changed_note()
-    embedded = {}
-    for keep_cuts in (False, True):
-        with filled({"a.md": before, "b.md": before}, **FILL) as store:
-            documents = {"a.md": after, "b.md": before}.items()
-            report = store.update(documents, Chunker(**FILL), keep_cuts=keep_cuts)
-            embedded[keep_cuts] = len(report.embed)
-            stored = [*store.chunks("a.md")]
-        previous = Chunker(**FILL).chunk(before, "a.md") if keep_cuts else ()
-        assert stored == Chunker(**FILL).chunk(after, "a.md", previous=previous)
-    assert embedded[True] < embedded[False]
-
-
 def test_chunks_of_another_configuration_are_not_kept() -> None:
     before, after = changed_note()
     with filled({"a.md": before}, max_tokens=60) as store:

@@ -65,7 +65,6 @@ def iter_document(
             counter,
             source,
             parts,
-            previous=previous,
         )
 
 

@@ -309,7 +309,6 @@ def chunk_cells(
             chunker.counter,
             location,
             parts,
-            previous=known.get(name, ()),
         )
         for chunk in chunks:
             yield replace(
