@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,37 +18,7 @@ from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
 
-__all__ = ("Cut", "Origin", "assemble")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The facts about a document that its chunks repeat."""
-
-    source: str | None
-    front_matter: str | Mapping[str, Any]
-    annotations: Sequence[Annotation]
-    pages: Sequence[tuple[int, int]] = ()
-
-    @classmethod
-    def of(cls, analysis: Analysis, source: str | None) -> Origin:
-        """Return the origin of an analysis, with its front matter as data if it was parsed."""
-        data = analysis.front_matter_data
-        front_matter = analysis.front_matter if data is None else data
-        return cls(source, front_matter, analysis.annotations, analysis.pages)
-
-    def metadata(self, start: int, end: int) -> dict[str, Any]:
-        """Return the document's front matter, and the annotations of ``[start, end)``."""
-        found: dict[str, Any] = {"front_matter": self.front_matter} if self.front_matter else {}
-        if self.annotations:
-            first = bisect_left(self.annotations, start, key=_start)
-            for mark in self.annotations[first : bisect_left(self.annotations, end, key=_start)]:
-                found.setdefault(mark.key, []).append(mark.value)
-        return found
-
-
-def _start(mark: Annotation) -> int:
-    return mark.start
+__all__ = ("Cut", "assemble")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +32,13 @@ class Cut:
     pieces: Sequence[Piece]
 
 
-def assemble(cut: Cut, origin: Origin, parts: Parts) -> Iterator[Chunk]:
+def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
     """Yield the chunks of the pieces that have text.
 
     ``parts`` counts the chunks of each location, and is updated.
     """
     document, measure = cut.document, cut.measure
-    location = Location.of(origin.source or "")
+    location = Location.of(source or "")
     source_map = SourceMap(document.text)
     number = 0
     previous: Piece | None = None
@@ -88,7 +58,7 @@ def assemble(cut: Cut, origin: Origin, parts: Parts) -> Iterator[Chunk]:
         yield Chunk(
             id=place.id(part),
             index=number,
-            source=origin.source,
+            source=source,
             text=text,
             start_index=start,
             end_index=end,
@@ -105,8 +75,8 @@ def assemble(cut: Cut, origin: Origin, parts: Parts) -> Iterator[Chunk]:
             embed_token_count=embed_tokens,
             embed_hash="",
             oversize=tokens > measure.budget,
-            metadata=origin.metadata(own, end),
-            pages=pages_of_text(origin.pages, text, start),
+            metadata=_metadata(document.analysis, own, end),
+            pages=pages_of_text(document.analysis.pages, text, start),
         )
         number += 1
         previous = piece
@@ -138,3 +108,20 @@ def _embedded(
         *replaced, start, own, measure.units.pos[piece.last], verbatim=replaced[0] is text
     )
     return before, replaced[0], after, embed_tokens
+
+
+def _metadata(analysis: Analysis, start: int, end: int) -> dict[str, Any]:
+    """Return the front matter, as data if it was parsed, and the annotations of ``[start, end)``."""
+    data = analysis.front_matter_data
+    front_matter = analysis.front_matter if data is None else data
+    found: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}
+    marks = analysis.annotations
+    if marks:
+        first = bisect_left(marks, start, key=_start)
+        for mark in marks[first : bisect_left(marks, end, key=_start)]:
+            found.setdefault(mark.key, []).append(mark.value)
+    return found
+
+
+def _start(mark: Annotation) -> int:
+    return mark.start

@@ -35,10 +35,10 @@ class Context:
         self._matter = "".join(
             f"{key}: {value}\n"
             for key in config.front_matter_keys
-            if (value := front_matter_value(document.front_matter, key))
+            if (value := front_matter_value(document.analysis.front_matter, key))
         )
         headings = document.headings
-        stated = front_matter_value(document.front_matter, "title")
+        stated = front_matter_value(document.analysis.front_matter, "title")
         top = (heading.title for heading in headings.all if heading.level == 1)
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long leaves its room to the headings.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +9,7 @@ from chunkast.config import ChunkConfig
 from chunkast.core.headings import Headings
 from chunkast.core.leaves import Leaves
 from chunkast.core.protected import protected_spans
-from chunkast.model import Analysis, ProtectedRegion
+from chunkast.model import Analysis
 from chunkast.text.language import language_of_text
 from chunkast.text.spans import SpanSet, trim_span
 from chunkast.tokens import Counter, SpanCounts, index_of
@@ -20,61 +19,56 @@ __all__ = ("Document",)
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its leaves and token counts, and everything an analysis knows but the tree.
+    """An analysed text with its leaves and token counts. The analysis has no tree any more."""
 
-    ``parsed`` is the text as the parser read it, character for character. The first ``dropped``
-    characters, front matter, are in no chunk. If ``extended``, break points and regions may lie
-    anywhere; otherwise they are at the edges of blocks.
-    """
-
-    text: str
-    parsed: str
+    analysis: Analysis
     leaves: Leaves
     index: SpanCounts
     counter: Counter
     config: ChunkConfig
-    headings: Headings
-    regions: Sequence[ProtectedRegion]
-    references: frozenset[str]
-    extensions: tuple[str, ...]
-    front_matter: str
-    dropped: int
-    extended: bool
 
     @classmethod
     def of(
         cls, analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter
     ) -> Document:
         """Return the document of an analysis whose tree has these ``leaves``."""
-        text = analysis.text
+        index = index_of(analysis.text, counter, leaves.starts)
+        return cls(analysis, leaves, index, counter, config)
+
+    @property
+    def text(self) -> str:
+        """The text that is cut."""
+        return self.analysis.text
+
+    @property
+    def parsed(self) -> str:
+        """The text as the parser read it, character for character."""
+        return self.analysis.masked or self.analysis.text
+
+    @cached_property
+    def headings(self) -> Headings:
+        """The headings by position."""
+        return Headings(self.analysis.headings, self.analysis.path)
+
+    @cached_property
+    def dropped(self) -> int:
+        """The number of characters at the start, front matter, that are in no chunk."""
+        front_matter = self.analysis.front_matter
         # The later cells of a notebook have the front matter of the first.
-        drop = config.front_matter_text == "drop" and text.startswith(analysis.front_matter)
-        return cls(
-            text=text,
-            parsed=analysis.masked or text,
-            leaves=leaves,
-            index=index_of(text, counter, leaves.starts),
-            counter=counter,
-            config=config,
-            headings=Headings(analysis.headings, analysis.path),
-            regions=analysis.regions,
-            references=analysis.references,
-            extensions=analysis.extensions,
-            front_matter=analysis.front_matter,
-            dropped=len(analysis.front_matter) if drop else 0,
-            extended=analysis.extended,
-        )
+        drop = self.config.front_matter_text == "drop" and self.text.startswith(front_matter)
+        return len(front_matter) if drop else 0
 
     @cached_property
     def protected(self) -> SpanSet:
         """The protected regions that fit the budget; nothing cuts them."""
-        return protected_spans(self.regions, self.fits)
+        return protected_spans(self.analysis.regions, self.fits)
 
     @cached_property
     def language(self) -> str:
         """The code of the language that the document's sentences are in."""
         given = self.config.sentence_language
-        return language_of_text(self.text, self.front_matter) if given == "auto" else given
+        front_matter = self.analysis.front_matter
+        return language_of_text(self.text, front_matter) if given == "auto" else given
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the characters that a chunk over ``text[start:end]`` has.

@@ -44,10 +44,10 @@ def inside_of(document: Document, leaf: Block, end: int) -> Inside:
     tables = HtmlTables()
     if CONSTRUCTS[leaf.kind].shape == "html-table":
         tables = html_tables(document.parsed, leaf.start, leaf.end)
-    items = item_marks(document.extensions)
+    items = item_marks(document.analysis.extensions)
     sentences: set[int] = set()
     for prose in _prose_of(document, leaf, tables):
-        spans = prose.spans(document.references, document.extensions)
+        spans = prose.spans(document.analysis.references, document.analysis.extensions)
         for pos in prose.sentences(spans, document.language, items):
             # A sentence that begins inside a region leaves the region's edges to cut at.
             sentences |= {protected.start(pos), protected.end(pos)}

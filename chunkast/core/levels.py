@@ -73,7 +73,7 @@ class Body:
 
     def items(self, start: int, end: int) -> Iterator[BreakPoint]:
         """Yield the sentences that begin an item in a paragraph."""
-        marks = item_marks(self.document.extensions)
+        marks = item_marks(self.document.analysis.extensions)
         for pos in _between(self.sentences, start, end):
             if any(mark.match(self.text, pos) for mark in marks):
                 yield self.point(pos, "bullet")

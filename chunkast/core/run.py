@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.core.assemble import Cut, Origin, assemble
+from chunkast.core.assemble import Cut, assemble
 from chunkast.core.context import Context
 from chunkast.core.divide import divide
 from chunkast.core.document import Document
@@ -46,7 +46,7 @@ def chunks_of(
     cut = _cut(analysis, leaves, config, counter, source)
     if counter.is_estimated and not _estimates_hold(cut):
         cut = _cut(analysis, leaves, config, replace(counter, trusted=False), source)
-    return assemble(cut, Origin.of(analysis, source), parts)
+    return assemble(cut, source, parts)
 
 
 def _cut(

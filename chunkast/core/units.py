@@ -92,7 +92,7 @@ def cut_points(document: Document, points: Sequence[BreakPoint]) -> list[BreakPo
     if starts and starts[0]:
         # Blank lines before the first block are a unit of their own.
         found.insert(0, BreakPoint(starts[0], 0.0, "paragraph"))
-    if document.extended:
+    if document.analysis.extended:
         found = merge_break_points(found, _region_edges(document))
         found = list(_outside_inline(document, found))
     return found
