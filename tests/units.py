@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from unittest.mock import patch
 
-from chunkast.tokens import Counter, resolve_counter
-from chunkast.tokens.vocabulary import load_encoding
+from chunkast.tokens import Counter
 
-__all__ = ("W_ALONE", "W_ESTIMATED", "W", "by_tiktoken", "tokens")
+__all__ = ("W_ALONE", "W_ESTIMATED", "W", "tokens")
 
 
 def tokens(text: str) -> int:
@@ -27,9 +25,3 @@ W_ALONE = Counter("w", tokens)
 W_ESTIMATED = Counter(
     "w", tokens, token_starts=lambda text: (found.start() for found in re.finditer("w", text))
 )
-
-
-def by_tiktoken(encoding: object) -> Counter:
-    """The counter of one of tiktoken's encodings, without the faster encoder."""
-    with patch("chunkast.tokens.resolve.by_fast_encoder", lambda _encoding, others, _table: others):
-        return resolve_counter(load_encoding(encoding) if isinstance(encoding, str) else encoding)
