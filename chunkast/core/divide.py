@@ -53,22 +53,26 @@ def divide(document: Document, points: Sequence[BreakPoint]) -> Division:
             first = start
         if start >= end:
             continue
-        leaf = document.leaves.at(start)
         if not document.fits(start, end):
-            leaf = leaf or document.leaves.around(start) or Block("blank", start, end)
+            leaf = document.leaves.around(start) or Block("blank", start, end)
             _divide_unit(document, leaf, start, end, outliner=outliner, division=division)
-        elif (
-            first < start
-            and leaf is not None
-            and document.config.oversize == "split"
-            and CONSTRUCTS[leaf.kind].plain
-            and document.leaves.kinds(start, start + 1) == ("paragraph",)
-            and not document.fits(first, end)
-        ):
-            found = sentences_inside(document, leaf)
-            sentence = document.config.score_table["sentence"]
-            division.points.extend(BreakPoint(pos, sentence, "sentence") for pos in found)
+        elif first < start and not document.fits(first, end):
+            division.points.extend(_sentences_below_heading(document, start))
     return division
+
+
+def _sentences_below_heading(document: Document, start: int) -> Iterator[BreakPoint]:
+    """Yield the sentences of a top-level paragraph at ``start``."""
+    leaf = document.leaves.at(start)
+    if (
+        leaf is not None
+        and document.config.oversize == "split"
+        and CONSTRUCTS[leaf.kind].plain
+        and document.leaves.kinds(start, start + 1) == ("paragraph",)
+    ):
+        score = document.config.score_table["sentence"]
+        for pos in sentences_inside(document, leaf):
+            yield BreakPoint(pos, score, "sentence")
 
 
 def _divide_unit(

@@ -6,13 +6,14 @@ between neighbours are removed one by one, the worst first, as long as the union
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from heapq import heapify, heappop, heappush
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 from zlib import crc32
 
 from chunkast.core.measure import Measure
-from chunkast.text.source_map import encode
+from chunkast.core.units import Units
+from chunkast.text.source_map import encode, positions_in
 
 __all__ = ("Joins", "joined")
 
@@ -20,7 +21,7 @@ __all__ = ("Joins", "joined")
 # there to the third.
 Joins: TypeAlias = Callable[[int, int, int], bool]
 
-_Key: TypeAlias = tuple[tuple[bool, int, float], int, int, int, int]
+_Key: TypeAlias = tuple[int, int, int, int]
 
 # Characters after a boundary that tell it from others: few, as an edit in them moves it.
 _SAMPLE: Final = 20
@@ -32,43 +33,58 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
     ``bounds`` are ascending units: the first of each piece, then the end of the last. Boundaries
     are tried in this order: those that separate what belongs together, the deeper in containers
     first, the lower score, the one beside the smaller piece, by a hash of the text, the smaller
-    union, the first.
+    union, the first. Each is tried once.
     """
-    units, before = measure.units, measure.before
     last = len(bounds) - 1
     if last < 2:
         return list(bounds)
-    lower, upper = list(range(-1, last)), list(range(1, last + 2))
-
-    ranks = [(units.score[unit] >= 0, -units.depth[unit], units.score[unit]) for unit in bounds]
-    places = [units.pos[unit] for unit in bounds]
-    samples = [crc32(encode(text[pos : pos + _SAMPLE])) for pos in places]
-    tokens = [before[unit] for unit in bounds]
+    make = positions_in(text, last)
+    before = make(measure.before[unit] for unit in bounds)
+    ranks, samples = make(_ranks(measure.units, bounds)), _samples(measure.units, text, bounds)
+    lower, upper = make(range(-1, last)), make(range(1, last + 2))
+    tried = bytearray(last + 1)
+    tried[0] = tried[last] = True
 
     def key(number: int) -> _Key:
-        below, at, above = tokens[lower[number]], tokens[number], tokens[upper[number]]
+        at, union = before[number], before[upper[number]] - before[lower[number]]
+        smaller = min(at - before[lower[number]], before[upper[number]] - at)
         # Unions by powers of two: pieces alike pair up, and none grows by one each time.
-        union = (above - below).bit_length()
-        return ranks[number], min(at - below, above - at), samples[number], union, number
+        return ranks[number], smaller, samples[number], union.bit_length()
 
-    keys = {number: key(number) for number in range(1, last)}
-    heap = list(keys.values())
-    heapify(heap)
-    while heap:
-        entry = heappop(heap)
-        number = entry[-1]
-        if keys.get(number) != entry:
-            continue  # a neighbour has grown since
-        del keys[number]
-        below, above = lower[number], upper[number]
+    number = 1
+    while number < last:
+        # The order does not matter for a boundary that comes before both beside it: a piece that
+        # grows never gives its boundaries a smaller key. So each is found from the last one.
+        below, above, own = lower[number], upper[number], key(number)
+        if not tried[above] and key(above) < own:
+            number = above
+            continue
+        if not tried[below] and key(below) <= own:
+            number = below
+            continue
+        tried[number] = True
         if joins(bounds[below], bounds[number], bounds[above]):
             upper[below], lower[above] = above, below
-            for beside in (below, above):
-                if beside in keys:
-                    keys[beside] = key(beside)
-                    heappush(heap, keys[beside])
+        number = below
+        while number < last and tried[number]:
+            number = upper[number]
     kept, number = [], 0
     while number <= last:
         kept.append(bounds[number])
         number = upper[number]
     return kept
+
+
+def _ranks(units: Units, bounds: Sequence[int]) -> Iterator[int]:
+    """Return the place of each boundary in the order of what a cut there separates."""
+    depths, scores = bytes(units.depth[unit] for unit in bounds), [units.score[u] for u in bounds]
+    kinds = set(zip(depths, scores, strict=True))
+    in_order = sorted(kinds, key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]))
+    rank = {kind: number for number, kind in enumerate(in_order)}
+    return map(rank.__getitem__, zip(depths, scores, strict=True))
+
+
+def _samples(units: Units, text: str, bounds: Sequence[int]) -> Sequence[int]:
+    """Return a hash of the first characters after each boundary."""
+    starts = (units.pos[unit] for unit in bounds)
+    return array("L", (crc32(encode(text[start : start + _SAMPLE])) for start in starts))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
@@ -79,11 +79,16 @@ class Leaves:
         kinds = tuple(dict.fromkeys(chain.from_iterable(touched)))
         return self._named.setdefault(kinds, kinds)
 
-    def depth(self, pos: int) -> int:
-        """Return the number of containers around both ``pos`` and the text before it.
+    def beginning_at(self, positions: Sequence[int]) -> Iterator[tuple[Block | None, int]]:
+        """Yield the leaf that begins at each position, and its depth.
 
-        Inside a leaf it is ``INSIDE``, more than anywhere else.
+        The depth is the number of containers around both the leaf and the text before it. Inside
+        a leaf it is ``INSIDE``, more than anywhere else.
         """
-        slot = bisect_left(self.starts, pos)
-        begins = slot < len(self._depths) and self.starts[slot] == pos
-        return self._depths[slot] if begins else INSIDE
+        for pos, slot in zip(
+            positions, map(bisect_left, repeat(self.starts), positions), strict=True
+        ):
+            if slot < len(self._blocks) and self.starts[slot] == pos:
+                yield self._blocks[slot], self._depths[slot]
+            else:
+                yield None, INSIDE

@@ -10,6 +10,7 @@ from chunkast.core.context import Context
 from chunkast.core.document import Document
 from chunkast.core.replaced import Replaced
 from chunkast.core.units import Units
+from chunkast.text.source_map import positions_in
 from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)
@@ -35,25 +36,26 @@ class Measure:
         self.replaced = replaced
         self.budget = document.config.budget
         self._document = document
-        self._rooms: dict[int, int] = {}
         index = document.index
         self._additive = index.additive
-        exact = [] if index.estimated else [*index.exact.each(units.pos)]
-        self._sums = exact if index.additive and not replaced else []
+        make = positions_in(document.text, len(units))
+        exact = make([] if index.estimated else index.exact.each(units.pos))
+        self._sums = exact if index.additive and not replaced else make([])
         self.before = self._tokens_before(exact)
 
     def _tokens_before(self, exact: Sequence[int]) -> Sequence[int]:
         """Return the tokens before each unit; no size depends on text elsewhere."""
         index, pos = self._document.index, self.units.pos
+        make = positions_in(self._document.text, len(self.units))
         if index.estimated:
-            return [*map(index.estimate, pos)]
+            return make(map(index.estimate, pos))
         if NOT_EXACT not in exact:
             return exact
         sizes = (
             index.count(*span) if NOT_EXACT in (first, last) else last - first
             for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
         )
-        return [*accumulate(sizes, initial=0)]
+        return make(accumulate(sizes, initial=0))
 
     def span(self, i: int, j: int) -> tuple[int, int]:
         """Return the characters of a chunk of the units ``(i, j)``; there may be none."""
@@ -65,9 +67,7 @@ class Measure:
 
     def room(self, i: int) -> int:
         """Return the tokens that context leaves to a chunk that begins with unit ``i``."""
-        if i not in self._rooms:
-            self._rooms[i] = self.budget - self.context.tokens(self.units.pos[i])
-        return self._rooms[i]
+        return self.budget - self.context.tokens(self.units.pos[i])
 
     def fits(self, i: int, j: int, room: int) -> bool:
         """Return whether the units ``(i, j)``, closed if they end in a frame, take ``room`` tokens."""

@@ -108,6 +108,9 @@ class _Packer:
     def fits(self, i: int, j: int) -> bool:
         """Return whether the units fit with their context and any overlap before them."""
         measure, most = self.measure, self.overlap.most
+        # Context takes at most half the budget.
+        if measure.fits(i, j, measure.budget - measure.budget // 2 - most):
+            return True
         room = measure.room(i)
         if measure.fits(i, j, room - most):
             return True

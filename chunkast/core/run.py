@@ -63,7 +63,7 @@ def _cut(
     context = Context(document, Frames(division.frames, config.budget // 2, counter.count))
     replaced = Replaced(document, [*division.replaced, *analysis.replacements])
     measure = Measure(document, units, context, replaced)
-    sections = sections_of(analysis.headings, units)
+    sections = sections_of(document, units)
     overlap = Overlap(document, measure, sections)
     pieces = pack(document, measure, sections, overlap)
     return Cut(document, measure, context, overlap, pieces)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
+from chunkast.core.document import Document
 from chunkast.core.units import Units
-from chunkast.model import Heading
+from chunkast.text.source_map import positions_in
 
 __all__ = ("Sections", "sections_of")
 
@@ -48,10 +50,12 @@ class Sections:
             child = self.after[child]
 
 
-def sections_of(headings: Sequence[Heading], units: Units) -> Sections:
-    """Return the sections that ``headings`` open."""
-    starts = [0, *(units.at(heading.start) for heading in headings), len(units)]
-    after = [len(headings) + 1] * (len(headings) + 1)
+def sections_of(document: Document, units: Units) -> Sections:
+    """Return the sections that the document's headings open."""
+    headings = document.analysis.headings
+    make = positions_in(document.text, len(headings))
+    starts = make([0, *(units.at(heading.start) for heading in headings), len(units)])
+    after = make(repeat(len(headings) + 1, len(headings) + 1))
     open_sections: list[int] = []
     for number, heading in enumerate(headings, 1):
         while open_sections and (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from chunkast.core.analysis.points import merge_break_points
@@ -68,20 +68,24 @@ def units_of(document: Document, points: Sequence[BreakPoint]) -> Units:
     inner = points[bisect_right(places, document.dropped) : bisect_left(places, size)]
     make = positions_in(document.text, len(inner))
     pos = make([document.dropped, *(point.pos for point in inner), size])
-    texts = (_has_text(document, start, end) for start, end in pairwise(pos))
+    depth, texts = bytearray(), make([0])
+    for (start, end), (leaf, shared) in zip(
+        pairwise(pos), document.leaves.beginning_at(pos[:-1]), strict=True
+    ):
+        depth.append(shared)
+        texts.append(texts[-1] + _has_text(document.text, leaf, start, end))
     return Units(
         pos,
         [0.0, *(point.score for point in inner), 0.0],
         ["", *(point.kind for point in inner), ""],
-        bytes(map(document.leaves.depth, pos)),
-        make(accumulate(texts, initial=0)),
+        bytes([*depth, 0]),
+        texts,
     )
 
 
-def _has_text(document: Document, start: int, end: int) -> bool:
-    leaf = document.leaves.at(start)
+def _has_text(text: str, leaf: Block | None, start: int, end: int) -> bool:
     if leaf is None or leaf.kind in _WITHOUT_TEXT:
-        return not is_blank(document.text[leaf.end if leaf else start : end])
+        return not is_blank(text[leaf.end if leaf else start : end])
     return True
 
 
