@@ -49,7 +49,7 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
         start, tokens = _start_of(cut, previous, piece, own)
         text = document.text[start:end]
         before, body, after, embed_tokens = _embedded(cut, piece, (start, own, end), tokens)
-        headings = document.headings.path(own)
+        headings, _ = document.headings.at(own)
         place = location.at(headings)
         part = parts[place.key]
         parts[place.key] += 1
@@ -86,7 +86,7 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
 
 def _start_of(cut: Cut, previous: Piece | None, piece: Piece, own: int) -> tuple[int, int]:
     """Return the start of a chunk with its overlap, and its tokens."""
-    begins_section = cut.document.headings.at(cut.measure.units.pos[piece.first]) is not None
+    begins_section = cut.document.headings.begins(cut.measure.units.pos[piece.first])
     if previous is None or begins_section:
         return own, cut.measure.tokens(*piece)
     return cut.overlap.start(previous, piece, cut.measure.room(piece.first))

@@ -43,7 +43,7 @@ class Context:
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long leaves its room to the headings.
         self._root = stated if self.count(stated) <= self._half else ""
-        self._allowed: dict[tuple[tuple[str, ...], str, str], tuple[str, ...]] = {}
+        self._allowed: dict[tuple[tuple[str, ...], bool, str, str], tuple[str, ...]] = {}
         suffixes = {frame.suffix for frame in frames}
         self.most_suffix_tokens = max(map(self._suffix_cost, suffixes), default=0)
 
@@ -98,16 +98,21 @@ class Context:
         return index.count_after(before, start, start + len(text))
 
     def _before(self, start: int, own: int) -> tuple[str, ...]:
-        """Return the contexts that a chunk may have, from the longest to none."""
+        """Return the contexts that a chunk may have, from the longest to none.
+
+        A heading that the chunk begins with is not shown twice.
+        """
         frame = self._frames.around(start)
-        prefix, bare = (frame.prefix, frame.bare) if frame else ("", "")
-        key = self._titles(own), prefix, bare
+        path, heading = self._document.headings.at(own)
+        # The text after a definition in code has no title of its own.
+        begins = heading is not None and heading.start == own and bool(heading.title)
+        key = path, begins, frame.prefix if frame else "", frame.bare if frame else ""
         if key not in self._allowed:
             self._allowed[key] = tuple(self._allow(*key))
         return self._allowed[key]
 
-    def _allow(self, path: tuple[str, ...], frame: str, bare: str) -> Iterator[str]:
-        for before in self._shorter(path, frame):
+    def _allow(self, path: tuple[str, ...], begins: bool, frame: str, bare: str) -> Iterator[str]:
+        for before in self._shorter(self._titles(path, begins), frame):
             if self.count(before) <= self._half:
                 yield before
         if bare != frame:
@@ -126,18 +131,12 @@ class Context:
             if len(before) <= self._half or sum(map(self.count, titles)) <= self._half:
                 yield before
 
-    def _titles(self, pos: int) -> tuple[str, ...]:
-        """Return the titles to show before a chunk whose own text begins at ``pos``.
-
-        A heading that the chunk begins with is not shown twice.
-        """
-        config, headings = self._document.config, self._document.headings
-        if config.context == "none":
+    def _titles(self, path: tuple[str, ...], begins: bool) -> tuple[str, ...]:
+        """Return the titles to show of a path; if ``begins``, the chunk begins with the last."""
+        context = self._document.config.context
+        if context == "none":
             return ()
-        path, heading = headings.path(pos), headings.at(pos)
-        # The text after a definition in code has no title of its own.
-        begins = heading is not None and bool(heading.title)
-        if config.context == "headings":
+        if context == "headings":
             shown = tuple(filter(None, path[:-1] if begins else path))
             return shown if not self._root or self._root in path else (self._root, *shown)
         if not self._title or (begins and path[-1] == self._title):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from chunkast.config import ChunkConfig
 from chunkast.core.headings import Headings
@@ -12,9 +13,12 @@ from chunkast.core.protected import protected_spans
 from chunkast.model import Analysis
 from chunkast.text.language import language_of_text
 from chunkast.text.spans import SpanSet, trim_span
-from chunkast.tokens import Counter, SpanCounts, index_of
+from chunkast.tokens import NOT_EXACT, Counter, SpanCounts, index_of
 
 __all__ = ("Document",)
+
+# Trimming adds fewer tokens than this to a span's count.
+_TRIMMED: Final = 8
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,12 @@ class Document:
         ``room`` is the budget unless given.
         """
         room = self.config.budget if room is None else room
+        index = self.index
         # Most spans are so short that nothing has to be counted.
-        if self.index.at_most(start, end) <= room:
+        if index.at_most(start, end) <= room:
             return True
-        return self.index.is_within(*self.span(start, end), room)
+        if index.additive:
+            first, last = index.exact.get(start), index.exact.get(end)
+            if first != NOT_EXACT != last and last - first + _TRIMMED <= room:
+                return True
+        return index.is_within(*self.span(start, end), room)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from chunkast.model import Heading
@@ -21,13 +21,12 @@ class Headings:
         self.first_path = path
         self._starts = [heading.start for heading in headings]
 
-    def path(self, pos: int) -> tuple[str, ...]:
-        """Return the titles in force at ``pos``, including a heading that begins there."""
+    def at(self, pos: int) -> tuple[tuple[str, ...], Heading | None]:
+        """Return the heading path at ``pos``, and its last heading; that may begin at ``pos``."""
         slot = bisect_right(self._starts, pos) - 1
-        return self.all[slot].path if slot >= 0 else self.first_path
+        return (self.all[slot].path, self.all[slot]) if slot >= 0 else (self.first_path, None)
 
-    def at(self, pos: int) -> Heading | None:
-        """Return the heading that begins at ``pos``."""
-        slot = bisect_left(self._starts, pos)
-        found = slot < len(self._starts) and self._starts[slot] == pos
-        return self.all[slot] if found else None
+    def begins(self, pos: int) -> bool:
+        """Return whether a heading begins at ``pos``."""
+        heading = self.at(pos)[1]
+        return heading is not None and heading.start == pos

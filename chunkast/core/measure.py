@@ -15,10 +15,8 @@ from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)
 
-# Trimming changes a span's count by fewer tokens than this.
-_TRIMMED: Final = 8
 # More tokens of white space than this at a span's ends may keep it from being joined.
-_MOST_SPACE: Final = 64
+_MOST_SPACE: Final = 16
 
 
 class Measure:
@@ -36,26 +34,8 @@ class Measure:
         self.replaced = replaced
         self.budget = document.config.budget
         self._document = document
-        index = document.index
-        self._additive = index.additive
-        make = positions_in(document.text, len(units))
-        exact = make([] if index.estimated else index.exact.each(units.pos))
-        self._sums = exact if index.additive and not replaced else make([])
-        self.before = self._tokens_before(exact)
-
-    def _tokens_before(self, exact: Sequence[int]) -> Sequence[int]:
-        """Return the tokens before each unit; no size depends on text elsewhere."""
-        index, pos = self._document.index, self.units.pos
-        make = positions_in(self._document.text, len(self.units))
-        if index.estimated:
-            return make(map(index.estimate, pos))
-        if NOT_EXACT not in exact:
-            return exact
-        sizes = (
-            index.count(*span) if NOT_EXACT in (first, last) else last - first
-            for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
-        )
-        return make(accumulate(sizes, initial=0))
+        self._additive = document.index.additive
+        self.before = _tokens_before(document, units)
 
     def span(self, i: int, j: int) -> tuple[int, int]:
         """Return the characters of a chunk of the units ``(i, j)``; there may be none."""
@@ -71,14 +51,9 @@ class Measure:
 
     def fits(self, i: int, j: int, room: int) -> bool:
         """Return whether the units ``(i, j)``, closed if they end in a frame, take ``room`` tokens."""
-        if self._sums:
-            first, last = self._sums[i], self._sums[j]
-            exact = first != NOT_EXACT != last
-            if exact and last - first + _TRIMMED + self.context.most_suffix_tokens <= room:
-                return True
-        room -= self.context.suffix_tokens(self.units.pos[j])
         if i == j:
             return True
+        room -= self.context.suffix_tokens(self.units.pos[j])
         if self.replaced:
             embedded = self.replaced.tokens(*self.span(i, j))
             if embedded is not None:
@@ -96,3 +71,19 @@ class Measure:
         """Return whether ``(i, j)`` is opaque data that is kept, with the lead-ins before it."""
         joined = all(self.units.score[h] < 0 for h in range(i + 1, j))
         return joined and not self._has(j - 1, j, self.budget)
+
+
+def _tokens_before(document: Document, units: Units) -> Sequence[int]:
+    """Return the tokens before each unit; no size depends on text elsewhere."""
+    index, pos = document.index, units.pos
+    make = positions_in(document.text, len(units))
+    if index.estimated:
+        return make(map(index.estimate, pos))
+    exact = make(index.exact.each(pos))
+    if NOT_EXACT not in exact:
+        return exact
+    sizes = (
+        index.count(*span) if NOT_EXACT in (first, last) else last - first
+        for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
+    )
+    return make(accumulate(sizes, initial=0))

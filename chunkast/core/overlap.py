@@ -18,6 +18,8 @@ __all__ = ("Overlap",)
 
 # Points inside a block that was divided, where no sentence or block begins.
 _DIVIDED: Final = frozenset({"cell", "line", "blank-line", "statement", "word", "grapheme"})
+# A tail has at most so many tokens fewer than its units, which may end in white space.
+_MORE: Final = 16
 # Points where reading should not begin.
 _INNER: Final = _DIVIDED | {"lead-in", "orphan-heading"}
 
@@ -108,18 +110,13 @@ class Overlap:
 
         A later sentence of that unit may fit. No tail begins inside a divided block.
         """
-        units = [
-            unit
-            for unit in range(previous.last - 1, previous.first - 1, -1)
-            if self._units.kind[unit] not in _DIVIDED
-        ]
-
-        def is_too_long(unit: int) -> bool:
-            start, end = self._units.pos[unit], self._units.pos[previous.last]
-            return not self._document.fits(start, end, self.budget)
-
-        # There may be hundreds.
-        return units[: bisect_left(units, True, key=is_too_long) + 1]
+        before, found = self._measure.before, []
+        for unit in range(previous.last - 1, previous.first - 1, -1):
+            if self._units.kind[unit] not in _DIVIDED:
+                found.append(unit)
+                if before[previous.last] - before[unit] > self.budget + _MORE:
+                    break
+        return found
 
     def _sentences(self, unit: int) -> list[int]:
         """Return the sentences inside a unit of prose that was not divided."""
