@@ -19,8 +19,8 @@ from markdown_it.token import Token
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.dialects import Arrange, Read, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
-from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.inline import normalize_label
+from chunkast.markdown.lines import front_matter_lines
 from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block

@@ -126,6 +126,19 @@ class BlockState(StateBlock):
         else:
             step(*given)
 
+    def open(self, kind: str, first: int, info: str = "") -> list[int]:
+        """Begin a container at the line ``first``; returns its lines, to be passed to ``close``."""
+        lines = [first, 0]
+        self.build(self.tree.open, kind, lines, info)
+        self.level += 1
+        return lines
+
+    def close(self, kind: str, lines: list[int]) -> None:
+        """Close the innermost container before the current line."""
+        self.level -= 1
+        lines[1] = self.line
+        self.build(self.tree.close, kind)
+
     def isEmpty(self, line: int) -> bool:
         """Whether nothing but white space is left of ``line``."""
         return self.bMarks[line] + self.tShift[line] >= self.eMarks[line]
