@@ -17,11 +17,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.markdown.blocks import Signs
 from chunkast.markdown.dialects import Arrange, Read, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
 from chunkast.markdown.inline import normalize_label
 from chunkast.markdown.lines import front_matter_lines
-from chunkast.markdown.signs import Signs
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts, parseable, positions_in

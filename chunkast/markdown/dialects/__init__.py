@@ -14,6 +14,7 @@ from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from chunkast.markdown.blocks import Signs
 from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
 from chunkast.markdown.dialects.admonitions import admonition
 from chunkast.markdown.dialects.answers import read_answer
@@ -26,7 +27,6 @@ from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_tables import arrange_tables
 from chunkast.markdown.dialects.slash_blocks import slash_block
 from chunkast.markdown.dialects.tags import split_tags
-from chunkast.markdown.signs import Signs
 from chunkast.model import Block, BreakPoint
 
 if TYPE_CHECKING:

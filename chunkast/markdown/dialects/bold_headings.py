@@ -10,12 +10,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Final
 
+from chunkast.markdown.blocks import Signs, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
 __all__ = ("arrange_bold", "bold_title")
@@ -70,9 +69,7 @@ def _arranged(text: str, block: Block, lines: Sequence[int]) -> Block:
         elif _is_bold(text, child) and _heads_text(children, number):
             children[number] = relabelled("bold-heading", child)
         at += max(len(inside), 1)
-    if all(map(is_, children, block.children)):
-        return block
-    return relabelled(block.kind, block, tuple(children))
+    return with_children(block, children)
 
 
 def _is_bold(text: str, block: Block) -> bool:

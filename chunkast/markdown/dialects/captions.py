@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from operator import is_
 from typing import Final
 
+from chunkast.markdown.blocks import Signs, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
 __all__ = ("arrange_captions",)
@@ -50,9 +48,7 @@ def _arranged(text: str, block: Block) -> Block:
         child = children[number]
         if (is_after or is_before) and CONSTRUCTS[child.kind].plain and _is_caption(text, child):
             children[number] = relabelled("caption" if is_before else "legend", child)
-    if all(map(is_, children, block.children)):
-        return block
-    return relabelled(block.kind, block, tuple(children))
+    return with_children(block, children)
 
 
 def _is_caption(text: str, block: Block) -> bool:

@@ -19,9 +19,8 @@ from typing import Final, NamedTuple
 
 import regex
 
+from chunkast.markdown.blocks import Signs, leaf_parts, relabelled
 from chunkast.markdown.lines import marks_end
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import leaf_parts, relabelled
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 

@@ -15,8 +15,9 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast import TREE
-from chunkast.markdown.tree import NO_DETAILS, TreeBuilder
+from chunkast.markdown.tree import TreeBuilder
 from chunkast.text.source_map import positions_in
 
 __all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule")
