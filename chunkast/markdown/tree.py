@@ -31,8 +31,8 @@ _JOINED: Final = {"link-definition": ("link-definition", "paragraph")}
 _BLANK: Final = kinds_where("blank")
 _NESTS: Final = kinds_where("nests")
 _LEVELED: Final = _NESTS | kinds_where("leveled")
-_QUOTES: Final = kinds_where("quotes")
-_TYPED: Final = kinds_where("typed")
+# The lines of these begin with a mark; a line of nothing else is blank.
+_QUOTES: Final = frozenset({"quote", "alert"})
 _CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
@@ -225,7 +225,7 @@ class TreeBuilder:
         self.list_depth += kind in _NESTS
         self.quotes += kind in _QUOTES
         level = max(self.list_depth, 0) if kind in _LEVELED else 0
-        info = self._callout(first) if kind in _TYPED else info.strip()
+        info = self._callout(first) if kind == "alert" else info.strip()
         opened = _Open(kind, self.cursor, lines, level, info)
         self.stack.append(opened)
         self.children = opened.children
