@@ -13,7 +13,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -154,7 +153,7 @@ class _Reader:
         outside = self.close(closed)
         indent = len(margin.expandtabs(4))
         shift = outside.outer if outside else self.shift(indent)
-        self.leaves[number] = _leaf(_info(opened, closed))
+        self.leaves[number] = ("jsx", _info(opened, closed))
         cover(self.lines, number, end, max(indent - shift, 0))
         for name in opened:
             self.elements.append(_Element(name, indent, shift))
@@ -211,12 +210,6 @@ def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
     if bool(opened) == bool(closed):
         return ""
     return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
-
-
-@lru_cache(maxsize=256)
-def _leaf(info: str) -> tuple[str, str]:
-    """The kind and the info of a leaf of tags: one object for all lines of the same tag."""
-    return "jsx", info
 
 
 def _is_component(name: str) -> bool:
