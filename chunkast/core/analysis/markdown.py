@@ -25,7 +25,7 @@ from chunkast.core.analysis.regions import find_regions
 from chunkast.core.analysis.tool_calls import BLOCKS, MASK, find_tool_calls
 from chunkast.errors import ChunkastWarning
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
-from chunkast.markdown import Document, parse_document, parse_paragraphs
+from chunkast.markdown import ParsedMarkdown, parse_document, parse_paragraphs
 from chunkast.markdown.dialects import dialects_of
 from chunkast.markdown.kinds import kinds_where
 from chunkast.markdown.prose import Prose
@@ -87,7 +87,7 @@ def _warn(note: str) -> None:
 
 
 def _new_analysis(
-    text: str, source: str, document: Document, extensions: tuple[str, ...]
+    text: str, source: str, document: ParsedMarkdown, extensions: tuple[str, ...]
 ) -> Analysis:
     """The analysis right after the parse: blocks, no points or regions yet."""
     return Analysis(

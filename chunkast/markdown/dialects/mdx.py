@@ -43,12 +43,12 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
     """
     if not any(mark in text for mark in ("<", "{", "import", "export")):
         return text
-    reader = _Reader(text, leaves)
+    reader = _MdxReader(text, leaves)
     reader.read()
     return "\n".join(reader.lines)
 
 
-class _Element:
+class _OpenElement:
     """An element that is still open; ``shift`` is the indentation to be removed."""
 
     __slots__ = ("indent", "name", "outer", "shift")
@@ -61,14 +61,14 @@ class _Element:
         self.shift: int | None = None
 
 
-class _Reader:
+class _MdxReader:
     def __init__(self, text: str, leaves: dict[int, tuple[str, str]]) -> None:
         self.text = text
         self.lines = text.split("\n")
         self.leaves = leaves
         self.starts = line_starts(text)
         self.statement_ends: list[int] | None = None
-        self.elements: list[_Element] = []
+        self.elements: list[_OpenElement] = []
         self.open_names: Counter[str] = Counter()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
@@ -156,7 +156,7 @@ class _Reader:
         self.leaves[number] = ("jsx", _info(opened, closed))
         cover(self.lines, number, end, max(indent - shift, 0))
         for name in opened:
-            self.elements.append(_Element(name, indent, shift))
+            self.elements.append(_OpenElement(name, indent, shift))
             self.open_names[name] += 1
         return end
 
@@ -179,7 +179,7 @@ class _Reader:
                 break
         return [], at
 
-    def close(self, names: Sequence[str]) -> _Element | None:
+    def close(self, names: Sequence[str]) -> _OpenElement | None:
         """Leave the elements that these tags close; the outermost of them."""
         left = None
         for name in names:
