@@ -10,8 +10,8 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from chunkast.tokens import resolve_counter
-from chunkast.tokens.model_inputs import BEFORE
-from chunkast.tokens.word_boundaries import boundary_of
+from chunkast.tokens.huggingface.boundaries import boundary_of
+from chunkast.tokens.huggingface.inputs import BEFORE
 from tests.hf import own_count
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]

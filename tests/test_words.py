@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
-from chunkast.tokens import byte_level as patterns
 from chunkast.tokens import words as words_module
-from chunkast.tokens.model_inputs import PUNCTUATION
-from chunkast.tokens.word_boundaries import boundary_of
+from chunkast.tokens.huggingface import byte_level as patterns
+from chunkast.tokens.huggingface.boundaries import boundary_of
+from chunkast.tokens.huggingface.inputs import PUNCTUATION
 from chunkast.tokens.words import Words
 from tests.hf import FAMILIES, own_count, train
 from tests.strategies import nasty_text
