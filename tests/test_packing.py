@@ -1,41 +1,36 @@
-"""What holds for any packing, on documents whose sizes are known.
+"""Where chunks begin and end, on documents whose sizes are known.
 
-A token is a letter "w", so that the sizes of blocks add up whatever is between them. Where
-the packing is determined by a few words of the design, it is written down here once more, as
-plainly as possible, and compared.
+A token is a letter "w", so that the sizes of blocks add up whatever is between them. Tables
+write a document as its blocks with a "/" wherever a chunk has to begin: a number is a paragraph
+of so many tokens, ``3+2`` one of two sentences, ``#2`` a heading of the second level, ``#2x3``
+one of three tokens. ``@50`` gives the place before the next block that score.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from random import Random
 from typing import Any
-from zlib import crc32
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import BreakPoint, Chunk, ChunkConfig, best_cut
+from chunkast import BreakPoint, Chunk, ProtectedRegion, best_cut
+from chunkast.core.analysis import DocumentHeuristic
 from chunkast.core.analysis.search import cut_value
+from chunkast.heuristics import Heuristic, Patch
 from chunkast.scores import SCORES
 from tests.checks import check_promises
+from tests.units import config, tokens
 
-# The share of the budget below which the last piece of a cut is shared with the one before.
+# The share of the budget below which "fill" shares the last piece with the one before.
 CRUMB = 5
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-
-
-def tokens(text: str) -> int:
-    return text.count("w")
-
-
-def config(budget: int, **options: Any) -> ChunkConfig:
-    given_ = {"overlap": 0, "context": "none", "encoding": tokens, **options}
-    return ChunkConfig(max_tokens=budget, **given_)
+PACKINGS = st.sampled_from(["sections", "fill"])
 
 
 def sentence(size: int) -> str:
@@ -43,16 +38,180 @@ def sentence(size: int) -> str:
     return f"X{' '.join('w' * size)} end."
 
 
-def paragraph(size: int) -> str:
-    """One sentence of that many tokens."""
-    return f"{sentence(size)}\n\n"
+def paragraph(*sizes: int) -> str:
+    return " ".join(map(sentence, sizes)) + "\n\n"
 
 
 def sizes(chunks: Sequence[Chunk]) -> list[int]:
     return [chunk.token_count for chunk in chunks]
 
 
-# Sections
+def block(word: str) -> str:
+    if word.startswith("#"):
+        level, _, size = word[1:].partition("x")
+        return f"{'#' * int(level)} {'w' * int(size or 1)}\n\n"
+    return paragraph(*map(int, word.split("+")))
+
+
+def chunked(written: str, budget: int, **options: Any) -> tuple[str, list[Chunk]]:
+    """Chunk a document in the tables' notation; return the cuts in that notation, and the chunks."""
+    text, points, at = "", [], {}
+    for word in written.replace("/", "").split():
+        if word.startswith("@"):
+            points.append(BreakPoint(len(text), float(word[1:]), "mark"))
+        else:
+            at[len(text)] = word
+            text += block(word)
+    scored: DocumentHeuristic = Heuristic(
+        "points", "post-parse", lambda draft: Patch(value=_with(draft.value, points))
+    )
+    chunks = check_promises(text, config(budget, heuristics=(scored,), **options))
+    begun = {chunk.start_index + chunk.overlap for chunk in chunks[1:]}
+    words = [f"/ {word}" if start in begun else word for start, word in at.items()]
+    return " ".join(words), chunks
+
+
+def _with(analysis: Any, points: list[BreakPoint]) -> Any:
+    return analysis.plus(break_points=points)
+
+
+def without_scores(written: str) -> str:
+    return re.sub(r"@\S+ ", "", written)
+
+
+Case = tuple[str, int, dict[str, Any]]
+
+SECTIONS: dict[str, Case] = {
+    "a document that fits is one chunk": ("#1 4 #2 4", 10, {}),
+    "sections stay whole, though more would fit": ("#1 5 #1 6 / #1 7", 14, {}),
+    "neighbours are joined while they fit": ("#1 2 #1 2 #1 2 / #1 2", 9, {}),
+    "a section is joined to the text before it": ("2 #1 2 / #1 9", 10, {}),
+    "but not to the end of one that was cut": ("#1 9 / #1 5 / 5 / #1 1", 10, {}),
+    "nor to the beginning of one": ("#1 1 / #1 5 / 8", 10, {}),
+    "nor to the inner sections of one": ("#1 1 / #1 1 #2 7 / #2 6", 12, {}),
+    "with min_tokens=0 every section is a chunk": ("#1 1 / #2 1 / #2 1", 10, {"min_tokens": 0}),
+    "of any number of paragraphs": ("#1 1 1", 10, {"min_tokens": 0}),
+    "else joined while the first is smaller": ("#1 2 #1 4 / #1 4", 12, {"min_tokens": 4}),
+    "or the second is": ("#1 7 / #1 4 #1 2", 15, {"min_tokens": 4}),
+    "two that are not smaller stay apart": ("#1 3 / #1 3 / #1 7", 15, {"min_tokens": 4}),
+    "one token less, and they are joined": ("#1 2 #1 3 / #1 8", 15, {"min_tokens": 4}),
+    "a heading goes with the text it heads": ("#1 #2 8 / #2 8", 10, {}),
+    "several go with the first that has text": ("#1 #2 #2 5 / #2 8", 10, {}),
+    "among sections too": ("#1 5 / #2 #2 2 / #2 2 / #2 3", 9, {"min_tokens": 0}),
+    "at the end they go with the text before": ("#1 7 / #1 5 #2 #2", 9, {}),
+    "where that has no room they are alone": ("#1 5 / #1 4 / #1 #1", 6, {}),
+    "too many headings are cut": ("#1 9 / #1x3 #1x4 / #1x5", 10, {}),
+    "headings and nothing else": ("#1x3 #2x4 / #2x5", 8, {}),
+    "text before all headings": ("8 / #1 8", 10, {}),
+    "a block over the budget is alone": ("#1 / 30 / #1 2", 10, {"oversize": "keep"}),
+    "at the end of a section too": ("#1 2 #1 / 30", 10, {"oversize": "keep"}),
+    "less than a tenth joins the end of what was cut": ("#1 20 / 25 10 #1 2", 40, {}),
+    "or its beginning": ("#1 2 #1 20 / 25 10", 40, {}),
+    "a tenth does not": ("#1 20 / 25 10 / #1 3", 40, {}),
+    "nor what has no room": ("#1 20 / 28 10 / #1 2", 40, {}),
+    "nor anything with 0": ("#1 20 / 25 10 / #1 2", 40, {"min_tokens": 0}),
+    "less than min_tokens does": ("#1 20 / 25 8 #1 3", 40, {"min_tokens": 5}),
+    "so does a part of what was cut": ("#1 38 / 3 #1 30", 40, {}),
+}
+BODIES: dict[str, Case] = {
+    "lower scores are joined first": ("2 / @70 2 2 / @60 2", 4, {}),
+    "the smallest pieces grow first": ("4 / 3 2 / 5", 5, {}),
+    "overlap takes room": ("4 @1 4 @2 4 / @70 3 @5 3 / @6 4", 12, {"overlap": 4}),
+    "where there is any": ("4 @1 4 @2 4 / @70 3 @5 3 @6 4", 12, {}),
+    "and where the end can be repeated": ("4 @1 4 @2 5 / @70 3 @5 3 @6 4", 13, {"overlap": 4}),
+}
+FILL: dict[str, Case] = {
+    "at the best point of the window": ("6 @99 2 / @50 1 5", 10, {}),
+    "the window's end counts": ("6 / @50 2 @40 1 5", 10, {"window": 4}),
+    "of equals the first": ("6 1 / 1 1 5", 10, {"window": 3}),
+    "nearer points are worth more with decay": ("6 1 1 1 / 5", 10, {"window": 3, "decay": 0.1}),
+    "without a point in the window at the last before": ("3 @99 2 / @50 2 / 9", 10, {"window": 2}),
+    "from where decay counts then": ("3 2 @21 2 / 9", 10, {"window": 2, "decay": 0.9}),
+    "a point at the window's end is in it": ("6 @99 2 / @20 9", 10, {"window": 2}),
+    "decay is a share of the window": ("3 2 / @25 2 14", 20, {"window": 4, "decay": 0.7}),
+    "what fits at the end is not cut": ("9 / 3 7", 10, {}),
+    "a block over the budget is alone": ("2 / 11 / 2", 10, {"oversize": "keep"}),
+    "sections are not kept apart": ("#1 1 #1 1", 9, {"min_tokens": 0}),
+}
+# Paragraphs have a penalty here.
+PENALTIES: dict[str, Case] = {
+    "do not count beside another point": ("2 / @20 2 @-2 2 @-1 2 / @-1 9", 10, {"window": 2}),
+    "the smallest is taken": ("2 @-3 2 / @-1 2 @-2 2 / @-2 9", 10, {}),
+    "of equals the last": ("2 @-3 2 @-1 2 / @-1 2 / @-2 9", 10, {}),
+    "0 is no better": ("2 @0 2 / @0 2 @-1 2 / @-1 9", 10, {"window": 9}),
+    "any more is": ("2 / @0.01 2 @-1 2 @-1 2 / @-1 9", 10, {"window": 9}),
+    "a body is joined there first": ("2 / @-1 9 / @20 2 / @20 9", 10, {"packing": "sections"}),
+}
+# A last piece below a fifth of the budget, which "fill" shares with the one before.
+CRUMBS: dict[str, Case] = {
+    "it is shared as evenly as points allow": ("5 5 / 5 5 3", 20, {}),
+    "one of a fifth is none": ("5 5 5 5 / 4", 20, {}),
+    "a fifth is rounded down": ("6 6 6 6 / 4", 24, {}),
+    "only the last two pieces share": ("20 / 5 5 / 5 5 3", 20, {}),
+    "the better point wins over the middle": ("5 5 5 / @60 5 3", 20, {}),
+    "decay prices the distance from the middle": ("5 5 / 5 @21 5 3", 20, {"decay": 0.9}),
+    "of equals the lowest": ("5 / 5 5 5 3", 20, {"decay": 0}),
+    "the first of both would be a crumb": ("3 17 / 3", 20, {}),
+    "the first of both is a fifth": ("4 / 16 3", 20, {}),
+    "the last would still be one": ("19 0 1 / 2", 20, {}),
+    "the last would not fit": ("1 19 / 3", 20, {}),
+    "a section is no crumb": ("5 5 5 / #1 5 3", 20, {}),
+}
+
+
+@pytest.mark.parametrize(("written", "budget", "options"), SECTIONS.values(), ids=SECTIONS)
+def test_sections(written: str, budget: int, options: dict[str, Any]) -> None:
+    assert chunked(written, budget, **options)[0] == written
+
+
+@pytest.mark.parametrize(("written", "budget", "options"), BODIES.values(), ids=BODIES)
+def test_bodies_are_joined(written: str, budget: int, options: dict[str, Any]) -> None:
+    found = chunked(written, budget, scores={"paragraph": 0}, **options)[0]
+    assert found == without_scores(written)
+
+
+@pytest.mark.parametrize(("written", "budget", "options"), FILL.values(), ids=FILL)
+def test_cuts_of_the_search(written: str, budget: int, options: dict[str, Any]) -> None:
+    given_ = {"packing": "fill", "decay": 0, **options}
+    assert chunked(written, budget, **given_)[0] == without_scores(written)
+
+
+@pytest.mark.parametrize(("written", "budget", "options"), PENALTIES.values(), ids=PENALTIES)
+def test_penalties(written: str, budget: int, options: dict[str, Any]) -> None:
+    given_ = {"packing": "fill", "decay": 0, "scores": {"paragraph": -4}, **options}
+    assert chunked(written, budget, **given_)[0] == without_scores(written)
+
+
+@pytest.mark.parametrize(("written", "budget", "options"), CRUMBS.values(), ids=CRUMBS)
+def test_crumbs_of_the_search(written: str, budget: int, options: dict[str, Any]) -> None:
+    given_ = {"packing": "fill", "window": 0, **options}
+    assert chunked(written, budget, **given_)[0] == without_scores(written)
+
+
+# A document in one section, and how many tokens each chunk repeats of the one before.
+OVERLAPS: dict[str, tuple[str, int, int, list[int]]] = {
+    "the longest tail that the overlap's own budget holds": ("5 3 2 2 / @90 8", 14, 4, [0, 4]),
+    "five are not within four": ("5 3 2 3 / @90 8", 14, 4, [0, 3]),
+    "never the whole chunk": ("4 / @90 4", 7, 6, [0, 0]),
+    "a shorter one where the longest has no room": ("5 1 2 3 / @90 9", 14, 6, [0, 5]),
+    "or none": ("5 1 2 3 / @90 13", 14, 6, [0, 0]),
+    "sentences of a paragraph that is too long": ("3+4+2 / @90 9", 13, 3, [0, 2]),
+    "and of a chunk that is one paragraph": ("2+4 / @90 9", 14, 4, [0, 4]),
+    "nothing without a budget": ("5 3 2 2 / @90 8", 14, 0, [0, 0]),
+    "nothing of another section": ("2 2 / #1 8 1 / @90 5", 10, 3, [0, 0, 1]),
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "budget", "overlap", "repeated"), OVERLAPS.values(), ids=OVERLAPS
+)
+def test_overlaps(written: str, budget: int, overlap: int, repeated: list[int]) -> None:
+    found, chunks = chunked(written, budget, overlap=overlap)
+    assert found == without_scores(written)
+    assert [tokens(chunk.text[: chunk.overlap]) for chunk in chunks] == repeated
+
+
+# Sections of any shape
 
 
 @dataclass(frozen=True)
@@ -89,79 +248,31 @@ def sections(level: int = 1, least: int = 1) -> st.SearchStrategy[Section]:
     return st.builds(with_text, st.just(level), body, below)
 
 
-@dataclass(frozen=True)
-class Part:
-    """Characters of a text, and whether no section was divided for them."""
-
-    start: int
-    end: int
-    whole: bool = True
-
-
-def packed(
-    section: Section, text: str, budget: int, least: int | None, start: int = 0
-) -> list[Part]:
-    """The chunks of a section that begins at ``start``, in which every body fits."""
-    if section.size <= budget and not (least == 0 and section.children):
-        return [Part(start, start + len(section.text))]
-    at = start + len(section.text) - sum(len(child.text) for child in section.children)
-    parts = [Part(start, at)]
-    for child in section.children:
-        inner = packed(child, text, budget, least, at)
-        parts += inner if len(inner) == 1 else [replace(part, whole=False) for part in inner]
-        at += len(child.text)
-
-    def size(part: Part) -> int:
-        return tokens(text[part.start : part.end])
-
-    def small(one: Part, two: Part, limit: int) -> bool:
-        return min(size(one), size(two)) < limit
-
-    def may(one: Part, two: Part) -> bool:
-        whole = one.whole and two.whole
-        crumb = -(-budget // 10) if least is None else least
-        return size(one) + size(two) <= budget and (
-            (least is None and whole) or small(one, two, crumb)
-        )
-
-    return joined(parts, text, size, may)
-
-
-def joined(
-    parts: Sequence[Part],
-    text: str,
-    size: Callable[[Part], int],
-    may: Callable[[Part, Part], bool],
-) -> list[Part]:
-    """Neighbours made one, sections further down and small ones first, each boundary tried once."""
-    parts = list(parts)
-    tried = set[int]()
-
-    def key(pair: tuple[Part, Part]) -> tuple[float, ...]:
-        two = pair[1]
-        following = text[two.start : two.start + 20]
-        level = f"h{following.index(' ')}"
-        union = sum(map(size, pair)).bit_length()
-        sample = crc32(following.encode()) >> 12
-        return SCORES[level], min(map(size, pair)), sample, union, two.start
-
-    while left := [pair for pair in pairwise(parts) if pair[1].start not in tried]:
-        one, two = min(left, key=key)
-        tried.add(two.start)
-        if may(one, two):
-            place = parts.index(one)
-            parts[place : place + 2] = [Part(one.start, two.end, one.whole and two.whole)]
-    return parts
-
-
-@given(sections(), st.integers(17, 60), st.sampled_from([None, None, 0, 4, 10]))
-def test_sections_that_fit_stay_whole_and_are_joined_in_order(
-    section: Section, budget: int, least: int | None
+@given(sections(), st.integers(17, 60))
+def test_sections_that_fit_stay_whole_and_are_joined_while_they_fit(
+    section: Section, budget: int
 ) -> None:
-    text = section.text
-    chunks = check_promises(text, config(budget, min_tokens=least))
-    wanted = packed(section, text, budget, least)
-    assert [chunk.start_index for chunk in chunks] == [part.start for part in wanted]
+    # Every body fits, so that no section is cut but at the sections inside it.
+    chunks = check_promises(section.text, config(budget))
+    cuts = {chunk.start_index for chunk in chunks} | {len(section.text)}
+    for start, end, size in spans(section):
+        if size <= budget:
+            assert not any(start < cut < end for cut in cuts)
+    for edges in families(section):
+        for one, two, three in zip(edges, edges[1:], edges[2:], strict=False):
+            if {one, two, three} <= cuts and not any(one < cut < three for cut in cuts - {two}):
+                assert tokens(section.text[one:three]) > budget
+
+
+def families(section: Section, start: int = 0) -> Iterator[list[int]]:
+    """The edges of each section, of its own text and of its children."""
+    at = start + len(section.text) - sum(len(child.text) for child in section.children)
+    edges = [start, at]
+    for child in section.children:
+        yield from families(child, at)
+        at += len(child.text)
+        edges.append(at)
+    yield edges
 
 
 @given(sections(least=0), st.integers(10, 60), st.sampled_from(["sections", "fill"]), st.booleans())
@@ -226,6 +337,44 @@ def test_sections_deeper_than_any_are_packed() -> None:
 
 
 # The scored search
+
+
+def points(*found: tuple[int, float]) -> list[BreakPoint]:
+    return [BreakPoint(pos, score, "paragraph") for pos, score in found]
+
+
+@pytest.mark.parametrize(
+    ("score", "distance", "window", "decay", "value"),
+    [
+        (100, 0, 10, 0.7, 100),  # at the limit the whole score
+        (100, 10, 10, 0.7, 30),  # at the window's end what decay leaves
+        (100, 5, 10, 0.8, 80),  # half way a quarter of the decay
+        (100, 3, 0, 0.7, 100),  # without a window distance costs nothing
+    ],
+)
+def test_the_value_of_a_cut(
+    score: float, distance: float, window: float, decay: float, value: float
+) -> None:
+    assert cut_value(score, distance, window, decay) == pytest.approx(value)
+
+
+def test_the_best_cut() -> None:
+    # Both ends of the window count, what lies before and after it does not.
+    assert best_cut(points((10, 5)), 20, window=10) == 10
+    assert best_cut(points((9, 5)), 20, window=10) == 20
+    assert best_cut(points((20, 5), (21, 9)), 20, window=10) == 20
+    assert best_cut(points((10, 5), (20, 4.5)), 20, window=10) == 20
+    # The lowest of equals, in whatever order they are given; decay is 0.7 unless told.
+    assert best_cut(points((18, 5), (15, 5), (17, 5)), 20, window=10, decay=0) == 15
+    assert best_cut(points((10, 10), (20, 3)), 20, window=10) == 10
+    assert best_cut(points((10, 10), (20, 3.1)), 20, window=10) == 20
+    # A score of 0 is one, a score below never wins.
+    assert best_cut(points((15, 0)), 20, window=10) == 15
+    assert best_cut(points((15, -1)), 20, window=10, decay=0) == 20
+    # Strictly inside a region, whichever it is, there is no cut; at its edges there is.
+    regions = [ProtectedRegion(0, 3), ProtectedRegion(12, 16)]
+    assert best_cut(points((15, 9), (16, 5)), 20, window=10, regions=regions) == 16
+    assert best_cut(points((12, 9), (13, 90)), 20, window=10, regions=regions) == 12
 
 
 # Where every block has a heading the search never has to choose among equals.
