@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from chunkast import Chunk, Chunker, ConfigError, chunk_uuid
 from tests import strategies
 from tests.bench.edits import SYSTEMS, measure
+from tests.command import environment
 from tests.frameworks import DOCUMENTS, run_example
-from tests.test_cli import environment
 from tests.test_documents import CELLS, notebook
 
 BUDGET = 60

@@ -22,7 +22,7 @@ from chunkast.index.connection import store_errors
 from chunkast.index.schema import STEPS, connect
 from tests.bench.damage import damages
 from tests.bench.damage import run as run_damaged
-from tests.test_cli import environment, errors, run
+from tests.command import environment, errors, run
 from tests.test_index import CORPUS, ISLANDS, posix, state
 
 CHUNKER = Chunker(max_tokens=120)

@@ -19,8 +19,8 @@ from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
 from chunkast.output.columns import arrow_schema
 from chunkast.output.formats import write_parquet
 from chunkast.toolcalls import Tool
+from tests.command import environment
 from tests.frameworks import DOCUMENTS, run_example
-from tests.test_cli import environment
 
 pa = pytest.importorskip("pyarrow", reason="needs chunkast[arrow]")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import environment
+from tests.command import environment
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PRINTED = {

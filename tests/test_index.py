@@ -38,8 +38,8 @@ from chunkast.index.schema import STEPS, connect, migrate
 from chunkast.index.terms import match_expression
 from chunkast.text.source_map import SourceMap
 from tests.checks import counter_of
+from tests.command import command, environment, errors, run
 from tests.strategies import documents, markdown
-from tests.test_cli import command, environment, errors, run
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 

@@ -17,7 +17,7 @@ from chunkast.testing.assertions import (
     assert_in_one_chunk,
     assert_whole,
 )
-from tests.test_cli import environment
+from tests.command import environment
 
 pytest_plugins = ["pytester"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chunkast.cli.main import COMMANDS, _parser
-from tests.test_cli import environment
+from tests.command import environment
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

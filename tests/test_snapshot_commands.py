@@ -23,7 +23,7 @@ from chunkast.testing.forms import REPORTS
 from chunkast.testing.lock import write_lock
 from chunkast.testing.records import header_of, record_document
 from chunkast.testing.report import ALLOWED
-from tests.test_cli import environment, errors, posix, run, run_process, write
+from tests.command import environment, errors, posix, run, run_process, write
 
 if os.name == "posix":
     import pty

@@ -13,7 +13,7 @@ import pytest
 
 from chunkast import Chunker
 from chunkast.index import Store
-from tests.test_cli import errors, posix, run, sources, write
+from tests.command import errors, posix, run, sources, write
 
 FILES: dict[str, str | bytes] = {
     name: f"# {name}\n\nText of {name}.\n"
