@@ -716,16 +716,6 @@ def wait_for_data(process: subprocess.Popen[bytes], folder: Path) -> None:
         time.sleep(0.01)
 
 
-def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
-    """The worker processes of a process, as Linux lists them."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return [
-        int(child)
-        for child in children
-        if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
-
-
 def process_group_lives(group: int) -> bool:
     try:
         os.killpg(group, 0)

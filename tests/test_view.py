@@ -1,4 +1,4 @@
-"""The report and its picture in the terminal.
+"""The report, its picture in the terminal, and the tree of blocks.
 
 What the page shows is read out of a real browser, where one is installed, and compared
 with what the library gives for the same text.
@@ -10,12 +10,11 @@ import base64
 import hashlib
 import io
 import json
-import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -25,15 +24,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from chunkast import Analysis, BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError
-from chunkast.cli.main import main
-from chunkast.core.analysis import DocumentDraft
-from chunkast.heuristics import Heuristic, Patch
-from chunkast.output.view.budgets import View, view_of
-from chunkast.output.view.cuts import find_cuts
-from chunkast.output.view.report import render_html, report_data
-from chunkast.output.view.terminal import render_terminal
+from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
 from chunkast.output.view.visible import replacements, visible
+from chunkast.view import View, find_cuts, render_html, render_terminal, render_tree, view_of
+from tests.command import posix, run, write
+from tests.strategies import markdown
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 
@@ -142,15 +137,6 @@ def test_visible_text_has_the_same_positions_and_nothing_that_acts(text: str) ->
     assert sum(count for _, _, count in replacements(text)) == changed
 
 
-def test_every_replacement_is_named() -> None:
-    assert replacements("a\0b\u202e\u202e\ud800") == [
-        ("U+0000", "␀", 1),
-        ("U+202E RIGHT-TO-LEFT OVERRIDE", "⇄", 2),
-        ("U+D800", "\ufffd", 1),
-    ]
-    assert visible("a\rb\r\nc") == "a\nb\r\nc"
-
-
 def test_cuts_name_the_point_each_chunk_begins_at() -> None:
     chunker = Chunker(max_tokens=60, overlap=15)
     analysis = chunker.analyze(GUIDE)
@@ -163,40 +149,16 @@ def test_cuts_name_the_point_each_chunk_begins_at() -> None:
     assert {cut.kind for cut in cuts if cut.point is None} == {"inside paragraph"}
 
 
-def test_a_point_in_white_space_that_was_trimmed_has_won() -> None:
-    text = "One, and a few words more.\n\nTwo, and a few words more.\n"
-    blank = BreakPoint(text.index("\n\n") + 1, 200.0, "mine")
-
-    def add(draft: DocumentDraft) -> Patch[Analysis]:
-        assert draft.value is not None
-        return Patch(value=draft.value.plus(break_points=[blank]))
-
-    chunker = Chunker(max_tokens=10, overlap=0, heuristics=(Heuristic("mine", "post-parse", add),))
-    analysis = chunker.analyze(text)
-    chunks = chunker.chunk(analysis)
-    assert [chunk.start_index for chunk in chunks] == [0, text.index("Two")]
-    (cut,) = find_cuts(analysis, chunks)
-    # The paragraph's own point is at the text itself, and is what the chunk begins at.
-    assert (cut.kind, cut.pos) == ("paragraph", text.index("Two"))
-    without = Analysis(text, analysis.blocks, (blank,), (), ())
-    (cut,) = find_cuts(without, chunks)
-    assert (cut.kind, cut.point, cut.pos) == ("mine", blank, text.index("Two"))
-
-
 def test_budgets_are_sorted_and_hold_the_configured_one() -> None:
     shown = view(GUIDE, budgets=(200, 30, 30))
     assert [budget.max_tokens for budget in shown.budgets] == [30, 60, 200]
     assert shown.budgets[shown.shown].max_tokens == 60
-    for budget in shown.budgets:
-        expected = Chunker(max_tokens=budget.max_tokens, overlap=15).chunk(GUIDE, "guide.md")
-        assert budget.chunks == expected
-
-
-def test_budgets_around_the_configured_one_leave_room_for_the_overlap() -> None:
-    assert [b.max_tokens for b in view(GUIDE, overlap=0.1).budgets] == [15, 30, 45, 60, 90, 120]
     assert [b.max_tokens for b in view(GUIDE, overlap=30).budgets] == [45, 60, 90, 120]
     with pytest.raises(ConfigError, match="overlap=30"):
         view(GUIDE, budgets=(20,), overlap=30)
+    for budget in shown.budgets:
+        expected = Chunker(max_tokens=budget.max_tokens, overlap=15).chunk(GUIDE, "guide.md")
+        assert budget.chunks == expected
 
 
 # ---- the page without a browser ------------------------------------------------------------
@@ -204,7 +166,7 @@ def test_budgets_around_the_configured_one_leave_room_for_the_overlap() -> None:
 
 def test_the_data_are_the_chunks() -> None:
     shown = view(GUIDE)
-    data = report_data(shown)
+    data = Page(render_html(shown)).data
     assert data["text"] == GUIDE
     points = [[p.pos, p.score, p.kind] for p in shown.analysis.break_points]
     assert [[pos, score, data["kinds"][kind]] for pos, score, kind in data["points"]] == points
@@ -254,12 +216,6 @@ def test_any_text_makes_a_page(text: str) -> None:
     html = render_html(view(text, budgets=()))
     assert not re.search("[\u2028\u2029]", html)
     assert Page(html.encode().decode()).data["text"] == visible(text)
-
-
-def test_long_titles_are_shortened() -> None:
-    text = f"# {'long ' * 2000}\n\n" + "word. " * 500
-    data = report_data(view(text))
-    assert max(len(title) for path in data["paths"] for title in path) == 200
 
 
 # ---- the terminal --------------------------------------------------------------------------
@@ -339,99 +295,138 @@ def test_an_empty_document_can_be_shown() -> None:
     assert Page(render_html(view(""))).data["budgets"][0]["chunks"] == []
 
 
+# ---- the tree ------------------------------------------------------------------------------
+
+TREE_TEXT = """\
+---
+title: x
+---
+# Guide \u202e
+
+> [!NOTE]
+> Carry **two** litres
+> of water, and some more of it when the sun shines.
+
+1. one
+   - a
+2. two
+
+```py title="x"
+def f(): \x1b[31m
+"""
+TREE = """\
+lines  characters  tokens  block
+ 1-15       0-168      63  document
+  1-3        0-17       6    front-matter: --- title: x ---
+  4-4       17-27       5    heading 1: # Guide ⇄
+  5-5       27-28       1    blank
+  6-8      28-114      26    alert [NOTE]
+  6-6       28-38       5      marker: > [!NOTE]
+  7-8      38-114      21      paragraph: > Carry **two** litres > of water, and some more …
+  9-9     114-115       1    blank
+10-12     115-136      12    list
+10-11     115-129       8      item 0 [1]
+10-10     115-122       4        paragraph: 1. one
+11-11     122-129       4        list
+11-11     122-129       4          item 1
+11-11     122-129       4            paragraph: - a
+12-12     129-136       4      item 0 [2]
+12-12     129-136       4        paragraph: 2. two
+13-13     136-137       1    blank
+14-15     137-168      14    fence [py title="x"] (not closed): ```py title="x" def f(): ␛[31m
+"""
+TREE_ROW = re.compile(r" *(\d+)-(\d+)  +(\d+)-(\d+)  +(\d+)  ( *)(\S.*)\n")
+
+
+def test_the_tree_of_a_document() -> None:
+    analysis = Chunker().analyze(TREE_TEXT)
+    assert "".join(render_tree(analysis, count_tokens)) == TREE
+    noted = replace(analysis, notes=("the parser\nfailed", "and again"))
+    shown = "".join(render_tree(noted, count_tokens))
+    assert shown == f"{TREE}note: the parser failed\nnote: and again\n"
+    empty = list(render_tree(Chunker().analyze(""), count_tokens))
+    assert empty[1:] == ["  1-1         0-0       0  document\n"]
+
+
+@given(markdown())
+def test_every_block_has_a_line_that_tells_its_place(text: str) -> None:
+    analysis = Chunker().analyze(text)
+    rows = [TREE_ROW.fullmatch(line) for line in list(render_tree(analysis, len))[1:]]
+    blocks = list(analysis.blocks.walk())
+    assert len(rows) == len(blocks)
+    for row, block in zip(rows, blocks, strict=True):
+        assert row is not None
+        first, last, start, end, count = map(int, row.groups()[:5])
+        assert (start, end) == (block.start, block.end)
+        assert first <= last
+        assert count == end - start
+        assert row[7].startswith(block.kind)
+
+
 # ---- the command ---------------------------------------------------------------------------
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "guide.md").write_text(GUIDE, encoding="utf-8")
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, {"guide.md": GUIDE})
     return tmp_path
 
 
-def test_the_report_is_written_to_the_current_folder(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["view", "guide.md", "--max-tokens", "60", "--budgets", "30,90"]) == 0
-    said = capsys.readouterr()
-    assert said.out == ""
+def test_the_report_is_written_and_sent_where_it_is_asked_for(folder: Path) -> None:
+    done = run("view", "guide.md", "--max-tokens", "60", "--budgets", "30,90", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(
         r"guide\.chunks\.html: [\d,]+ bytes; chunks: \d+ at 30, \d+ at 60, \d+ at 90 tokens\n",
-        said.err,
+        done.stderr.decode(),
     )
     report = folder / "guide.chunks.html"
     assert Page(report.read_text(encoding="utf-8")).data["name"] == "guide.md"
     # A report may be replaced by the next one.
-    assert main(["view", "guide.md", "-q"]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_no_other_file_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "guide.chunks.html").write_text("<p>mine", encoding="utf-8")
-    assert main(["view", "guide.md"]) == 2
-    assert "is not a chunkast report" in capsys.readouterr().err
-    assert (folder / "guide.chunks.html").read_text(encoding="utf-8") == "<p>mine"
-    assert main(["view", "guide.md", "-o", "./guide.md"]) == 2
-    assert "that is the document" in capsys.readouterr().err
-    assert (folder / "guide.md").read_text(encoding="utf-8") == GUIDE
-
-
-def test_the_report_goes_where_it_is_sent(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    assert main(["view", "guide.md", "-q", "-o", "out.html"]) == 0
-    written = (folder / "out.html").read_bytes()
-    assert main(["view", "guide.md", "-q", "-o", "-"]) == 0
-    assert capfdbinary.readouterr().out == written
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GUIDE.encode())))
-    assert main(["view", "-", "-q"]) == 0
+    done = run("view", "guide.md", "-q", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert run("view", "guide.md", "-q", "-o", "-", cwd=folder).stdout == report.read_bytes()
+    assert run("view", "-", "-q", cwd=folder, stdin=GUIDE.encode()).returncode == 0
     assert (folder / "stdin.chunks.html").is_file()
 
 
-def test_the_terminal_is_data_on_standard_output(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    assert main(["view", "guide.md", "--terminal", "--max-tokens", "60"]) == 0
-    output = capfdbinary.readouterr().out.decode()
-    assert "━━ 1 · " in output
-    assert "\x1b" not in output
-    assert [path.name for path in folder.iterdir()] == ["guide.md"]
-
-
-def test_a_notebook_is_no_document_to_view(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["view", "week.ipynb"]) == 2
-    assert "cell by cell" in capsys.readouterr().err
+def test_the_terminal_and_the_tree_are_data_on_standard_output(folder: Path) -> None:
+    done = run("view", "guide.md", "--terminal", "--max-tokens", "60", cwd=folder)
+    assert "━━ 1 · " in done.stdout.decode()
+    assert b"\x1b" not in done.stdout
+    write(folder, {"a.md": TREE_TEXT, "a.py": "x = 1\n"})
+    for name, stdin in (("a.md", b""), ("-", TREE_TEXT.encode())):
+        assert run("view", name, "--tree", cwd=folder, stdin=stdin).stdout.decode() == TREE
+    assert b"code: x = 1\n" in run("view", "a.py", "--tree", cwd=folder).stdout
+    assert sorted(path.name for path in folder.iterdir()) == ["a.md", "a.py", "guide.md"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (["--terminal", "-o", "x.html"], "--output is for a page"),
-        (["--terminal", "--open"], "--open is for a page"),
         (["--tree", "--open"], "--open is for a page"),
-        (["--tree", "-o", "x.html"], "--output is for a page"),
         (["--tree", "--terminal"], "--terminal is for a picture of the chunks"),
         (["--open", "-o", "-"], "--open needs a file"),
         (["--budgets", "12,x"], "'x' is not a whole number"),
-        (["--budgets", "10", "--overlap", "20"], "overlap=20"),
+        (["--budgets", "10", "--overlap", "20", "-o", "x.html"], "overlap=20"),
+        (["-o", "./guide.md"], "that is the document"),
+        ([], "is not a chunkast report"),
     ],
 )
-@pytest.mark.usefixtures("folder")
-def test_wrong_usage_is_told(
-    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+def test_wrong_usage_is_told_and_nothing_is_overwritten(
+    folder: Path, arguments: list[str], expected: str
 ) -> None:
-    assert main(["view", "guide.md", *arguments]) == 2
-    assert expected in capsys.readouterr().err
+    write(folder, {"guide.chunks.html": "<p>mine"})
+    done = run("view", "guide.md", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert expected in done.stderr.decode()
+    assert {path.name: path.read_text("utf-8") for path in folder.iterdir()} == {
+        "guide.md": GUIDE,
+        "guide.chunks.html": "<p>mine",
+    }
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["view", "none.md"]) == 1
-    assert "none.md: No such file" in capsys.readouterr().err
-    assert not Path("none.chunks.html").exists()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
+@posix
 def test_the_page_is_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = folder / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" > "{folder}/opened"\n', encoding="utf-8")
@@ -439,7 +434,7 @@ def test_the_page_is_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("webbrowser._tryorder", None)
     monkeypatch.setattr("webbrowser._browsers", {})
     monkeypatch.setenv("BROWSER", f"{script} %s")
-    assert main(["view", "guide.md", "--open"]) == 0
+    assert run("view", "guide.md", "--open", cwd=folder).returncode == 0
     assert (folder / "opened").read_text().strip() == (folder / "guide.chunks.html").as_uri()
 
 
@@ -704,28 +699,6 @@ def test_the_place_stays_when_the_budget_changes(browser: Browser) -> None:
         assert current.startswith(f"Chunk {expected + 1} of {len(chunks)},")
 
 
-def test_the_pointer_shows_tokens_and_heading_path(browser: Browser) -> None:
-    shown = view(GUIDE)
-    browser.show(shown)
-    chunks = shown.budgets[shown.shown].chunks
-    browser.hover("article:nth-child(2) .head")
-    chunk = chunks[1]
-    assert browser.texts("#selected-title") == [f"Chunk 2 of {len(chunks)}"]
-    assert browser.texts("#selected .headings") == [" › ".join(chunk.headings)]
-    assert browser.texts("#selected .tokens")[0].startswith(f"{chunk.token_count} of 60 ")
-
-
-def test_the_histogram_counts_every_chunk(browser: Browser) -> None:
-    shown = view(GUIDE, max_tokens=20, overlap=0, oversize="keep")
-    browser.show(shown)
-    for number, budget in enumerate(shown.budgets):
-        browser.press(str(number + 1))
-        counts = [int(text or 0) for text in browser.texts("#histogram span")]
-        assert sum(counts) == len(budget.chunks)
-        above = browser.texts("#histogram .oversize span")
-        assert sum(map(int, above)) == sum(chunk.oversize for chunk in budget.chunks)
-
-
 CONTRAST = """
 const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 function rgb(...layers) {
@@ -780,16 +753,6 @@ def test_a_phone_scrolls_in_one_direction_only(browser: Browser, name: str) -> N
     assert browser.run("return document.documentElement.scrollWidth") == 390
 
 
-def test_print_has_the_whole_document(browser: Browser) -> None:
-    browser.window(scheme="dark")
-    text = (DOCUMENTS / "tutorial.md").read_text(encoding="utf-8")
-    browser.show(view(text, max_tokens=100))
-    assert browser.texts("article .plain") != []
-    pdf = base64.b64decode(browser.command("Page.printToPDF", printBackground=True)["data"])
-    assert pdf.startswith(b"%PDF")
-    assert browser.texts("article .plain") == []
-
-
 def test_a_long_document_is_drawn_where_it_is_seen(browser: Browser) -> None:
     body = (DOCUMENTS / "tutorial.md").read_text(encoding="utf-8")
     shown = view(body * 20, max_tokens=100, overlap=0, budgets=())
@@ -802,9 +765,3 @@ def test_a_long_document_is_drawn_where_it_is_seen(browser: Browser) -> None:
     assert browser.texts("article:last-of-type .plain") == []
     seen = "const box = document.querySelector('article:last-of-type').getBoundingClientRect();"
     assert browser.run(f"{seen} return box.top < innerHeight && box.bottom > 0")
-
-
-def test_an_empty_document_says_so(browser: Browser) -> None:
-    browser.show(view(" \n\n"))
-    assert browser.texts(".empty")[-1] == "No chunks: there is nothing but white space."
-    browser.press("j", "k", "G", "]")
