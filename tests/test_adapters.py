@@ -8,6 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,8 @@ import regex
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chunkast import Chunk, Chunker, ConfigError, chunk_uuid
+from chunkast import Chunk, Chunker, ConfigError
+from chunkast.errors import MissingPackageError
 from tests import strategies
 from tests.bench.edits import SYSTEMS, measure
 from tests.command import environment
@@ -38,24 +40,19 @@ def chunks_of(texts: dict[str, str]) -> list[Chunk]:
 @pytest.mark.parametrize(
     ("module", "package", "extra"),
     [
-        ("langchain", "langchain_text_splitters", "langchain"),
-        ("llama_index", "llama_index", "llama-index"),
-        ("haystack", "haystack", "haystack"),
-        ("arrow", "pyarrow", "arrow"),
+        ("chunkast.adapters.langchain", "langchain_text_splitters", "langchain"),
+        ("chunkast.adapters.llama_index", "llama_index", "llama-index"),
+        ("chunkast.adapters.haystack", "haystack", "haystack"),
+        ("chunkast.output.arrow", "pyarrow", "arrow"),
     ],
 )
-def test_an_adapter_says_what_to_install(module: str, package: str, extra: str) -> None:
-    code = f"import sys; sys.modules[{package!r}] = None; import chunkast.adapters.{module}"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert "chunkast.errors.MissingPackageError: needs " in done.stderr
-    assert done.stderr.rstrip().endswith(f"pip install 'chunkast[{extra}]'")
+def test_an_adapter_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, module: str, package: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(MissingPackageError, match=rf"^needs .*pip install 'chunkast\[{extra}\]'$"):
+        import_module(module)
 
 
 class TestLangChain:
@@ -88,12 +85,6 @@ class TestLangChain:
 
         return [Document(text, metadata={"source": name}) for name, text in TEXTS.items()]
 
-    def test_positions_are_there_if_asked_for(self) -> None:
-        for asked in (False, True):
-            [part, *_] = self.splitter(add_start_index=asked).split_documents(self.documents())
-            for key in ("start_index", "end_index", "start_line", "end_line"):
-                assert (key in part.metadata) is asked
-
     def test_documents_are_the_chunks(self) -> None:
         found = self.splitter(add_start_index=True).split_documents(self.documents())
         expected = chunks_of(TEXTS)
@@ -119,15 +110,6 @@ class TestLangChain:
         for other in (pickle.loads(pickle.dumps(splitter)), copy.deepcopy(splitter)):  # noqa: S301
             assert other.split_documents(documents) == expected
 
-    def test_a_vector_store_takes_them(self) -> None:
-        from langchain_core.embeddings import DeterministicFakeEmbedding
-        from langchain_core.vectorstores import InMemoryVectorStore
-
-        store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
-        parts = self.splitter().split_documents(self.documents())
-        assert store.add_documents(parts) == [chunk.id for chunk in chunks_of(TEXTS)]
-        assert store.get_by_ids([parts[3].id]) == [parts[3]]
-
     def test_ids_come_from_a_name_or_there_are_none(self) -> None:
         from langchain_core.documents import Document
 
@@ -148,15 +130,6 @@ class TestLangChain:
         first.metadata["tags"].append("y")
         assert second.metadata["tags"] == given["tags"] == ["x"]
         assert "headings" not in given
-
-    def test_content_may_have_its_context(self) -> None:
-        parts = self.splitter(content="embed_text").create_documents([TABLE])
-        assert [part.page_content for part in parts] == [
-            chunk.embed_text for chunk in CHUNKER.chunk(TABLE)
-        ]
-        assert parts[-1].page_content.startswith(
-            "Guide > Prices\n\n| item | price |\n| --- | --- |\n"
-        )
 
     def test_the_names_of_langchain(self) -> None:
         from chunkast.adapters.langchain import ChunkastTextSplitter
@@ -184,10 +157,6 @@ class TestLangChain:
         with pytest.raises(ConfigError) as caught:
             self.splitter(**options)
         assert caught.value.field == field
-
-    def test_metadatas_are_one_per_text(self) -> None:
-        with pytest.raises(ConfigError, match="metadatas"):
-            self.splitter().create_documents(["a", "b"], [{}])
 
     def test_embedded_with_its_context_and_shown_without(self) -> None:
         from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -466,35 +435,6 @@ class TestLlamaIndex:
         other(self.parser()([Document(text=TABLE, id_="a")]))
         assert seen
 
-    def test_uuids_where_asked(self) -> None:
-        from llama_index.core import Document
-
-        document = Document(text=TABLE, id_="a.md")
-        ids = [node.id_ for node in self.parser().get_nodes_from_documents([document])]
-        uuids = self.parser(uuid_ids=True).get_nodes_from_documents([document])
-        assert [node.id_ for node in uuids] == [chunk_uuid(id_) for id_ in ids]
-
-    def test_an_index_embeds_and_gives_back(self) -> None:
-        from llama_index.core import Document, MockEmbedding, VectorStoreIndex
-        from llama_index.core.schema import MetadataMode
-
-        seen: list[str] = []
-
-        class Recorder(MockEmbedding):  # type: ignore[misc] # it is not looked at
-            def _get_text_embedding(self, text: str) -> list[float]:
-                seen.append(text)
-                return [1.0, float(len(text))]
-
-        document = Document(text=TABLE, id_="guide.md")
-        index = VectorStoreIndex.from_documents(
-            [document], transformations=[self.parser()], embed_model=Recorder(embed_dim=2)
-        )
-        nodes = self.parser()([document])
-        assert sorted(seen) == sorted(node.get_content(MetadataMode.EMBED) for node in nodes)
-        for found in index.as_retriever(similarity_top_k=3).retrieve("bread"):
-            node = found.node
-            assert TABLE[node.start_char_idx : node.end_char_idx] == node.text
-
     def test_stores_take_the_nodes(self) -> None:
         from llama_index.core.schema import MetadataMode
         from llama_index.core.storage.docstore.utils import doc_to_json, json_to_doc
@@ -558,13 +498,6 @@ class TestHaystack:
             assert meta["headings"] == " > ".join(chunk.headings)
             assert chunk.embed_text.startswith(meta["embed_prefix"] + chunk.text)
 
-    def test_ids_come_from_the_documents(self) -> None:
-        documents = self.documents()
-        found = self.splitter(source_key="name").run(documents)["documents"]
-        expected = chunks_of({document.id: document.content for document in documents})
-        assert [part.id for part in found] == [chunk.id for chunk in expected]
-        assert [part.meta["source_id"] for part in found] == [chunk.source for chunk in expected]
-
     @pytest.mark.parametrize("key", ["file_path", "url", "source"])
     def test_ids_survive_an_edit(self, key: str) -> None:
         from haystack import Document
@@ -587,10 +520,6 @@ class TestHaystack:
         # What the document's own meta says is stored with every part.
         others = plan_writes(records(run(TABLE, "you")), records(before))
         assert (others.moved, others.embed) == (plan.moved, ())
-
-    def test_uuids_where_asked(self) -> None:
-        found = self.splitter(uuid_ids=True).run(self.documents())["documents"]
-        assert [part.id for part in found] == [chunk.uuid for chunk in chunks_of(TEXTS)]
 
     def test_a_saved_pipeline_is_loaded_by_another_process(self) -> None:
         from haystack import Pipeline
@@ -637,18 +566,6 @@ class TestHaystack:
         pipeline.run({"splitter": {"documents": [Document(content=TABLE)]}})
         assert seen == [chunk.embed_text for chunk in CHUNKER.chunk(TABLE)]
         assert seen[-1].startswith("Guide > Prices\n\n| item | price |\n")
-
-    def test_a_window_around_a_chunk_is_the_source(self) -> None:
-        from haystack import Document
-        from haystack.components.retrievers import SentenceWindowRetriever
-        from haystack.document_stores.in_memory import InMemoryDocumentStore
-
-        store = InMemoryDocumentStore()
-        parts = self.splitter(trim=False).run([Document(content=SAME)])["documents"]
-        store.write_documents(parts)
-        retriever = SentenceWindowRetriever(store, window_size=2)
-        window = retriever.run(retrieved_documents=[parts[5]])["context_windows"][0]
-        assert window == SAME[parts[3].meta["start_index"] : parts[7].meta["end_index"]]
 
     def test_what_cannot_be_split_is_named(self) -> None:
         from haystack import Document
