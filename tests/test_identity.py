@@ -1,4 +1,4 @@
-"""Plans and quotes, on generated documents."""
+"""Ids, hashes, fingerprints and quotes."""
 
 from __future__ import annotations
 
@@ -7,25 +7,34 @@ import pickle
 import re
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields, replace
+from hashlib import sha256
+from importlib.metadata import version
 from typing import Any
+from unicodedata import unidata_version
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chunkast
 from chunkast import (
     Chunk,
+    ChunkConfig,
     Chunker,
-    WritePlan,
+    __version__,
+    chunk_id,
     content_hash,
     digest,
     locate_quote,
     normalize_text,
     plan_writes,
 )
-from chunkast.identity import fingerprint
+from chunkast.code import versions as grammars
+from chunkast.heuristics import Heuristic
+from chunkast.identity import config_values, fingerprint, versions
+from chunkast.scores import SCORES
+from chunkast.text.language import LANGUAGE_RULES
 from chunkast.text.source_map import encode
+from chunkast.toolcalls import Tool
 from tests.strategies import documents, markdown, spaced_text
 
 GUIDE = """# Guide
@@ -75,22 +84,8 @@ def test_part_numbers_do_not_depend_on_overlap(text: str, overlap: float) -> Non
     for chunk in chunks:
         place = " > ".join(chunk.headings)
         part = parts.setdefault(place, 0)
-        assert chunk.id == chunkast.chunk_id("doc.md", chunk.headings, part)
+        assert chunk.id == chunk_id("doc.md", chunk.headings, part)
         parts[place] += 1
-
-
-@given(documents(), documents(), st.sampled_from([20, 100]))
-def test_a_plan_sorts_every_chunk(one: str, two: str, budget: int) -> None:
-    chunker = Chunker(max_tokens=budget)
-    prior, current = chunker.chunk(one, "doc.md"), chunker.chunk(two, "doc.md")
-    plan = plan_writes(current, prior)
-    assert sorted([*plan.added, *plan.changed, *plan.unchanged]) == sorted(c.id for c in current)
-    assert set(plan.removed) == {c.id for c in prior} - {c.id for c in current}
-    nothing = plan_writes(current, current)
-    assert nothing.unchanged == tuple(c.id for c in current)
-    assert nothing == WritePlan(unchanged=nothing.unchanged)
-    assert digest(current) == digest(reversed(current))
-    assert all(chunk.content_hash == content_hash(chunk.text) for chunk in current)
 
 
 @pytest.mark.parametrize(
@@ -161,10 +156,18 @@ def test_a_quote_over_a_cut_has_no_chunk_that_holds_it_whole() -> None:
     (place,) = locate_quote("dry in July. Carry two", chunks)
     assert GUIDE[place.start_index : place.end_index] == "dry in July. Carry two"
     assert place.chunk_ids == ()
-    # Of chunks with a gap between them nothing is known of what lies there.
-    assert (
-        locate_quote("dry in July. Carry two", [c for c in chunks if "Carry" not in c.text]) == ()
-    )
+    # Chunks of two documents, with a gap between them, or in another order are searched apart.
+    [at] = [chunk.index for chunk in chunks if chunk.text.endswith("July.")]
+    one, two = chunks[at : at + 2]
+    assert len(locate_quote("dry in July. Carry two", [one, two])) == 1
+    for apart in (replace(two, source="b"), replace(two, index=two.index + 1)):
+        assert locate_quote("dry in July. Carry two", [one, apart]) == ()
+    assert locate_quote("dry in July. Carry two", [two, one]) == ()
+    other = Chunker(max_tokens=12, overlap=0).chunk(GUIDE, "other.md")
+    assert [place.source for place in locate_quote("soup", [*chunks, *other])] == [
+        "guide.md",
+        "other.md",
+    ]
 
 
 @pytest.mark.parametrize("character", ["\x1c", "\x1f", "\x85"])
@@ -183,9 +186,63 @@ def test_a_byte_order_mark_is_white_space_wherever_it_stands() -> None:
     assert len(locate_quote("a b", text)) == len(locate_quote("a b", chunks)) == 1
 
 
-def test_a_blank_quote_is_nowhere() -> None:
-    assert locate_quote(" \n", GUIDE) == ()
-    assert locate_quote("", []) == ()
+def test_an_id_is_the_hash_of_three_lines() -> None:
+    for headings in ((), ("Å",), ("A", "B > C"), ("A", "B", "")):
+        lines = f"guide.md\n{' > '.join(headings)}\n#7"
+        assert chunk_id("guide.md", headings, 7) == sha256(lines.encode()).hexdigest()[:16]
+    assert chunk_id("\ud800", ["\udfff"], 0) == chunk_id("\ufffd", ["\ufffd"], 0)
+
+
+def test_the_values_of_a_configuration() -> None:
+    def run(draft: Any) -> None:
+        raise AssertionError(draft)
+
+    config = ChunkConfig(
+        max_tokens=90,
+        overlap=0.5,
+        model="gpt-4o",
+        scores={"hr": 7},
+        extensions=("tables", "math"),
+        heuristics=(Heuristic("own", "post-parse", run),),
+        tools=(Tool("search", {"type": "object"}),),
+    )
+    assert config_values(config, "named") == {
+        "max_tokens": 90,
+        "overlap": 45,
+        "min_tokens": None,
+        "encoding": "named",
+        "packing": "sections",
+        "window": 20,
+        "decay": 0.7,
+        "scores": {**SCORES, "hr": 7},
+        "context": "headings",
+        "trim": True,
+        "oversize": "split",
+        "opaque": "split",
+        "sentence_language": "auto",
+        "heuristics": ["own"],
+        "tools": {"search": {"type": "object"}},
+        "extensions": ["math", "tables"],
+        "front_matter": "raw",
+        "front_matter_text": "keep",
+        "front_matter_keys": [],
+        "pseudo_headings": False,
+        "heading_levels": "marks",
+        "page_markers": None,
+        "page_markers_in_embed": False,
+        "running_heads_in_embed": True,
+        "reserve_tokens": 0,
+    }
+
+
+def test_versions_of_what_affects_chunks() -> None:
+    found = versions()
+    assert found["language-rules"] == LANGUAGE_RULES
+    assert found["chunkast"] == __version__
+    assert found["unicode"] == unidata_version
+    assert found.items() >= grammars().items()
+    assert {"markdown-it-py", "mdit-py-plugins", "regex", "sentencex", "tiktoken"} < {*found}
+    assert found["tiktoken"] == version("tiktoken")
 
 
 def test_the_fingerprint_tells_configurations_apart() -> None:
@@ -206,3 +263,9 @@ def test_the_fingerprint_tells_configurations_apart() -> None:
         of(trim=False),
     ]
     assert len(set(different)) == len(different)
+    # The order in which scores and tools are given does not matter, nor what may be downloaded.
+    scores = {"hr": 1.0, "word": 2.0}
+    tools = (Tool("search", {"type": "object"}), Tool("add", {}))
+    assert of(scores=scores) == of(scores=dict(reversed(scores.items())))
+    assert of(tools=tools) == of(tools=tools[::-1])
+    assert of(allow_download=True) == of()
