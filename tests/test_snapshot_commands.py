@@ -15,12 +15,8 @@ from typing import Any
 import pytest
 
 from chunkast import Chunker
-from chunkast.cli.check import _ALLOWED
-from chunkast.cli.records import _FORMATS
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.snapshot import header_of, record_document, write_lock
-from chunkast.testing.forms import REPORTS
-from chunkast.testing.report import ALLOWED
 from tests.command import environment, errors, posix, run, run_process, write
 
 if os.name == "posix":
@@ -54,11 +50,6 @@ def edit(path: Path, before: str, after: str) -> None:
     text = path.read_bytes().decode()
     assert before in text
     path.write_bytes(text.replace(before, after).encode())
-
-
-def test_what_may_be_allowed_is_known_before_anything_is_imported() -> None:
-    assert _ALLOWED == ALLOWED
-    assert tuple(REPORTS) == _FORMATS
 
 
 # snapshot
