@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from chunkast import Chunk, Chunker, ConfigError
 from chunkast.errors import MissingPackageError
 from tests import strategies
-from tests.bench.edits import SYSTEMS, measure
 from tests.command import environment
 from tests.frameworks import DOCUMENTS, run_example
 from tests.test_documents import CELLS, notebook
@@ -181,22 +180,6 @@ class TestLangChain:
         store.delete([part.id for part in parts])
         store.add_documents(self.splitter().create_documents(["Bread."]))
         assert VerbatimRetriever(retriever=found).invoke("bread") == found.invoke("bread")
-
-    def test_qdrant_takes_uuids(self) -> None:
-        pytest.importorskip("langchain_qdrant", reason="needs chunkast[stores]")
-        from langchain_core.embeddings import DeterministicFakeEmbedding
-        from langchain_qdrant import QdrantVectorStore
-
-        documents = self.documents()[:3]
-        store = QdrantVectorStore.from_documents(
-            [], DeterministicFakeEmbedding(size=8), location=":memory:", collection_name="x"
-        )
-        with pytest.raises(ValueError, match="is not a valid UUID"):
-            store.add_documents(self.splitter().split_documents(documents))
-        parts = self.splitter(uuid_ids=True).split_documents(documents)
-        assert store.add_documents(parts) == [part.id for part in parts]
-        [back] = store.get_by_ids([parts[3].id])
-        assert (back.metadata["_id"], back.page_content) == (parts[3].id, parts[3].page_content)
 
     @pytest.mark.parametrize("positions", [False, True])
     def test_index_writes_what_an_edit_changed(self, positions: bool) -> None:
@@ -578,21 +561,3 @@ class TestHaystack:
 
     def test_the_example(self) -> None:
         check_synchronized(run_example("haystack_pipeline.py"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_an_edit_costs_what_is_new(name: str) -> None:
-    """The benchmark on a few documents: each store is checked after each edit."""
-    pages = {n: DOCUMENTS[n] for n in ("api-reference.md", "runbook.md", "faq.md", "readme.md")}
-    try:
-        rows = list(measure(name, pages, 100, times=lambda count: min(count, 4)))
-    except ImportError as error:
-        pytest.skip(f"needs {error.name}")
-    assert len(rows) == 7
-    for _, edit, count, _, most, _, _, equal in rows[1:]:
-        if name == "LangChain index()" and str(edit)[:3] in ("(c)", "(d)"):
-            assert most  # by itself it embeds what it writes, whose metadata changed
-        else:
-            assert equal == f"{count} of {count}", edit

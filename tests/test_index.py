@@ -554,26 +554,6 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
     assert b"removed 4" in done.stdout
 
 
-@posix
-def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
-    folder = os.fsdecode(b"caf\xe9")
-    try:
-        write_islands(tmp_path / folder)
-    except OSError:
-        pytest.skip("file names are Unicode here")
-    for _ in range(2):
-        done = run("index", folder, "--db", "a.db", cwd=tmp_path)
-        assert (done.returncode, errors(done.stderr)) == (0, [])
-    assert done.stdout.startswith(b"added 0, changed 0, unchanged 4, ")
-    # It is told from others.
-    other = os.fsdecode(b"caf\xea")
-    (tmp_path / other).mkdir()
-    (tmp_path / other / "b.md").write_bytes(b"b")
-    done = run("index", other, "--root", other, "--db", "a.db", cwd=tmp_path)
-    assert done.returncode == 1
-    assert rf"a.db: made from {tmp_path}/caf\xe9; 4 documents" in errors(done.stderr)[0]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

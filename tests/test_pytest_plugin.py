@@ -145,19 +145,6 @@ def test_a_lock_is_made_and_kept(tested: pytest.Pytester) -> None:
     done.stdout.no_fnmatch_line("*pytest_plugin.py*")
 
 
-def test_other_options_and_damage_fail(tested: pytest.Pytester) -> None:
-    run(tested, "--chunkast-update").assert_outcomes(passed=4)
-    path = tested.path / "test_docs.py"
-    path.write_bytes(path.read_bytes().replace(b"name, max_tokens=64", b"name, max_tokens=60"))
-    lock = tested.path / "all.lock"
-    lock.write_bytes(lock.read_bytes().replace(b" tokens ", b" tokens 1", 1))
-    done = run(tested)
-    done.assert_outcomes(failed=3, passed=1)
-    done.stdout.fnmatch_lines(["why: configuration: max_tokens 64 -> 60", "*edited by hand*"])
-    path.write_bytes(path.read_bytes().replace(b"=60", b"=60, allow=['all']"))
-    run(tested).assert_outcomes(failed=1, passed=3)
-
-
 def test_updating_is_refused_where_ci_is_set(
     tested: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,6 @@ from chunkast.testing.page import render_page
 from chunkast.testing.records import CutRecord, Place
 from chunkast.testing.report import Report, Rules
 from chunkast.toolcalls import Tool
-from tests.strategies import documents
 
 ROOT = Path(__file__).parents[1]
 MIRRORED = {"split": "merged", "merged": "split", "added": "removed", "removed": "added"}
@@ -151,20 +150,6 @@ def test_a_lock_is_read_as_it_was_written(
     for line_end in (b"\n", b"\r\n"):
         path.write_bytes(data.replace(b"\n", line_end))
         assert read(path) == (header, documents)
-
-
-@given(documents())
-def test_a_document_is_read_from_its_lock_as_it_was_recorded(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "document.lock"
-    recorded = [record_document(Chunker(max_tokens=40, overlap=10), "a.md", text)]
-    path.write_bytes(written(HEADER, recorded))
-    header, found = read(path)
-    assert (header, found) == (HEADER, recorded)
-    diff = compare((HEADER, recorded), (header, found))
-    assert (diff.documents, diff.embed, diff.config, diff.versions) == ((), 0, (), ())
-    assert not Rules(most=0, share=0).faults(diff)
 
 
 def test_a_record_says_what_a_chunk_does() -> None:
@@ -513,30 +498,6 @@ def test_any_comparison_can_be_reported(
     render_page(found, lambda _: None).encode()
 
 
-def test_a_report_says_why_and_where() -> None:
-    one = snapshot({"a.md": GUIDE, "b.md": "Same.\n"})
-    other = GUIDE.replace("Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
-    two = snapshot({"a.md": other, "b.md": "Same.\n"})
-    page = REPORTS["text"](report(one, two))
-    assert "why: 1 document edited: a.md\n" in page
-    assert "a.md (edited)\n  changed   Part 2" in page
-    assert "not allowed: 1 changed\n" in page
-    assert "b.md" not in page
-    assert len(page.split("\n")) <= 24
-    two = snapshot({"a.md": GUIDE, "b.md": "Same.\n"}, max_tokens=60)
-    page = REPORTS["text"](report(one, two))
-    assert "why: configuration: max_tokens 64 -> 60\n" in page
-    assert "not allowed: configuration: max_tokens; " in page
-    older = replace(one[0], versions={**one[0].versions, "markdown-it-py": "4.0.0"})
-    page = REPORTS["text"](report((older, one[1]), one))
-    assert "why: version: markdown-it-py 4.0.0 -> " in page
-    assert "nothing has changed\n" in page
-    page = REPORTS["text"](
-        report(one, (one[0], snapshot({"a.md": GUIDE, "b.md": "Same.\n"}, max_tokens=60)[1]))
-    )
-    assert "why: not known for a.md: the same text, configuration and versions" in page
-
-
 def test_what_is_allowed_is_not_a_fault() -> None:
     one = snapshot({"a.md": GUIDE})
     longer = snapshot({"a.md": f"# New\n\nOne sentence.\n\n{GUIDE}"}, min_tokens=0)
@@ -558,20 +519,6 @@ def test_what_is_allowed_is_not_a_fault() -> None:
         Rules(frozenset({"moved", "moves"}))
     allowed = Rules(frozenset({"configuration", *KINDS}))
     assert not allowed.faults(other)
-
-
-def test_annotations_are_commands_of_a_workflow() -> None:
-    text = "# A: 50%, or more\n\nOne.\n"
-    found = report(snapshot({"a.md": text}), snapshot({"a.md": text.replace("One", "Two")}))
-    lines = REPORTS["github"](found).split("\n")[:-1]
-    assert all(re.match(r"::(notice|error) [^:]*::.", line) for line in lines)
-    [line] = [line for line in lines if "file=" in line]
-    assert line.startswith("::error file=docs/a.md,line=1,endLine=3,title=Chunks changed::")
-    assert "50%25, or more" in line
-    allowed = report(
-        snapshot({"a.md": text}), snapshot({"a.md": text.replace("One", "Two")}), allow={"changed"}
-    )
-    assert "::error" not in REPORTS["github"](replace(allowed, rules=Rules(frozenset({"changed"}))))
 
 
 class Outline(html.parser.HTMLParser):

@@ -230,29 +230,6 @@ def test_wrong_usage_is_one_line_and_2(folder: Path, arguments: list[str], says:
     assert says in line
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "says"),
-    [
-        (b"lock 1\n", b"lock 9\n", "a lock of a newer chunkast (format 9, this one reads 1)"),
-        (b"\nend\n", b"\n", "the file ends here, before the lock does"),
-    ],
-)
-def test_a_hostile_lock_is_one_line_and_2(
-    folder: Path, before: bytes, after: bytes, says: str
-) -> None:
-    lock = folder / "chunks.lock"
-    lock.write_bytes(lock.read_bytes().replace(before, after, 1))
-    damaged = lock.read_bytes()
-    for more in ([], ["--update"]):
-        done = run(*CHECK, *more, cwd=folder)
-        assert (done.returncode, done.stdout) == (2, b"")
-        [line] = errors(done.stderr)
-        assert says in line
-        assert lock.read_bytes() == damaged
-    assert sorted(path.name for path in folder.iterdir()) == ["chunks.lock", "docs"]
-    assert run("diff", "chunks.lock", "chunks.lock", cwd=folder).returncode == 2
-
-
 def test_a_lock_made_with_objects_is_one_line_and_2(tmp_path: Path) -> None:
     write(tmp_path, {"docs/a.md": "# A\n"})
     own: Heuristic[Any, Any] = Heuristic("own.mask", "pre-parse", lambda _draft: Patch())

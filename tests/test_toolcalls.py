@@ -34,9 +34,6 @@ from chunkast.toolcalls import (
 )
 from chunkast.toolcalls.repairs import (
     balance_tags,
-    escape_invalid_lt,
-    keep_last_tag,
-    normalize_close_tags,
 )
 from chunkast.toolcalls.values import MAX_DEPTH
 from tests.strategies import nasty_text
@@ -252,13 +249,6 @@ def test_a_call_comes_out_with_its_closing_tag() -> None:
     assert stream.close() == []
 
 
-def test_the_bound_is_on_the_whole_call() -> None:
-    text = "<calc>12</calc>"
-    for size, kind in ((len(text), ToolCall), (len(text) - 1, Text)):
-        [part] = parse_tool_calls(text, [Tool("calc")], max_call_size=size)
-        assert type(part) is kind
-
-
 # What goes wrong
 
 
@@ -291,20 +281,6 @@ def test_what_on_error_raises_passes_through_and_nothing_is_lost() -> None:
     assert "".join(map(raw, stream.feed(" e"))) == "a <calc><x></calc> b <calc><x></calc> c d e"
 
 
-def test_heuristics_that_raise_are_told_and_the_call_is_parsed() -> None:
-    def fail(_draft: object) -> Patch[Any]:
-        raise ZeroDivisionError("oh")
-
-    told: list[str] = []
-    bad: list[ToolHeuristic] = [Heuristic("bad", "pre-parse", fail)]
-    [part] = parse_tool_calls(
-        "<a><x>1</x></a>", TOOLS, heuristics=bad, on_error=lambda message, _: told.append(message)
-    )
-    assert isinstance(part, ToolCall)
-    assert part.arguments == {"x": 1}
-    assert told == ["tool call 'a' at 0: heuristic 'bad': ZeroDivisionError: oh"]
-
-
 def nested(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):
@@ -316,13 +292,10 @@ def nested(levels: int) -> Any:
     "value",
     [
         {"x": math.nan},
-        {"x": [math.inf]},
         {1: "x"},
         {"x": {1, 2}},
-        {"x": (1,)},
         {"x": nested(100_000)},
         {"x": 10**5000},
-        ["x"],
         "x",
     ],
     ids=lambda value: repr(type(value)),
@@ -353,13 +326,11 @@ def test_the_end_is_the_end() -> None:
     [
         (lambda: Tool(""), "name=''"),
         (lambda: Tool("a b"), "name='a b'"),
-        (lambda: Tool("a>"), "name='a>'"),
         (lambda: Tool("a" * 257), "name="),
         (lambda: Tool("a", []), "json_schema"),  # type: ignore[arg-type]
         (lambda: parse_tool_calls("", [Tool("a"), Tool("a")]), "tools='a'"),
         (lambda: parse_tool_calls("", ["a"]), "tools='a'"),  # type: ignore[list-item]
         (lambda: parse_tool_calls("", [], max_reparses=-1), "max_reparses=-1"),
-        (lambda: parse_tool_calls("", [], max_reparses=True), "max_reparses=True"),
         (lambda: parse_tool_calls("", [], max_call_size=0), "max_call_size=0"),
         (lambda: parse_tool_calls("", [], pipeline=[]), "pipeline="),  # type: ignore[arg-type]
         (lambda: parse_tool_calls("", [], heuristics=["x"]), "heuristics="),  # type: ignore[list-item]
@@ -373,22 +344,6 @@ def test_what_is_not_allowed(build: Callable[[], object], says: str) -> None:
 # Functions that call the stream back
 
 BROKEN: Final = "<a><x></a>"
-
-
-def test_an_interrupted_call_is_parsed_again() -> None:
-    interrupts = [True]
-
-    def run(_draft: object) -> Patch[Any]:
-        if interrupts.pop() if interrupts else False:
-            raise KeyboardInterrupt
-        return Patch()
-
-    stream = ToolCallStream(TOOLS, heuristics=[Heuristic("stops", "pre-parse", run)])
-    with pytest.raises(KeyboardInterrupt):
-        stream.feed("one <a>1</a> two")
-    parts = stream.close()
-    check_tiling("one <a>1</a> two", parts)
-    assert isinstance(parts[1], ToolCall)
 
 
 class OwnError(Exception):
@@ -488,24 +443,15 @@ OBJECTS: Final = {"type": "array", "items": {"type": "object", "properties": {"n
     ("value", "schema", "expected"),
     [
         ("5", {}, "5"),
-        (" 5 ", NUMBER, 5),
         ("9" * 4300, NUMBER, int("9" * 4300)),
         ("9" * 4301, NUMBER, "9" * 4301),
         ("[" + "9" * 5000 + "]", ARRAY, ["9" * 5000]),
-        ("1e999", NUMBER, "1e999"),
         ("[1e999, 2]", ARRAY, ["1e999", 2]),
         ("NaN", NUMBER, "NaN"),
         ("[NaN]", ARRAY, ["[NaN]"]),
-        ("yes", {"type": "boolean"}, "yes"),
-        (["1", "2"], NUMBER, [1, 2]),
-        ("", {"type": "object"}, {}),
         ("5", ARRAY, [5]),
-        (5, ARRAY, [5]),
-        ({"item": "5"}, ARRAY, [5]),
         ({"item": ["5", "x"]}, {"type": "array", "items": STRING}, ["5", "x"]),
         ({"0": "5", "1": "x"}, {"type": "array"}, [5, "x"]),
-        ({"x": "5"}, ARRAY, [5]),
-        ("-" + "9" * 4300, NUMBER, -int("9" * 4300)),
         ({"x": ["5", "6"]}, ARRAY, [5, 6]),
         # The member is the item's own.
         ({"n": ["5", "6"]}, OBJECTS, [{"n": [5, 6]}]),
@@ -515,7 +461,6 @@ OBJECTS: Final = {"type": "array", "items": {"type": "object", "properties": {"n
         ("5", {"anyOf": [{"type": "null"}, STRING, NUMBER]}, 5),
         ("5", {"allOf": [{"$ref": "#/$defs/n"}], "$defs": {"n": NUMBER}}, 5),
         ("5", {"$ref": "#/$defs/n", "$defs": {"n": {"$ref": "#"}}}, "5"),
-        ("5", {"$ref": "elsewhere.json"}, "5"),
         ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), {"type": "object"}, None),
     ],
 )
@@ -534,7 +479,6 @@ def arguments(body: str, schema: Any = None) -> Any:
         # A wrapper is opened, a parameter that nobody knows is kept.
         ("<arguments><s>x</s><n>1</n></arguments>", {"s": STRING, "n": NUMBER}, {"s": "x", "n": 1}),
         ("<x><y>1</y></x>", {"s": STRING}, {"x": {"y": "1"}}),
-        ("<x>1</x>", {"s": STRING}, {"x": 1}),
         # A string of an object is not one of the tool's.
         (
             "<s>1</s><o><s>2</s></o>",
@@ -550,13 +494,10 @@ def arguments(body: str, schema: Any = None) -> Any:
             {"x": {"type": "array", "items": STRING}},
             {"x": ["echo <b>hi</b> there"]},
         ),
-        ("<x>these: <item>1</item></x>", {"x": {"type": "array"}}, {"x": [1]}),
         ("<x><![CDATA[<b> &amp; ]]></x>", {}, {"x": "<b> &amp;"}),
-        ("<x><item>1</item></x>", {}, {"x": [1]}),
         ("<x><0>1</0><1>b</1></x>", {}, {"x": [1, "b"]}),
         ("<x><item>1</item></x>", {"x": {"properties": {"item": STRING}}}, {"x": {"item": "1"}}),
         ("<a b='1>2' c=\"3>4\">1</a>", {}, {"a": 1}),
-        ("<a b='1>1</a>", {}, {"a": 1}),
         ("<!-- <a> --><?x <b?><!D <c><a>1</a>", {}, {"a": 1}),
         ("<!-- <a>", {}, None),
         ("<a>" * MAX_DEPTH + "1" + "</a>" * MAX_DEPTH, {}, {}),
@@ -575,34 +516,18 @@ def test_bodies(body: str, properties: Any, expected: Any) -> None:
 # Repairs
 
 
-@given(texts())
-def test_repairs(text: str) -> None:
-    normal = normalize_close_tags(text)
-    assert normalize_close_tags(normal) == normal
-    escaped = escape_invalid_lt(text)
-    assert escape_invalid_lt(escaped) == escaped
-    assert escaped.replace("&lt;", "<") == text.replace("&lt;", "<")
-    kept = keep_last_tag(text, "s")
-    assert keep_last_tag(kept, "s") == kept
-    balance_tags(text)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("<a>x</a", "<a>x</a>"),
         ("<a>x</a >", "<a>x</a >"),
-        ("<a>x</a\n>", "<a>x</a\n>"),
         ("<a>x</", "<a>x</a>"),
         ("<a>x</a ", "<a>x</a> "),
-        ("<a>x</ a", "<a>x</a>"),
         ("<abc>x</ab", "<abc>x</abc>"),
         ("<a><b>x</a", "<a><b>x</b></a>"),
-        ("<a><b>x</b</a", "<a><b>x</b></a>"),
         ("<a>x</a<b>y</b>", "<a>x</a><b>y</b>"),
         ("<a>x</a and <b>y</b>", "<a>x</a> and <b>y</b>"),
         ("<a>x</b<c>y</c></a>", "<a>x<c>y</c></a>"),
-        ("<a>x</b y", "<a>x y</a>"),
         ("<a>1 </ 2", "<a>1 </ 2</a>"),
         ("<a>1 </ <b>2", "<a>1 </ <b>2</b></a>"),
         ("<a><b>x</a b=c>", "<a><b>x</b></a b=c>"),
@@ -670,12 +595,9 @@ REPEATING: Final = Tool(
         "<s>1</s><o><s>2</s></o>",
         "<o><s>1</s></o><s>2</s>",
         "<s>1</s><p><s>2</s></p>",
-        "<s>1</s><q><s>2</s></q>",
         "<s>1</s><l><s>2</s></l>",
         "<s>1</s><l><item><s>2</s></item></l>",
-        "<s>1</s><x><s>2</s></x>",
         "<s>1</s><x><o><s>2</s></o></x>",
-        "<s/><o><s/></o>",
     ],
 )
 def test_a_string_beside_one_of_its_name_cancels_the_call(body: str) -> None:

@@ -13,7 +13,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -27,7 +26,7 @@ from rich.console import Console
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
 from chunkast.output.view.visible import replacements, visible
 from chunkast.view import View, find_cuts, render_html, render_terminal, render_tree, view_of
-from tests.command import posix, run, write
+from tests.command import run, write
 from tests.strategies import markdown
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
@@ -276,12 +275,6 @@ def test_the_terminal_shows_points_overlap_and_regions_without_colour() -> None:
     ]
 
 
-def test_the_terminal_is_wrapped_to_its_width() -> None:
-    output = printed(view(GUIDE), width=60)
-    assert max(map(len, output.splitlines())) <= 60
-    assert "━━ 1 · " in output
-
-
 def test_colours_are_the_only_control_sequences_in_the_terminal() -> None:
     output = printed(view(HOSTILE), colour=True)
     assert "\x1b[" in output
@@ -424,18 +417,6 @@ def test_wrong_usage_is_told_and_nothing_is_overwritten(
         "guide.md": GUIDE,
         "guide.chunks.html": "<p>mine",
     }
-
-
-@posix
-def test_the_page_is_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = folder / "browser"
-    script.write_text(f'#!/bin/sh\necho "$1" > "{folder}/opened"\n', encoding="utf-8")
-    script.chmod(0o755)
-    monkeypatch.setattr("webbrowser._tryorder", None)
-    monkeypatch.setattr("webbrowser._browsers", {})
-    monkeypatch.setenv("BROWSER", f"{script} %s")
-    assert run("view", "guide.md", "--open", cwd=folder).returncode == 0
-    assert (folder / "opened").read_text().strip() == (folder / "guide.chunks.html").as_uri()
 
 
 # ---- the page in a browser -----------------------------------------------------------------
@@ -592,25 +573,6 @@ def test_a_hostile_document_runs_nothing(browser: Browser) -> None:
     assert any("RIGHT-TO-LEFT OVERRIDE" in line for line in browser.texts("#replaced li"))
 
 
-def test_the_policy_stops_what_would_be_written_into_the_page(chromium: Browser) -> None:
-    chromium.window()
-    chromium.show(view(GUIDE))
-    refused = chromium.run(
-        "const refused = [];"
-        "const attempt = (name, run) => { try { run(); } catch (e) { refused.push(name); } };"
-        "attempt('markup', () => { document.body.innerHTML += '<b>x</b>'; });"
-        "attempt('script', () => { const s = document.createElement('script');"
-        " s.text = 'window.pwned = 1'; document.body.append(s); });"
-        "return [refused, typeof window.pwned]"
-    )
-    assert refused == [["markup", "script"], "undefined"]
-    handler = "document.body.setAttribute('onclick', 'window.pwned = 2'); document.body.click()"
-    with suppress(Exception):
-        chromium.run(handler)
-    assert chromium.run("return typeof window.pwned") == "undefined"
-    assert chromium.messages()
-
-
 def test_the_margin_holds_every_break_point(browser: Browser) -> None:
     shown = view(GUIDE)
     browser.show(shown)
@@ -684,19 +646,6 @@ def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> 
     assert browser.run("return document.querySelector('main').className") == (
         "document no-lost no-overlap no-regions"
     )
-
-
-def test_the_place_stays_when_the_budget_changes(browser: Browser) -> None:
-    shown = view((DOCUMENTS / "legal-prose.md").read_text(encoding="utf-8"), budgets=(30, 240))
-    browser.show(shown)
-    browser.press(*"jjjjjjjj")
-    start = own_start(shown.budgets[1].chunks[8])
-    for number in (0, 2):
-        browser.press(str(number + 1))
-        current = browser.run("return document.querySelector('article[aria-current]').ariaLabel")
-        chunks = shown.budgets[number].chunks
-        expected = max(i for i, chunk in enumerate(chunks) if own_start(chunk) <= start)
-        assert current.startswith(f"Chunk {expected + 1} of {len(chunks)},")
 
 
 CONTRAST = """
