@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import re
-from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
@@ -17,21 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import (
-    Chunk,
-    ChunkConfig,
     Chunker,
     __version__,
     chunk_id,
-    content_hash,
     digest,
     locate_quote,
     normalize_text,
     plan_writes,
 )
 from chunkast.code import versions as grammars
-from chunkast.heuristics import Heuristic
-from chunkast.identity import config_values, fingerprint, versions
-from chunkast.scores import SCORES
+from chunkast.identity import fingerprint, versions
 from chunkast.text.language import LANGUAGE_RULES
 from chunkast.text.source_map import encode
 from chunkast.toolcalls import Tool
@@ -86,27 +78,6 @@ def test_part_numbers_do_not_depend_on_overlap(text: str, overlap: float) -> Non
         part = parts.setdefault(place, 0)
         assert chunk.id == chunk_id("doc.md", chunk.headings, part)
         parts[place] += 1
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [
-        copy.copy,
-        copy.deepcopy,
-        replace,
-        lambda chunk: pickle.loads(pickle.dumps(chunk)),  # noqa: S301
-        lambda chunk: Chunk(**{f.name: getattr(chunk, f.name) for f in fields(chunk)}),
-    ],
-)
-def test_hashes_are_there_however_a_chunk_is_first_read(copied: Callable[[Chunk], Chunk]) -> None:
-    for chunk, other in zip(Chunker().chunk(GUIDE), Chunker().chunk(GUIDE), strict=True):
-        assert copied(chunk) == other
-        assert chunk.content_hash == content_hash(chunk.text)
-        assert chunk.embed_hash == content_hash(chunk.embed_text)
-        assert hash(chunk) == hash(other)
-        with pytest.raises(FrozenInstanceError):
-            chunk.content_hash = ""  # type: ignore[misc]
-        assert replace(chunk, content_hash="given").content_hash == "given"
 
 
 def naive_places(quote: str, text: str) -> list[tuple[int, int]]:
@@ -191,48 +162,6 @@ def test_an_id_is_the_hash_of_three_lines() -> None:
         lines = f"guide.md\n{' > '.join(headings)}\n#7"
         assert chunk_id("guide.md", headings, 7) == sha256(lines.encode()).hexdigest()[:16]
     assert chunk_id("\ud800", ["\udfff"], 0) == chunk_id("\ufffd", ["\ufffd"], 0)
-
-
-def test_the_values_of_a_configuration() -> None:
-    def run(draft: Any) -> None:
-        raise AssertionError(draft)
-
-    config = ChunkConfig(
-        max_tokens=90,
-        overlap=0.5,
-        model="gpt-4o",
-        scores={"hr": 7},
-        extensions=("tables", "math"),
-        heuristics=(Heuristic("own", "post-parse", run),),
-        tools=(Tool("search", {"type": "object"}),),
-    )
-    assert config_values(config, "named") == {
-        "max_tokens": 90,
-        "overlap": 45,
-        "min_tokens": None,
-        "encoding": "named",
-        "packing": "sections",
-        "window": 20,
-        "decay": 0.7,
-        "scores": {**SCORES, "hr": 7},
-        "context": "headings",
-        "trim": True,
-        "oversize": "split",
-        "opaque": "split",
-        "sentence_language": "auto",
-        "heuristics": ["own"],
-        "tools": {"search": {"type": "object"}},
-        "extensions": ["math", "tables"],
-        "front_matter": "raw",
-        "front_matter_text": "keep",
-        "front_matter_keys": [],
-        "pseudo_headings": False,
-        "heading_levels": "marks",
-        "page_markers": None,
-        "page_markers_in_embed": False,
-        "running_heads_in_embed": True,
-        "reserve_tokens": 0,
-    }
 
 
 def test_versions_of_what_affects_chunks() -> None:

@@ -145,16 +145,6 @@ def test_a_lock_is_made_and_kept(tested: pytest.Pytester) -> None:
     done.stdout.no_fnmatch_line("*pytest_plugin.py*")
 
 
-def test_updating_is_refused_where_ci_is_set(
-    tested: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CI", "true")
-    done = run(tested, "--chunkast-update")
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stderr.fnmatch_lines(["*locks are not updated where CI is set*"])
-    assert not list(tested.path.rglob("*.lock"))
-
-
 # Documents as tests
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from chunkast import Chunker
 from chunkast.index import Store
 from tests.command import errors, posix, run, sources, write
 
@@ -246,23 +244,3 @@ def test_an_index_of_several_folders_and_files(tmp_path: Path) -> None:
     # Nobody could look there, so nothing is gone.
     done = run("index", "src/ch01", "src/ch01/c.md", "none", "--db", "a.db", cwd=tmp_path)
     assert (done.returncode, listed(tmp_path / "a.db")) == (1, ["src/ch01/c.md"])
-
-
-def test_an_index_with_other_names_is_updated_without_a_new_vector(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    # As the first version named documents: relative to the folder given.
-    with Store(str(tmp_path / "a.db"), create=True) as store, store.writing(Chunker()) as writing:
-        from chunkast.index import index_document
-
-        for name, text in FILES.items():
-            if name.startswith("src/"):
-                source = name.removeprefix("src/")
-                writing.put(index_document(Chunker(), source, str(text)))
-        writing.settings["root"] = str((tmp_path / "src").resolve())
-    same = run("index", "src", "--db", "a.db", cwd=tmp_path)
-    assert same.stdout.startswith(b"added 0, changed 0, unchanged 4, removed 0, moved 0\nembed 0, ")
-    done = run("index", "src", "--root", ".", "--db", "a.db", "--format", "json", cwd=tmp_path)
-    report = json.loads(done.stdout)
-    assert (len(report["added"]), len(report["removed"]), report["embed"]) == (4, 4, [])
-    assert sorted(report["reuse"].values()) == sorted(report["removed"])
-    assert listed(tmp_path / "a.db") == sorted(n for n in FILES if n.startswith("src/"))

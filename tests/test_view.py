@@ -472,13 +472,6 @@ class Browser:
 
         ActionChains(self.driver).send_keys(*keys).perform()
 
-    def hover(self, selector: str) -> None:
-        from selenium.webdriver.common.action_chains import ActionChains
-        from selenium.webdriver.common.by import By
-
-        element = self.driver.find_element(By.CSS_SELECTOR, selector)
-        ActionChains(self.driver).move_to_element(element).perform()
-
     def texts(self, selector: str) -> list[str]:
         script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
         found: list[str] = self.run(script, selector)
