@@ -121,15 +121,6 @@ class TestLangChain:
         other = self.splitter(source_key="url").create_documents(["Two."], [{"url": "b"}])
         assert other[0].id == CHUNKER.chunk("Two.", "b")[0].id
 
-    def test_metadata_is_not_shared(self) -> None:
-        given = {"source": "a.md", "tags": ["x"]}
-        first, second, *_ = self.splitter(min_tokens=0).create_documents(
-            ["# A\n\n1\n\n# B\n\n2"], [given]
-        )
-        first.metadata["tags"].append("y")
-        assert second.metadata["tags"] == given["tags"] == ["x"]
-        assert "headings" not in given
-
     def test_the_names_of_langchain(self) -> None:
         from chunkast.adapters.langchain import ChunkastTextSplitter
 
@@ -434,18 +425,6 @@ class TestLlamaIndex:
                 assert (back.start_char_idx, back.metadata) == (node.start_char_idx, node.metadata)
                 for mode in MetadataMode:
                     assert back.get_content(mode) == node.get_content(mode)
-
-    def test_the_fields_of_a_node_parser(self) -> None:
-        own = self.parser(id_func=lambda number, document: f"{document.id_}#{number}")
-        nodes = own.get_nodes_from_documents(self.documents()[-1:])
-        assert [node.id_ for node in nodes] == [f"same.md#{i}" for i in range(len(nodes))]
-        bare = self.parser(include_metadata=False)
-        nodes = bare.get_nodes_from_documents(self.documents(metadata={"title": "x"}))
-        assert all(node.metadata == {} for node in nodes)
-        with pytest.raises(ConfigError, match="max_tokens"):
-            self.parser(max_tokens=0)
-        with pytest.raises(ConfigError, match="separator"):
-            self.parser(separator=" ")
 
     def test_the_example(self) -> None:
         pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs chunkast[stores]")

@@ -433,22 +433,6 @@ def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: 
 
 
 @posix
-def test_files_without_permission(tmp_path: Path) -> None:
-    write(tmp_path, {"docs/a.md": "a\n", "docs/b.md": "b\n", "docs/closed/c.md": "c\n"})
-    (tmp_path / "docs" / "b.md").chmod(0)
-    if os.access(tmp_path / "docs" / "b.md", os.R_OK):
-        pytest.skip("whoever runs this may read everything")
-    (tmp_path / "docs" / "closed").chmod(0)
-    done = run("chunk", "docs", cwd=tmp_path)
-    (tmp_path / "docs" / "closed").chmod(0o700)
-    assert (done.returncode, sources(done.stdout)) == (1, ["a.md"])
-    assert sorted(errors(done.stderr)) == [
-        "chunkast: error: docs/b.md: Permission denied",
-        "chunkast: error: docs/closed: Permission denied",
-    ]
-
-
-@posix
 def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
     done = run("chunk", "a\nchunkast: error: b\x1b]0;.md", cwd=tmp_path)
     assert errors(done.stderr) == [
@@ -534,17 +518,6 @@ def test_formats(tmp_path: Path) -> None:
     tokens = sum(chunk["token_count"] for chunk in wanted)
     summary = rf"2 files, {len(wanted)} chunks, {tokens} tokens, \d+\.\d\d s\n"
     assert re.fullmatch(summary, done.stderr.decode())
-
-
-def test_each_document_is_written_before_the_next_is_read(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "First.\n", "b.md": b"\xff", "c.md": "Third.\n"})
-    with started("chunk", ".", cwd=tmp_path, stderr=subprocess.STDOUT) as process:
-        out, _ = process.communicate(timeout=60)
-    assert [line.split(b'"text":')[-1][:15] for line in out.splitlines()[:3]] == [
-        b'"First.","start',
-        b"chunkast: error",
-        b'"Third.","start',
-    ]
 
 
 @pytest.mark.slow
@@ -694,28 +667,17 @@ def test_signals_leave_no_files(tmp_path: Path, name: str, jobs: int) -> None:
         time.sleep(0.01)
 
 
-# Runs the command in this process; Ctrl-C comes while a module is imported: where the
-# exception would be handed on, or (of a name with a star) where nobody can hand it on.
+# Runs the command in this process; Ctrl-C comes while a module is imported.
 INTERRUPTED = """
-import os, runpy, signal, sys, weakref
+import os, runpy, signal, sys
 
 NAME = sys.argv.pop(1)
 
-def interrupt(*_):
-    os.kill(os.getpid(), signal.SIGINT)
-    for _ in range(1000):
-        pass
-
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == NAME.rstrip("*"):
+        if name == NAME:
             print("found", flush=True)
-            if NAME.endswith("*"):
-                key = Finder()
-                ref = weakref.ref(key, interrupt)
-                del key
-            else:
-                interrupt()
+            os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Finder())
 runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
@@ -724,7 +686,6 @@ runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
 
 @pytest.mark.slow
 @posix
-@pytest.mark.parametrize("star", ["", "*"])
 @pytest.mark.parametrize(
     "module",
     [
@@ -732,11 +693,9 @@ runpy.run_module("chunkast", run_name="__main__", alter_sys=True)
         *("tiktoken", "chunkast.output.json"),
     ],
 )
-def test_an_interrupt_while_modules_are_imported_is_quiet(
-    tmp_path: Path, module: str, star: str
-) -> None:
+def test_an_interrupt_while_modules_are_imported_is_quiet(tmp_path: Path, module: str) -> None:
     write(tmp_path, {"a.md": "a\n"})
-    words = [sys.executable, "-c", INTERRUPTED, f"{module}{star}", "chunk", "a.md"]
+    words = [sys.executable, "-c", INTERRUPTED, module, "chunk", "a.md"]
     done = subprocess.run(
         words, cwd=tmp_path, capture_output=True, env=environment(), timeout=60, check=False
     )
@@ -900,8 +859,6 @@ def test_toolcalls(tmp_path: Path) -> None:
         '{"add": {"type": "object"}}',
         '[{"name": "add"}]',
         '[{"name": "add", "input_schema": {}}]',
-        '[{"name": "add", "inputSchema": {}}]',
-        '[{"name": "add", "json_schema": {}}]',
         '\ufeff[{"type": "function", "function": {"name": "add"}}]',
     ],
 )
@@ -941,14 +898,11 @@ def test_toolcalls_come_out_as_soon_as_they_are_known(tmp_path: Path) -> None:
     ("tools", "says"),
     [
         (None, "--tools tools.json: No such file or directory"),
-        ("[", "--tools tools.json: this is not JSON in UTF-8: "),
         (b"\xff", "--tools tools.json: this is not JSON in UTF-8: "),
         ("[" * 100_000, "--tools tools.json: this is not JSON in UTF-8: "),
         ("5", "--tools tools.json: tools=5: must be"),
-        ("[5]", "--tools tools.json: tools[0]=5: must be"),
         ('[{"name": "a b"}]', "--tools tools.json: tools[0].name='a b': must be"),
         ('[{"function": {}}]', "--tools tools.json: tools[0].function.name=None: "),
-        ('{"a": 5}', "--tools tools.json: tools['a'].json_schema=5: "),
         ('[{"name": "a"}, {"name": "a"}]', "--tools tools.json: tools='a': two tools"),
     ],
 )

@@ -17,7 +17,6 @@ from chunkast import (
     Chunker,
     __version__,
     chunk_id,
-    digest,
     locate_quote,
     normalize_text,
     plan_writes,
@@ -41,18 +40,6 @@ Springs run dry in July. Carry two litres.
 
 The hut sells bread and soup.
 """
-
-
-def test_an_edited_paragraph_changes_one_hash_and_no_id() -> None:
-    chunker = Chunker(max_tokens=60, min_tokens=0)
-    before = chunker.chunk(GUIDE, "guide.md")
-    after = chunker.chunk(GUIDE.replace("two litres", "three litres"), "guide.md")
-    plan = plan_writes(after, before)
-    water = next(chunk.id for chunk in before if chunk.headings[-1] == "Water")
-    assert plan.changed == plan.embed == (water,)
-    assert not plan.added
-    assert not plan.removed
-    assert digest(after) != digest(before)
 
 
 def test_a_plan_tells_what_to_embed_again_although_its_text_stays() -> None:

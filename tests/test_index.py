@@ -201,19 +201,9 @@ def test_a_missing_file_and_foreign_files_are_refused(tmp_path: Path) -> None:
     assert not missing.exists()
 
 
-def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    path = str(tmp_path / "new.db")
-    with Store(path, create=True) as store:
-        store.update([], Chunker())
-    newer = [*STEPS, ["CREATE TABLE more (x)"], ["CREATE TABLE still_more (x)"]]
-    with closing(connect(path)) as connection:
-        migrate(connection, newer)
-    for options in ({}, {"create": True}, {"read_only": True}):
-        with pytest.raises(StoreError, match=f"has version {len(newer)}.* up to {len(STEPS)}"):
-            Store(path, **options)
-
-
-def test_a_migration_takes_the_missing_steps_or_none(tmp_path: Path) -> None:
+def test_a_migration_takes_all_steps_or_none_and_newer_files_are_refused(
+    tmp_path: Path,
+) -> None:
     path = str(tmp_path / "old.db")
     with Store(path, create=True) as store:
         store.update(ISLANDS.items(), Chunker())
@@ -225,6 +215,10 @@ def test_a_migration_takes_the_missing_steps_or_none(tmp_path: Path) -> None:
         assert not connection.execute("SELECT * FROM sqlite_schema WHERE name = 'more'").fetchall()
         migrate(connection, [*STEPS, ["ALTER TABLE documents ADD COLUMN note TEXT DEFAULT 'x'"]])
         assert connection.execute("SELECT DISTINCT note FROM documents").fetchall() == [("x",)]
+    for options in ({}, {"create": True}, {"read_only": True}):
+        with pytest.raises(StoreError, match=f"has version {len(STEPS) + 1}.* up to {len(STEPS)}"):
+            Store(path, **options)
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {len(STEPS)}")
     with Store(path) as store:
         assert state(store) == before

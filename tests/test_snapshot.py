@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import html.parser
+import html
 import io
 import json
 import re
@@ -454,32 +454,15 @@ def test_what_is_allowed_is_not_a_fault() -> None:
     assert not allowed.faults(other)
 
 
-class Outline(html.parser.HTMLParser):
-    """The elements of a page, and its text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, _attrs: object) -> None:
-        self.tags.append(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_a_page_shows_both_sides_and_nothing_acts() -> None:
     text = (
         "# A\n\n<script>alert(1)</script>\n\nOne two three.\n\n# B <img src=x>\n\nFour five six.\n"
     )
     found = report(snapshot({"a.md": text}), snapshot({"a.md": text}, max_tokens=16))
     page = render_page(found, {"a.md": text}.get)
-    outline = Outline()
-    outline.feed(page)
-    assert not {"script", "img"} & set(outline.tags)
-    assert outline.tags.count("article") == 1 + 2
-    assert outline.text.count("<script>alert(1)</script>") == 2
+    assert not re.search("<(script|img)", page)
+    assert page.count("<article") == 1 + 2
+    assert html.unescape(page).count("<script>alert(1)</script>") == 2
     assert "default-src 'none'; style-src 'sha256-" in page
     # Without the text both ends are shown.
     ends = render_page(report(snapshot({"a.md": GUIDE}), snapshot({})), lambda _: None)
