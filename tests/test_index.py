@@ -739,28 +739,3 @@ def test_chunks_of_another_configuration_are_not_kept() -> None:
     with filled({"a.md": before}, max_tokens=60) as store:
         store.update({"a.md": after}.items(), Chunker(max_tokens=400), keep_cuts=True)
         assert [*store.chunks()] == Chunker(max_tokens=400).chunk(after, "a.md")
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_the_command_keeps_cuts(tmp_path: Path, jobs: int) -> None:
-    before, after = changed_note()
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    options = ("--max-tokens", 120, "--overlap", 0, "--packing", "fill", "--context", "none")
-    arguments = ("index", "docs", "--db", "a.db", *options, "--jobs", jobs, "--keep-cuts")
-    for text in (before, after):
-        for name in ("a.md", "b.md"):
-            (folder / name).write_text(f"{text}{name}\n", "utf-8", newline="")
-        assert run(*arguments, cwd=tmp_path).returncode == 0
-    chunker = Chunker(**FILL)
-    with Store(str(tmp_path / "a.db"), read_only=True) as store:
-        for name in ("a.md", "b.md"):
-            previous = chunker.chunk(f"{before}{name}\n", name)
-            expected = chunker.chunk(f"{after}{name}\n", name, previous=previous)
-            assert [*store.chunks(name)] == expected
-    with closing(sqlite3.connect(tmp_path / "a.db")) as connection, connection:
-        connection.execute("UPDATE chunks SET metadata = '{'")
-    (folder / "a.md").write_text(before, "utf-8", newline="")
-    assert run(*arguments, cwd=tmp_path).returncode == 0
-    with Store(str(tmp_path / "a.db"), read_only=True) as store:
-        assert [*store.chunks("a.md")] == chunker.chunk(before, "a.md")
