@@ -15,14 +15,12 @@ from typing import Any
 import pytest
 
 from chunkast import Chunker
-from chunkast.cli.check import _ALLOWED
 from chunkast.cli.main import main
 from chunkast.cli.records import _FORMATS
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.testing.forms import REPORTS
 from chunkast.testing.lock import write_lock
 from chunkast.testing.records import header_of, record_document
-from chunkast.testing.report import ALLOWED
 from tests.test_cli import environment, errors, posix, run, run_process, write
 
 if os.name == "posix":
@@ -59,7 +57,6 @@ def edit(path: Path, before: str, after: str) -> None:
 
 
 def test_what_may_be_allowed_is_known_before_anything_is_imported() -> None:
-    assert _ALLOWED == ALLOWED
     assert tuple(REPORTS) == _FORMATS
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.files import is_folder, is_there
-from chunkast.cli.inputs import InputFile, Selection, named_part, read_bytes, select
-from chunkast.cli.messages import UsageError, counted, say, say_note
-from chunkast.cli.names import Root
+from chunkast.cli.messages import counted, print_json, print_text, say, say_note
 from chunkast.cli.options import (
     add_config,
     add_database,
@@ -22,9 +17,12 @@ from chunkast.cli.options import (
     add_selection,
     config_of,
 )
-from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, results
-from chunkast.errors import SourceError, StoreError
+from chunkast.cli.work import Document, Parts, Tally, results, selected
+from chunkast.errors import SourceError, StoreError, UsageError
+from chunkast.files.find import Selection, named_part
+from chunkast.files.paths import Root, is_folder, is_there
+from chunkast.files.read import InputFile
+from chunkast.text.files import read_bytes
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -47,7 +45,7 @@ _ROOT: Final = "root"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(
         parser,
         text="the folders, files and globs to index, all of them at once",
@@ -73,51 +71,51 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Bring the database up to date; 1 if some of the input failed."""
+    """Update the database; 1 if some of the input failed."""
     if options.verify:
         return _verify(options)
     from chunkast.chunker import Chunker
     from chunkast.index import Store
 
-    started = perf_counter()
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
-    chunker = Chunker(config_of(options))
     tally = Tally()
-    # A trial run leaves no files, an empty database neither.
+    chunker = Chunker(config_of(options))
+    # A trial run leaves no files, not even an empty database.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
     with Store(path, create=True) as store:
         report = _update(store, options, chunker, tally)
-    with open_output(None) as output:
-        output.stream.write(_page(report, options.format).encode())
+    if options.format == "json":
+        print_json(_values(report))
+    else:
+        vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
+        print_text(f"{report}\n{vectors}\ndigest {report.digest}\n")
     if report.faults and not options.quiet:
         say_note(
             f"{options.db}: {counted(len(report.faults), 'fault')} mended: {report.faults[0]}"
             f"{', ...' if len(report.faults) > 1 else ''}"
         )
     if not options.quiet:
-        seconds = perf_counter() - started
-        failed = f", {tally.failures:,} failed" if tally.failures else ""
-        say(
-            f"{counted(report.documents, 'file')}, {report.written:,} new or changed, "
-            f"{seconds:.2f} s{failed}{' (nothing was kept)' if options.dry_run else ''}"
+        tally.say_summary(
+            counted(report.documents, "file"),
+            f"{report.written:,} new or changed",
+            note=" (nothing was kept)" if options.dry_run else "",
         )
-    return 1 if tally.failures else 0
+    return tally.exit_code
 
 
 def _verify(options: Namespace) -> int:
-    """Print what is damaged; 1 if anything is."""
+    """Print the faults of the database; 1 if it has any."""
     from chunkast.index import Store
 
     if options.paths:
         raise UsageError("index --verify takes no paths: it reads the database alone")
     with Store(options.db, read_only=True) as store:
         faults = store.faults()
-    with open_output(None) as output:
-        page = json.dumps(faults, ensure_ascii=False, indent=1) + "\n"
-        lines = "".join(f"{options.db}: {fault}\n" for fault in faults)
-        form = lines if options.format == "text" else page
-        output.stream.write(form.encode("utf-8", "backslashreplace"))
+    if options.format == "json":
+        print_json(faults)
+    else:
+        print_text("".join(f"{options.db}: {fault}\n" for fault in faults))
     if not options.quiet:
         say(f"{options.db}: {counted(len(faults), 'fault')}")
     return 1 if faults else 0
@@ -131,7 +129,7 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
         before = run.settings.get(_ROOT)
         root = Root.at(options.root or _default_root(before, options.paths, first=not run.absent()))
-        selection = select(options, root=root)
+        selection = selected(options, root=root)
         if any(file.data is not None for file in selection.files):
             raise UsageError("index takes folders and files, not pipes")
         _leave_out_unnameable(selection)
@@ -253,19 +251,6 @@ def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
     return index_document(chunker, source or "", document)
 
 
-def _page(report: IndexReport, form: str) -> str:
-    if form == "text":
-        vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
-        return f"{report}\n{vectors}\ndigest {report.digest}\n"
-    values: dict[str, Any] = {
-        "added": report.added,
-        "changed": report.changed,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "moved": report.moved,
-        "embed": report.embed,
-        "reuse": report.reuse,
-        "repeats": report.repeats,
-        "digest": report.digest,
-    }
-    return json.dumps(values, indent=1) + "\n"
+def _values(report: IndexReport) -> dict[str, Any]:
+    names = "added changed unchanged removed moved embed reuse repeats digest"
+    return {name: getattr(report, name) for name in names.split()}

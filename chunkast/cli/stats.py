@@ -8,7 +8,6 @@ text does.
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from bisect import bisect_right
 from collections import Counter
@@ -18,10 +17,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.inputs import select
+from chunkast.cli.messages import print_json, print_text
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
-from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, cut_off, results
+from chunkast.cli.work import Document, Parts, Tally, cut_off, results, selected
 from chunkast.model import Analysis
 from chunkast.sources.notebook import analyze_cells
 
@@ -70,7 +68,7 @@ class _Measures:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(parser)
     add_report_format(parser)
     add_config(parser)
@@ -83,18 +81,15 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     tally = Tally()
     total = _Measures()
-    selection = select(options)
-    with closing(results(options, selection, chunker, _measure, tally)) as documents:
+    with closing(results(options, selected(options), chunker, _measure, tally)) as documents:
         for measures in documents:
             total.add(measures)
     report = _report(tally.documents, total, chunker)
     if options.format == "json":
-        page = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+        print_json(report, indent=2)
     else:
-        page = _page(report)
-    with open_output(None) as output:
-        output.stream.write(page.encode())
-    return 1 if tally.failures else 0
+        print_text(_page(report))
+    return tally.exit_code
 
 
 def _measure(chunker: Chunker, given: Document, _parts: Parts) -> _Measures:

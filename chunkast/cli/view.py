@@ -9,13 +9,12 @@ from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from chunkast.cli.files import is_file, is_there
-from chunkast.cli.inputs import read_pieces
-from chunkast.cli.messages import UsageError, counted, say, say_error
-from chunkast.cli.names import Root
+from chunkast.cli.messages import counted, say, say_error
 from chunkast.cli.options import add_config, config_of, whole_number
-from chunkast.cli.output import open_output
-from chunkast.errors import ChunkastError, SourceError, describe
+from chunkast.errors import ChunkastError, SourceError, UsageError, describe
+from chunkast.files.paths import Root, is_file, is_there
+from chunkast.files.read import read_pieces
+from chunkast.files.write import open_output
 from chunkast.sources.workers import attempt
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _PICTURES: Final = {"output": "a page", "open": "a page", "terminal": "a picture
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
     parser.add_argument(
         "-o",

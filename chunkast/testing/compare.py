@@ -7,12 +7,13 @@ several joined to one, several cut again.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise, product
 from typing import Any, Final
 
 from chunkast.config import ChunkConfig
+from chunkast.testing.kinds import KINDS
 from chunkast.testing.pairing import Group, grouped
 from chunkast.testing.records import (
     UNKNOWN_CUT,
@@ -53,18 +54,6 @@ COMPARED: Final = (
 _MOST_ALIKE: Final = 8
 # What may differ with what is embedded around the same text.
 _EMBEDDING: Final = frozenset({"id", "headings", "part", "embed_hash", "embed_tokens"})
-# What may happen to chunks, and what is said of it.
-KINDS: Final[Mapping[str, str]] = {
-    "changed": "another text, or other counts, kinds or cut",
-    "split": "one chunk is now several",
-    "merged": "several chunks are now one",
-    "recut": "several chunks are cut into several others",
-    "added": "a text that was in no chunk",
-    "removed": "a text that is in no chunk any more",
-    "renamed": "the same text under another id",
-    "embedding": "the same text, embedded with other words around it",
-    "moved": "the same chunk at another place, or with other metadata or white space",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ Every document in a folder is then a test, and so is the lock: that no document 
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -30,7 +29,7 @@ import pytest
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.cli.inputs import Selection
+    from chunkast.files.find import Selection
     from chunkast.options import ChunkOptions, Unpack
     from chunkast.testing.compare import Diff
     from chunkast.testing.records import DocumentRecord, Header
@@ -132,7 +131,7 @@ class ChunkSnapshot:
 def _records(
     chunker: Chunker, what: str | os.PathLike[str], source: str | None
 ) -> list[DocumentRecord]:
-    from chunkast.cli.inputs import InputFile, read_document
+    from chunkast.files.read import InputFile, read_document
     from chunkast.testing.records import record_document
 
     if isinstance(what, str):
@@ -150,19 +149,11 @@ def _records(
 
 
 def _selected(folder: Path, root: Path) -> Selection:
-    """The documents in a folder, as the command finds them; named relative to ``root``."""
-    from chunkast.cli.inputs import select
+    """Find the documents in a folder as the command does, named relative to ``root``."""
+    from chunkast.files.find import select
+    from chunkast.files.paths import Root
 
-    options = argparse.Namespace(
-        paths=[str(folder)],
-        root=str(root),
-        include=[],
-        exclude=[],
-        no_ignore=False,
-        code=False,
-        follow_links=False,
-    )
-    return select(options)
+    return select([str(folder)], Root.at(str(root)))
 
 
 def _fault(path: Path, chunker: Chunker, records: Iterable[DocumentRecord], rules: Rules) -> str:
@@ -197,7 +188,7 @@ def _shown(diff: Diff, lock: Path, rules: Rules) -> str:
 
 
 def _write(path: Path, header: Header, records: Iterable[DocumentRecord]) -> None:
-    from chunkast.cli.output import open_output
+    from chunkast.files.write import open_output
     from chunkast.testing.lock import write_lock
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -396,7 +387,7 @@ class _DocumentItem(_Item):
     """That a document is cut as the lock says."""
 
     def runtest(self) -> None:
-        from chunkast.cli.inputs import InputFile, read_document
+        from chunkast.files.read import InputFile, read_document
         from chunkast.testing.lock import encode_document
         from chunkast.testing.records import record_document
 
@@ -446,7 +437,7 @@ def _gone(declared: _Declared) -> list[DocumentRecord]:
 
 def _updated(declared: _Declared, sections: Mapping[str, bytes | None]) -> str:
     """Write a lock with these sections in place of its own; what was done, in a line."""
-    from chunkast.cli.output import open_output
+    from chunkast.files.write import open_output
     from chunkast.testing.lock import END, LockError, encode_document, encode_header
     from chunkast.testing.records import header_of
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.output.view.visible import shorten, visible
-from chunkast.testing.compare import KINDS, Change, Diff, DocumentDiff, Edge, Totals
+from chunkast.testing.compare import Change, Diff, DocumentDiff, Edge, Totals
+from chunkast.testing.kinds import ALL, ALLOWED, CONFIGURATION, EDITED
 from chunkast.testing.records import ChunkRecord, CutRecord
 
 __all__ = (
@@ -38,11 +39,6 @@ _TOGETHER: Final = frozenset({"moved", "renamed", "embedding", "added", "removed
 # Widths of the columns of cuts.
 _LINE_WIDTH: Final = 9
 _POINT_WIDTH: Final = 18
-_CONFIGURATION: Final = "configuration"
-_EDITED: Final = "edited"
-_ALL: Final = "all"
-# What may be allowed.
-ALLOWED: Final = (_ALL, _EDITED, _CONFIGURATION, *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +64,12 @@ class Rules:
     def allows(self, document: DocumentDiff, kind: str) -> bool:
         """Whether a change of this kind may be in this document."""
         changed = bool(document.state)
-        return not self.allow.isdisjoint({_ALL, kind, *([_EDITED] if changed else [])})
+        return not self.allow.isdisjoint({ALL, kind, *([EDITED] if changed else [])})
 
     def faults(self, diff: Diff) -> list[str]:
         """What is not allowed, in words; empty if nothing is."""
         found: list[str] = []
-        if diff.config and self.allow.isdisjoint({_ALL, _CONFIGURATION}):
+        if diff.config and self.allow.isdisjoint({ALL, CONFIGURATION}):
             found.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
         counts = Counter(
             change.kind
