@@ -168,20 +168,18 @@ class _Finder:
 
     def in_folder(self, root: Path) -> list[str]:
         files: list[tuple[bool, str]] = []
-        folders = [root]
-        links: list[Path] = []
-        while folders or links:
-            linked = not folders
-            folder = links.pop() if linked else folders.pop()
+        folders = [(False, root)]
+        while folders:
+            linked, folder = folders.pop()
             if linked and self.is_entered(folder):
                 continue
             for entry, name in self.entries(folder):
-                path = Path(entry.path)
+                found = linked or entry.is_symlink(), Path(entry.path)
                 if _is_folder(entry):
                     if self.may_enter(entry, name):
-                        (links if linked or entry.is_symlink() else folders).append(path)
+                        folders.append(found)
                 elif self.is_wanted(name) and self.may_take(entry, name):
-                    files.append((linked or entry.is_symlink(), str(path)))
+                    files.append((found[0], str(found[1])))
         # The file itself comes before a link to it, and is the one that is kept.
         return [path for _, path in sorted(files)]
 
