@@ -433,7 +433,9 @@ class _HashField:
             return value
 
     def __set__(self, chunk: Chunk, value: str) -> None:
-        self._field.__set__(chunk, value)
+        # An empty hash is computed when it is first read.
+        if value:
+            self._field.__set__(chunk, value)
 
 
 # Few callers read them, and hashing takes longer than computing all other fields together.

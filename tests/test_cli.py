@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ import chunkast
 from chunkast.cli.main import main
 from chunkast.cli.stats import _histogram, _spread
 from chunkast.markdown import parser_note
-from chunkast.tokens import encoder_note
 
 if os.name == "posix":
     import pty
@@ -180,10 +180,10 @@ def test_help_and_version(tmp_path: Path) -> None:
         assert done.stderr == b""
     for arguments in (["--help"], ["--version"], ["chunk", "--help"]):
         assert run_process(*arguments, cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"}).returncode == 0
-    version = run("--version", cwd=tmp_path)
-    assert (version.returncode, version.stdout) == (
+    done = run("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (
         0,
-        f"chunkast {chunkast.__version__}\n{parser_note()}\n{encoder_note()}\n".encode(),
+        f"chunkast {chunkast.__version__}\n{parser_note()}\ntiktoken {version('tiktoken')}\n".encode(),
     )
 
 
@@ -286,7 +286,7 @@ def test_main_returns_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chunk"]) == 2
     assert main([]) == 2
     assert capsys.readouterr().out == (
-        f"chunkast {chunkast.__version__}\n{parser_note()}\n{encoder_note()}\n"
+        f"chunkast {chunkast.__version__}\n{parser_note()}\ntiktoken {version('tiktoken')}\n"
     )
 
 

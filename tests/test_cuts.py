@@ -270,16 +270,6 @@ def test_front_matter_goes_with_the_first_section_where_it_fits() -> None:
     assert texts(text, count_tokens(first) - 1)[0] == front.rstrip()
 
 
-def test_the_heading_path_leaves_no_chunk_of_a_few_tokens() -> None:
-    lines = "".join(f"- The light of rock {number} is lit.\n" for number in range(6))
-    text = f"# The lights of the northern coast\n\n## Lit all year\n\n{lines}"
-    for budget in range(40, 90):
-        chunks = Chunker(max_tokens=budget, overlap=0).chunk(text)
-        plain = Chunker(max_tokens=budget, overlap=0, context="none").chunk(text)
-        crumbs = sum(chunk.token_count < 12 for chunk in chunks)
-        assert crumbs <= sum(chunk.token_count < 12 for chunk in plain)
-
-
 @pytest.mark.parametrize("space", ["\u2028", "\u2029", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_fence_is_opened_again_with_its_whole_info_string(space: str, end: str) -> None:
@@ -292,17 +282,6 @@ def test_a_fence_is_opened_again_with_its_whole_info_string(space: str, end: str
         assert chunk.embed_text.startswith(f"{opening}\n"), chunk.embed_text
 
 
-def test_a_fence_s_opening_line_never_stands_alone() -> None:
-    body = "".join(f"    line_{number} = call({number})\n" for number in range(8))
-    fence = f"```python title=x\ndef whole():\n{body}```\n"
-    budget = count_tokens(fence) - 2
-    chunker = Chunker(max_tokens=budget, overlap=0, context="none")
-    texts = [chunk.text for chunk in chunker.chunk(f"# A\n\nText.\n\n## B\n\n{fence}")]
-    assert count_tokens(fence.split("\n", 1)[1]) <= budget
-    assert not any(text.rstrip().endswith("title=x") for text in texts)
-    assert any("title=x\ndef whole" in text for text in texts)
-
-
 @pytest.mark.parametrize("mark", ["-", "1.", "12)", "> -"])
 def test_a_mark_without_a_space_is_text_before_a_tag(mark: str) -> None:
     def kinds(text: str) -> set[str]:
@@ -310,33 +289,3 @@ def test_a_mark_without_a_space_is_text_before_a_tag(mark: str) -> None:
 
     assert "tag" in kinds("<note>\nText.\n\n</note>\n")
     assert "tag" not in kinds(f"{mark}<note>\nText.\n\n{mark}</note>\n")
-
-
-@pytest.mark.parametrize(
-    "quiet",
-    [
-        "[charts]: https://example.org/charts/of/the/harbour\n[lights]: https://example.org/lights\n",
-        "![A chart of the harbour and its lights](https://example.org/charts/harbour.png)\n",
-        "[![Status of the harbour](https://example.org/status.svg)](https://example.org/status)\n",
-        "***\n",
-    ],
-)
-@pytest.mark.parametrize("first", [True, False])
-def test_what_says_nothing_is_alone_only_where_no_neighbour_has_room(
-    quiet: str, first: bool
-) -> None:
-    parts = [PROSE, f"{PROSE}{PROSE}"]
-    parts.insert(0 if first else 2, quiet)
-    text = "# The harbour, its lights and its hours\n\n" + "\n\n".join(parts)
-    alone = 0
-    for budget in range(50, 110):
-        chunks = check_promises(text, ChunkConfig(max_tokens=budget, overlap=0))
-        for number, chunk in enumerate(chunks):
-            if chunk.text.strip() == quiet.strip():
-                other = chunks[number + 1 if first else number - 1]
-                span = sorted(
-                    (chunk.start_index, chunk.end_index, other.start_index, other.end_index)
-                )
-                assert count_tokens(text[span[0] : span[-1]]) > budget
-                alone += 1
-    assert alone < 60

@@ -703,39 +703,3 @@ def test_a_search_loads_no_tokenizer_and_no_parser(tmp_path: Path) -> None:
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "sqlite3" in loaded
     assert not {"tiktoken", "markdown_it", "sentencex", "rich"} & loaded
-
-
-FILL: dict[str, Any] = {"max_tokens": 120, "overlap": 0, "packing": "fill", "context": "none"}
-
-
-def changed_note() -> tuple[str, str]:
-    """A note before an edit and after it, of which the edit moves cuts far from it."""
-    text = CORPUS["meeting-minutes.md"]
-    chunker = Chunker(**FILL)
-    for at in range(0, len(text), 50):
-        edit = f"{text[:at]}Another sentence of some words. {text[at:]}"
-        before = chunker.chunk(text)
-        if len({c.text for c in chunker.chunk(edit)} - {c.text for c in before}) > 3:
-            return text, edit
-    raise AssertionError("every edit moves little")
-
-
-def test_what_changed_is_cut_where_it_was_if_that_is_asked_for() -> None:
-    before, after = changed_note()
-    embedded = {}
-    for keep_cuts in (False, True):
-        with filled({"a.md": before, "b.md": before}, **FILL) as store:
-            documents = {"a.md": after, "b.md": before}.items()
-            report = store.update(documents, Chunker(**FILL), keep_cuts=keep_cuts)
-            embedded[keep_cuts] = len(report.embed)
-            stored = [*store.chunks("a.md")]
-        previous = Chunker(**FILL).chunk(before, "a.md") if keep_cuts else ()
-        assert stored == Chunker(**FILL).chunk(after, "a.md", previous=previous)
-    assert embedded[True] < embedded[False]
-
-
-def test_chunks_of_another_configuration_are_not_kept() -> None:
-    before, after = changed_note()
-    with filled({"a.md": before}, max_tokens=60) as store:
-        store.update({"a.md": after}.items(), Chunker(max_tokens=400), keep_cuts=True)
-        assert [*store.chunks()] == Chunker(max_tokens=400).chunk(after, "a.md")

@@ -34,7 +34,6 @@ ORDER = (
     "notebook",
     "files",
     "chunker",
-    "api",
     "index",
     "output",
     "view",
@@ -59,8 +58,8 @@ ASKS_FOR_EXTENSIONS = {
     "config.py": {"dialects"},
     "markdown/parser.py": {"front_matter"},
     "markdown/inline.py": {"footnotes"},
-    "core/analysis/markdown.py": {"attributes"},
-    "core/analysis/pages.py": {"page_markers"},
+    "core/analysis/headings.py": {"attributes"},
+    "core/analysis/markdown.py": {"page_markers"},
 }
 # The package itself may name what it offers.
 ANYTHING = "__init__"

@@ -45,7 +45,7 @@ from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pretokens import CountFunctions, PretokenCounter, by_pretokens
 from chunkast.tokens.spans import Exact
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
-from tests.units import W_ALONE, W_ESTIMATED, W, by_tiktoken, tokens
+from tests.units import W_ALONE, W_ESTIMATED, W, tokens
 
 ENCODINGS = ("cl100k_base", "o200k_base")
 # Loaded once; what is made of them is made anew by every test.
@@ -80,7 +80,7 @@ def pretoken_ends(name: str, text: str, start: int) -> list[int]:
     ],
 )
 def test_known_characters_are_counted_by_pretokens(name: str, text: str) -> None:
-    counter = by_tiktoken(OF[name])
+    counter = resolve_counter(OF[name])
     assert counter.name == name
     assert isinstance(getattr(counter.count, "__self__", None), PretokenCounter)
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_the_spans_of_a_text_are_counted_each(
     text = "one two, three's 12345\n" * 2 + "Grüße – 漢字\n\nก a ½ b 🏴\n" + "x  y\n"
     positions = [0, 3, 3, 23, 46, 52, 60, len(text)]
     spans = [text[start:end] for start, end in pairwise(positions)]
-    counter = by_tiktoken(OF[name])
+    counter = resolve_counter(OF[name])
     assert counter.counts is not None
     assert list(counter.each(text, positions)) == [number(name, span) for span in spans]
     assert list(replace(counter, counts=None).each(text, positions)) == [
@@ -134,7 +134,7 @@ def test_a_text_with_unknown_characters_is_encoded(name: str, text: str) -> None
 
 
 def test_few_pretokens_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    counter = by_tiktoken(OF["cl100k_base"]).count
+    counter = resolve_counter(OF["cl100k_base"]).count
     remembered = counter.__self__._tokens.__self__  # type: ignore[attr-defined]
     assert counter("a" * 256) == number("cl100k_base", "a" * 256)
     counter("b" * 257)
@@ -426,7 +426,7 @@ def test_only_a_text_with_a_long_run_is_looked_through() -> None:
     assert long_space._may_have_long_run("x" * 936 + " " * 64 + "x" * 9, 1_000)
 
 
-def test_a_short_text_or_another_pattern_is_encoded_by_tiktoken() -> None:
+def test_a_short_text_or_another_pattern_is_encoded_resolve_counter() -> None:
     asked: list[str] = []
 
     class Asked:

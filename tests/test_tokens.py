@@ -23,10 +23,9 @@ from chunkast.tokens import Counter, resolve_counter
 from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pretokens import CLASSES, KNOWN, PretokenCounter
-from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
+from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY, load_encoding
 from tests.strategies import documents, nasty_text
 from tests.test_linear import TIME_LIMIT, time_growth
-from tests.units import by_tiktoken
 
 ENCODINGS = st.sampled_from(["cl100k_base", "o200k_base"])
 HOSTILE = st.text(
@@ -114,7 +113,7 @@ def remembers_pieces(counter: Counter) -> bool:
 
 @given(KNOWN_TEXT | HOSTILE, st.sampled_from(sorted(BUNDLED)))
 def test_remembered_pieces_count_as_tiktoken_does(text: str, name: str) -> None:
-    counter = by_tiktoken(name)
+    counter = resolve_counter(name)
     # False would be an encoding whose pattern is no longer the one written in pieces.py:
     # counts are still right then, from the encoding alone, but take longer.
     assert remembers_pieces(counter)
@@ -130,7 +129,7 @@ def test_remembered_pieces_count_as_tiktoken_does(text: str, name: str) -> None:
     "text", [" " * 20_000 + "b", "7" * 70_000, "a b, " * 20_000, "中文、" * 30_000, "ก" * 70_000]
 )
 def test_remembered_pieces_of_a_long_text(name: str, text: str) -> None:
-    counter = by_tiktoken(name)
+    counter = resolve_counter(name)
     assert counter.token_ends is not None
     shorter = text[-len(text) // 20 :]
     text = text[:-1] + shorter
@@ -151,7 +150,7 @@ def test_known_characters_are_what_they_are_taken_for() -> None:
 @given(st.one_of(HOSTILE, documents()), ENCODINGS)
 def test_the_index_counts_without_remembered_pieces(text: str, name: str) -> None:
     with patch("chunkast.tokens.resolve.by_pretokens", lambda _encoding, others: others):
-        counter = by_tiktoken(name)
+        counter = resolve_counter(load_encoding(name))
     assert not remembers_pieces(counter)
     positions = line_starts(text)[1:-1]
     with_pieces = TokenIndex(text, resolve_counter(name), positions)

@@ -82,11 +82,13 @@ class _Version(argparse.Action):
     """Prints the version; the parser is imported only for that."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
-        from chunkast.markdown import parser_note
-        from chunkast.tokens import encoder_note
+        from importlib.metadata import version
 
-        version = f"chunkast {chunkast.__version__}\n{parser_note()}\n{encoder_note()}\n"
-        parser._print_message(version, sys.stdout)  # noqa: SLF001 - our own, above
+        from chunkast.markdown import parser_note
+
+        own = f"chunkast {chunkast.__version__}"
+        text = f"{own}\n{parser_note()}\ntiktoken {version('tiktoken')}\n"
+        parser._print_message(text, sys.stdout)  # noqa: SLF001 - our own, above
         parser.exit()
 
 

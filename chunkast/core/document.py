@@ -1,64 +1,102 @@
-"""What every step of one document's way to its chunks reads."""
+"""A document on its way to chunks: its text, its leaves and its token counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from chunkast.config import ChunkConfig
+from chunkast.core.headings import Headings
 from chunkast.core.leaves import Leaves
-from chunkast.core.measure import Measure
 from chunkast.core.protected import protected_spans
 from chunkast.model import Analysis
-from chunkast.text.spans import SpanSet
-from chunkast.tokens import Counter, SpanCounts, index_of
+from chunkast.text.language import language_of_text
+from chunkast.text.spans import SpanSet, trim_span
+from chunkast.tokens import NOT_EXACT, Counter, SpanCounts, index_of
 
 __all__ = ("Document",)
 
+# Trimming adds fewer tokens than this to a span's count.
+_TRIMMED: Final = 8
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Document:
-    """A text with its leaves, what its spans count, and where it must not be cut.
+    """An analysed text with its leaves and token counts. The analysis has no tree any more."""
 
-    ``parsed`` is what the parser read of ``text``, character for character. ``protected`` are
-    the protected regions that fit the budget; ``count(text)`` counts tokens.
-    The first ``dropped`` characters, front matter, are in no chunk.
-    """
-
-    text: str
-    parsed: str
+    analysis: Analysis
     leaves: Leaves
     index: SpanCounts
-    measure: Measure
-    protected: SpanSet
-    references: frozenset[str]
-    extensions: tuple[str, ...]
-    front_matter: str
-    dropped: int
+    counter: Counter
     config: ChunkConfig
-    count: Callable[[str], int]
 
     @classmethod
     def of(
         cls, analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter
     ) -> Document:
-        """The document of an analysis whose tree has these ``leaves``."""
-        text = analysis.text
-        # The later cells of a notebook have that of the first.
-        drop = config.front_matter_text == "drop" and text.startswith(analysis.front_matter)
-        index = index_of(text, counter, leaves.starts)
-        measure = Measure(text, index, config.budget, config.trim)
-        return cls(
-            text=text,
-            parsed=analysis.masked or text,
-            leaves=leaves,
-            index=index,
-            measure=measure,
-            protected=protected_spans(analysis.regions, measure.fits),
-            references=analysis.references,
-            extensions=analysis.extensions,
-            front_matter=analysis.front_matter,
-            dropped=len(analysis.front_matter) if drop else 0,
-            config=config,
-            count=counter.count,
-        )
+        """Return the document of an analysis whose tree has these ``leaves``."""
+        index = index_of(analysis.text, counter, leaves.starts)
+        return cls(analysis, leaves, index, counter, config)
+
+    @property
+    def text(self) -> str:
+        """The text that is cut."""
+        return self.analysis.text
+
+    @property
+    def parsed(self) -> str:
+        """The text as the parser read it, character for character."""
+        return self.analysis.masked or self.analysis.text
+
+    @cached_property
+    def headings(self) -> Headings:
+        """The headings by position."""
+        return Headings(self.analysis.headings, self.analysis.path)
+
+    @cached_property
+    def dropped(self) -> int:
+        """The number of characters at the start, front matter, that are in no chunk."""
+        front_matter = self.analysis.front_matter
+        # The later cells of a notebook have the front matter of the first.
+        drop = self.config.front_matter_text == "drop" and self.text.startswith(front_matter)
+        return len(front_matter) if drop else 0
+
+    @cached_property
+    def protected(self) -> SpanSet:
+        """The protected regions that fit the budget; nothing cuts them."""
+        return protected_spans(self.analysis.regions, self.fits)
+
+    @cached_property
+    def language(self) -> str:
+        """The code of the language that the document's sentences are in."""
+        given = self.config.sentence_language
+        front_matter = self.analysis.front_matter
+        return language_of_text(self.text, front_matter) if given == "auto" else given
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the characters that a chunk over ``text[start:end]`` has.
+
+        With ``trim``, it has no blank lines at its start and no white space at its end.
+        """
+        return trim_span(self.text, start, end) if self.config.trim else (start, end)
+
+    def tokens(self, start: int, end: int) -> int:
+        """Return the exact number of tokens of a chunk over ``text[start:end]``."""
+        return self.index.count(*self.span(start, end))
+
+    def fits(self, start: int, end: int, room: int | None = None) -> bool:
+        """Return whether a chunk over ``text[start:end]`` has at most ``room`` tokens.
+
+        ``room`` is the budget unless given.
+        """
+        room = self.config.budget if room is None else room
+        index = self.index
+        # Most spans are so short that nothing has to be counted.
+        if index.at_most(start, end) <= room:
+            return True
+        if index.additive:
+            first, last = index.exact.get(start), index.exact.get(end)
+            if first != NOT_EXACT != last and last - first + _TRIMMED <= room:
+                return True
+        return index.is_within(*self.span(start, end), room)

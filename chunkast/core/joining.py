@@ -1,126 +1,90 @@
-"""Neighbours joined bottom-up: which become one piece depends on the text around them alone.
+"""Neighbours joined bottom-up, so that an edit only moves nearby cuts.
 
-A cut that is sought from where the last one fell moves with every edit before it. Here the
-boundaries between neighbours are taken away one by one instead, the worst first, as long as
-the union fits, so that an edit moves what is near it and no more.
+A cut that is searched from the last one moves with every edit before it. Here the boundaries
+between neighbours are removed one by one, the worst first, as long as the union fits.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
-from operator import sub
 from typing import Final, TypeAlias
 from zlib import crc32
 
-from chunkast.core.layout import Layout
+from chunkast.core.measure import Measure
+from chunkast.core.units import Units
 from chunkast.text.source_map import encode, positions_in
 
 __all__ = ("Joins", "joined")
 
-# Whether the units from the first number to the second may be one piece with those from there
-# to the third.
+# Whether the units from the first number to the second may be in one piece with those from
+# there to the third.
 Joins: TypeAlias = Callable[[int, int, int], bool]
+
+_Key: TypeAlias = tuple[int, int, int, int]
 
 # Characters after a boundary that tell it from others: few, as an edit in them moves it.
 _SAMPLE: Final = 20
-# A key is one number of 64 bits, of these parts from the highest: the rank, how large the
-# smaller of the two pieces is in tokens, the hash of the text that follows, how large the union
-# is by powers of two (so that pieces alike pair up, and none grows by one each time). What is
-# beyond the bits of a part is equal to its highest value.
-_RANK_BITS, _SIZE_BITS, _HASH_BITS, _UNION_BITS = 18, 20, 20, 6
-_BELOW_SIZE: Final = _HASH_BITS + _UNION_BITS
-_LAST_RANK: Final = (1 << _RANK_BITS) - 1
-_LARGEST: Final = (1 << _SIZE_BITS) - 1
 
 
-def joined(
-    layout: Layout, bounds: Sequence[int], depth: Callable[[int], int], joins: Joins
-) -> list[int]:
-    """Those of the ``bounds`` of pieces that are left when neighbours were made one.
+def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> list[int]:
+    """Return those of the ``bounds`` of pieces that remain when neighbours are joined.
 
-    ``bounds`` are units, ascending: where each piece begins, and where the last one ends.
-    Boundaries are tried in this order: those that part what belongs together, the deeper in
-    containers first (``depth(unit)``, below 256), the lower score, the one beside the smaller
-    piece, then by a hash, then the smaller union, and the first of equals.
+    ``bounds`` are ascending units: the first of each piece, then the end of the last. Boundaries
+    are tried in this order: those that separate what belongs together, the deeper in containers
+    first, the lower score, the one beside the smaller piece, by a hash of the text, the smaller
+    union, the first. Each is tried once.
     """
     last = len(bounds) - 1
     if last < 2:
         return list(bounds)
-    if last == 2:
-        first, middle, end = bounds
-        return [first, end] if joins(first, middle, end) else [first, middle, end]
-    keep = positions_in(layout.text, last)
-    sums = keep(map(layout.before.__getitem__, bounds))
-    sizes = keep(map(sub, sums[1:], sums))
-    lower, upper = keep(range(-1, last)), keep(range(1, last + 2))
-    fixed = _fixed_parts(layout, bounds, depth)
-    done = bytearray(last + 1)
-    done[0] = done[last] = True
-    keys = array("Q", chain((0,), map(_key, islice(fixed, 1, None), sizes, islice(sizes, 1, None))))
+    make = positions_in(text, last)
+    before = make(measure.before[unit] for unit in bounds)
+    ranks, samples = make(_ranks(measure.units, bounds)), _samples(measure.units, text, bounds)
+    lower, upper = make(range(-1, last)), make(range(1, last + 2))
+    tried = bytearray(last + 1)
+    tried[0] = tried[last] = True
+
+    def key(number: int) -> _Key:
+        at, union = before[number], before[upper[number]] - before[lower[number]]
+        smaller = min(at - before[lower[number]], before[upper[number]] - at)
+        # Unions by powers of two: pieces alike pair up, and none grows by one each time.
+        return ranks[number], smaller, samples[number], union.bit_length()
+
     number = 1
     while number < last:
-        # A boundary that goes before both beside it goes before them in any order: a piece
-        # that grows never makes a key smaller. So each is found from the one before it.
-        below, above = lower[number], upper[number]
-        if not done[above] and keys[above] < keys[number]:
+        # The order does not matter for a boundary that comes before both beside it: a piece that
+        # grows never gives its boundaries a smaller key. So each is found from the last one.
+        below, above, own = lower[number], upper[number], key(number)
+        if not tried[above] and key(above) < own:
             number = above
             continue
-        if not done[below] and keys[below] <= keys[number]:
+        if not tried[below] and key(below) <= own:
             number = below
             continue
-        done[number] = True
+        tried[number] = True
         if joins(bounds[below], bounds[number], bounds[above]):
             upper[below], lower[above] = above, below
-            size = sums[above] - sums[below]
-            if not done[below]:
-                keys[below] = _key(fixed[below], sums[below] - sums[lower[below]], size)
-            if not done[above]:
-                keys[above] = _key(fixed[above], size, sums[upper[above]] - sums[above])
         number = below
-        while number < last and done[number]:
+        while number < last and tried[number]:
             number = upper[number]
-    return [*_kept(bounds, upper)]
-
-
-def _key(fixed: int, before: int, after: int) -> int:
-    """The key of a boundary between pieces of ``before`` and ``after`` tokens."""
-    # Comparisons in place of a call, for every boundary.
-    smaller = before if before < after else after  # noqa: FURB136
-    smaller = smaller if smaller < _LARGEST else _LARGEST  # noqa: FURB136
-    return fixed + (smaller << _BELOW_SIZE) + (before + after).bit_length()
-
-
-def _kept(bounds: Sequence[int], upper: Sequence[int]) -> Iterator[int]:
-    number = 0
-    while number < len(bounds):
-        yield bounds[number]
+    kept, number = [], 0
+    while number <= last:
+        kept.append(bounds[number])
         number = upper[number]
+    return kept
 
 
-def _fixed_parts(
-    layout: Layout, bounds: Sequence[int], depth: Callable[[int], int]
-) -> Sequence[int]:
-    """Of the key of each bound the parts that stay: the rank and the hash.
+def _ranks(units: Units, bounds: Sequence[int]) -> Iterator[int]:
+    """Return the place of each boundary in the order of what a cut there separates."""
+    depths, scores = bytes(units.depth[unit] for unit in bounds), [units.score[u] for u in bounds]
+    kinds = set(zip(depths, scores, strict=True))
+    in_order = sorted(kinds, key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]))
+    rank = {kind: number for number, kind in enumerate(in_order)}
+    return map(rank.__getitem__, zip(depths, scores, strict=True))
 
-    The rank is the place in the order of what bounds part, equal ones with one number.
-    """
-    depths = bytes(map(depth, bounds))
-    scores = [*map(layout.score.__getitem__, bounds)]
-    order = sorted(
-        set(zip(depths, scores, strict=True)),
-        key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]),
-    )
-    rank = {kind: min(number, _LAST_RANK) for number, kind in enumerate(order)}
-    ranks = map(rank.__getitem__, zip(depths, scores, strict=True))
-    text = layout.text
-    samples = (text[at : at + _SAMPLE] for at in map(layout.pos.__getitem__, bounds))
-    hashes = map(crc32, map(str.encode if text.isascii() else encode, samples))
-    return array(
-        "Q",
-        (
-            (rank << _SIZE_BITS + _HASH_BITS | hash_ >> 32 - _HASH_BITS) << _UNION_BITS
-            for rank, hash_ in zip(ranks, hashes, strict=True)
-        ),
-    )
+
+def _samples(units: Units, text: str, bounds: Sequence[int]) -> Sequence[int]:
+    """Return a hash of the first characters after each boundary."""
+    starts = (units.pos[unit] for unit in bounds)
+    return array("L", (crc32(encode(text[start : start + _SAMPLE])) for start in starts))

@@ -1,48 +1,89 @@
-"""Whether a chunk over a span of one document fits the budget."""
+"""Token counts of units as chunks: the one place that decides what fits together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Final
 
-from chunkast.text.spans import trim_span
-from chunkast.tokens import SpanCounts, is_far_above
+from chunkast.core.context import Context
+from chunkast.core.document import Document
+from chunkast.core.replaced import Replaced
+from chunkast.core.units import Units
+from chunkast.text.source_map import positions_in
+from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)
 
+# More tokens of white space than this at a span's ends may keep it from being joined.
+_MOST_SPACE: Final = 16
 
-@dataclass(frozen=True, slots=True)
+
 class Measure:
-    """Counts spans of a document as chunks would be; ``budget`` is in tokens.
+    """Counts spans ``(i, j)`` of a document's units as chunks.
 
-    With ``trim`` blank lines at a span's start and white space at its end do not count.
+    ``budget`` is in tokens. ``before`` has the tokens before each unit, exact at blocks and
+    nearly so inside divided ones.
     """
 
-    text: str
-    index: SpanCounts
-    budget: int
-    trim: bool
+    def __init__(
+        self, document: Document, units: Units, context: Context, replaced: Replaced
+    ) -> None:
+        self.units = units
+        self.context = context
+        self.replaced = replaced
+        self.budget = document.config.budget
+        self._document = document
+        self._additive = document.index.additive
+        self.before = _tokens_before(document, units)
 
-    def size(self, start: int, end: int) -> int:
-        """How many tokens a chunk over the span would have."""
-        if self.trim:
-            start, end = trim_span(self.text, start, end)
-        return self.index.count(start, end)
+    def span(self, i: int, j: int) -> tuple[int, int]:
+        """Return the characters of a chunk of the units ``(i, j)``; there may be none."""
+        return self._document.span(self.units.pos[i], self.units.pos[j])
 
-    def fits(self, start: int, end: int) -> bool:
-        """Whether a chunk over the span would be within the budget."""
-        # Most spans are so short that nothing has to be counted.
-        if self.index.at_most(start, end) <= self.budget:
+    def tokens(self, i: int, j: int) -> int:
+        """Return the exact number of tokens of a chunk of the units ``(i, j)``."""
+        return self._document.tokens(self.units.pos[i], self.units.pos[j])
+
+    def room(self, i: int) -> int:
+        """Return the tokens that context leaves to a chunk that begins with unit ``i``."""
+        return self.budget - self.context.tokens(self.units.pos[i])
+
+    def fits(self, i: int, j: int, room: int) -> bool:
+        """Return whether the units ``(i, j)``, closed if they end in a frame, take ``room`` tokens."""
+        if i == j:
             return True
-        if self.trim:
-            start, end = trim_span(self.text, start, end)
-        return self.index.is_within(start, end, self.budget)
+        room -= self.context.suffix_tokens(self.units.pos[j])
+        if self.replaced:
+            embedded = self.replaced.tokens(*self.span(i, j))
+            if embedded is not None:
+                return embedded <= room and (self._has(i, j, self.budget) or self._is_opaque(i, j))
+        return self._has(i, j, room)
 
-    def fits_untrimmed(self, start: int, end: int) -> bool:
-        """The same, with the white space at the span's ends."""
-        index = self.index
-        return index.at_most(start, end) <= self.budget or index.is_within(start, end, self.budget)
+    def _has(self, i: int, j: int, most: int) -> bool:
+        """Return whether the text of the units ``(i, j)`` has at most ``most`` tokens."""
+        size = self.before[j] - self.before[i]
+        if size > most + _MOST_SPACE if self._additive else is_far_above(size, most):
+            return False
+        return self._document.fits(self.units.pos[i], self.units.pos[j], most)
 
-    def is_above(self, start: int, end: int) -> bool:
-        """Whether a chunk over the span is too large; a span that is by far is not counted."""
-        estimated = self.index.estimate(end) - self.index.estimate(start)
-        return is_far_above(estimated, self.budget) or not self.fits(start, end)
+    def _is_opaque(self, i: int, j: int) -> bool:
+        """Return whether ``(i, j)`` is opaque data that is kept, with the lead-ins before it."""
+        joined = all(self.units.score[h] < 0 for h in range(i + 1, j))
+        return joined and not self._has(j - 1, j, self.budget)
+
+
+def _tokens_before(document: Document, units: Units) -> Sequence[int]:
+    """Return the tokens before each unit; no size depends on text elsewhere."""
+    index, pos = document.index, units.pos
+    make = positions_in(document.text, len(units))
+    if index.estimated:
+        return make(map(index.estimate, pos))
+    exact = make(index.exact.each(pos))
+    if NOT_EXACT not in exact:
+        return exact
+    sizes = (
+        index.count(*span) if NOT_EXACT in (first, last) else last - first
+        for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
+    )
+    return make(accumulate(sizes, initial=0))

@@ -33,7 +33,7 @@ def runs_above_budget(document: Document, leaf: Block, start: int, end: int) -> 
     """The opaque runs in ``[start, end)`` of a leaf that are alone larger than the budget."""
     code = CONSTRUCTS[leaf.kind].shape in ("code", "lines")
     runs = opaque_runs(document.text, start, end, code=code)
-    return [run for run in runs if not document.measure.fits(run.start, run.end)]
+    return [run for run in runs if not document.fits(run.start, run.end)]
 
 
 def kept_span(
@@ -52,7 +52,7 @@ def kept_span(
     where they begin and the last ends.
     """
     text, budget = document.text, document.config.budget
-    little = document.count(run.placeholder) + budget // _REST_SHARE
+    little = document.counter.count(run.placeholder) + budget // _REST_SHARE
     # More than little is kept of no line, so that no line is looked at beyond that.
     far = little * _CHARACTERS + 1
     near = max(start, run.start - far), min(end, run.end + far)
@@ -66,7 +66,7 @@ def kept_span(
         rest = last - first - (run.end - run.start)
         if start <= first and last <= end and rest <= room * _CHARACTERS:
             shown = text[first : run.start] + run.placeholder + text[run.end : last]
-            if document.count(shown) <= min(room, budget):
+            if document.counter.count(shown) <= min(room, budget):
                 return first, last
     return None
 
@@ -94,7 +94,7 @@ def _closed(
     document: Document, first: int, last: int, blocked: SpanSet, sentences: Sequence[int]
 ) -> tuple[int, int]:
     """The span ``(first, last)`` with all of what is blocked, and of sentences that fit, at its edges."""
-    fits = document.measure.fits_untrimmed
+    fits = document.fits
     first, last = blocked.start(first), blocked.end(last)
     before, after = _sentence(sentences, first)
     if first < after < last and fits(before, after):

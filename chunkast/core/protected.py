@@ -1,4 +1,4 @@
-"""Which protected regions are kept whole: those that fit the budget."""
+"""The protected regions that fit the budget."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _BLOCK_KINDS: Final = kinds_where("protected") | kinds_where("tag")
 def protected_spans(
     regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]
 ) -> SpanSet:
-    """The spans of the sorted ``regions`` that fit, by ``fits(start, end)``.
+    """Return the spans of the sorted ``regions`` that fit, by ``fits(start, end)``.
 
-    Where two cross and do not fit together, one is left out: a block (blocks never cross each
-    other) rather than a user's region or a tool call, and of those the later one.
+    If two cross and do not fit together, one is dropped: a block (blocks never cross each other)
+    before a user's region or a tool call; of two others, the later one.
     """
     foreign = [region for region in regions if region.kind not in _BLOCK_KINDS]
     if not foreign:
@@ -34,7 +34,7 @@ def protected_spans(
 def _uncrossed(
     regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]
 ) -> Iterator[tuple[int, int]]:
-    """Of sorted regions those that fit; of two that cross both only if their union fits."""
+    """Yield the sorted regions that fit; two that cross only if their union fits."""
     first = last = 0
     for region in regions:
         start, end = region.start, region.end

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Final
 
+from chunkast.core.document import Document
 from chunkast.model import Replacement
 from chunkast.text.spans import content_end, trim_span
 from chunkast.text.white_space import WHITE_SPACE, is_blank
@@ -23,18 +24,11 @@ _MAX_REMEMBERED: Final = 16_384
 class Replaced:
     """The spans of a document that ``embed_text`` has something else for."""
 
-    def __init__(
-        self,
-        text: str,
-        replacements: Iterable[Replacement],
-        count: Callable[[str], int],
-        *,
-        trim: bool,
-    ) -> None:
-        """``count(text)`` counts tokens; of ``replacements`` that overlap the first counts."""
-        self._text = text
-        self._count = count
-        self._trim = trim
+    def __init__(self, document: Document, replacements: Iterable[Replacement]) -> None:
+        """Of ``replacements`` that overlap, the first is used."""
+        text = self._text = document.text
+        self._count = document.counter.count
+        self._trim = document.config.trim
         self._tokens: dict[tuple[int, int], int | None] = {}
         self._spans: list[Replacement] = []
         # Where each begins and ends but for white space, which may be trimmed off a chunk.

@@ -1,4 +1,4 @@
-"""One document's way from its analysis to its chunks, each step entered once."""
+"""One document's way from its analysis to its chunks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.core.assemble import Origin, assemble
-from chunkast.core.divide import Divider
+from chunkast.core.assemble import Cut, assemble
+from chunkast.core.context import Context
+from chunkast.core.divide import divide
 from chunkast.core.document import Document
-from chunkast.core.embed import Context
-from chunkast.core.layout import Layout
+from chunkast.core.frames import Frames
 from chunkast.core.leaves import Leaves
-from chunkast.core.overlap import Overlap, sentences_of
-from chunkast.core.packer import pack
-from chunkast.core.previous import previous_edges, previous_pieces, previous_places
-from chunkast.core.refine import refine
+from chunkast.core.measure import Measure
+from chunkast.core.overlap import Overlap
+from chunkast.core.pack import pack
 from chunkast.core.replaced import Replaced
 from chunkast.core.sections import sections_of
+from chunkast.core.units import cut_points, units_of
 from chunkast.errors import ChunkastWarning
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
@@ -28,91 +28,55 @@ from chunkast.tokens import Counter
 
 __all__ = ("chunks_of",)
 
-# In place of a tree of which all that is needed was taken.
+# Replaces a tree whose leaves are known.
 _NO_TREE: Final = Block("document", 0, 0)
 
 
 def chunks_of(
-    analysis: Analysis,
-    config: ChunkConfig,
-    counter: Counter,
-    source: str | None,
-    parts: Parts,
-    *,
-    previous: Sequence[Chunk] = (),
+    analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
-    """The chunks of an analysed document, in order, made as they are asked for.
+    """Return the chunks of an analysed document, in order, made as they are asked for.
 
-    All is packed when this returns. ``parts`` counts the chunks of each location, and goes on
-    from document to document. Chunks of a ``previous`` state that are in the text still, and fit,
-    are cut out of it again.
+    Everything is packed when this returns. ``parts`` counts the chunks of each location, from
+    document to document.
     """
-    unpacked = analysis if counter.is_estimated else None
     leaves = Leaves(analysis.text, analysis.blocks)
-    # The tree takes more memory than all that comes after it, which needs the leaves.
+    # The tree takes more memory than everything after it, which only needs the leaves.
     analysis = replace(analysis, blocks=_NO_TREE)
+    cut = _cut(analysis, leaves, config, counter, source)
+    if counter.is_estimated and not _estimates_hold(cut):
+        cut = _cut(analysis, leaves, config, replace(counter, trusted=False), source)
+    return assemble(cut, source, parts)
+
+
+def _cut(
+    analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter, source: str | None
+) -> Cut:
+    """Cut a document into pieces: the walk from its analysis to the packer."""
     document = Document.of(analysis, leaves, config, counter)
-    places = previous_places(document, previous) if previous else ()
-    divider = Divider(document, previous_edges(document.text, places))
-    refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
-    headings, front_matter, path = analysis.headings, analysis.front_matter, analysis.path
-    origin = Origin.of(analysis, source)
-    if divider.opaque:
-        _warn(divider.opaque, source)
-    replacements = (*refined.replaced, *analysis.replacements)
-    replaced = Replaced(document.text, replacements, counter.count, trim=config.trim)
-    # Its points are in ``refined``.
-    del analysis
-    context = Context(
-        config,
-        headings,
-        refined.frames,
-        front_matter,
-        path=path,
-        count=counter.count,
-        count_after=document.index.count_after,
-        adds_up=document.index.adds_up_after_line_end,
-    )
-    layout = Layout(
-        document.text,
-        document.index,
-        refined.points,
-        config,
-        context_tokens=context.tokens,
-        frame_tokens=context.frame_tokens if refined.frames else None,
-        suffix_tokens=context.suffix_tokens if refined.frames else None,
-        most_suffix_tokens=context.most_suffix_tokens,
-        replaced=replaced,
-        dropped=document.dropped,
-    )
-    sections = sections_of(headings, layout)
-    overlap = Overlap(layout, sections, sentences_of(document, layout, divider))
-    pieces = pack(
-        layout,
-        sections,
-        overlap,
-        leaves.says(document.text, layout.pos),
-        lambda unit: leaves.depth(layout.pos[unit]),
-        previous=previous_pieces(layout, places),
-    )
-    near = document.index.is_near
-    if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
-        counter = replace(counter, trusted=False)
-        return chunks_of(unpacked, config, counter, source, parts, previous=previous)
-    return assemble(
-        document,
-        layout,
-        context,
-        pieces,
-        overlap=overlap,
-        replaced=replaced,
-        origin=origin,
-        parts=parts,
-    )
+    points = cut_points(document, analysis.break_points)
+    division = divide(document, points)
+    if division.split:
+        _warn(division.split, source)
+    points = sorted([*points, *division.points], key=lambda point: point.pos)
+    units = units_of(document, points)
+    context = Context(document, Frames(division.frames, config.budget // 2, counter.count))
+    replaced = Replaced(document, [*division.replaced, *analysis.replacements])
+    measure = Measure(document, units, context, replaced)
+    sections = sections_of(document, units)
+    overlap = Overlap(document, measure, sections)
+    pieces = pack(document, measure, sections, overlap)
+    return Cut(document, measure, context, overlap, pieces)
+
+
+def _estimates_hold(cut: Cut) -> bool:
+    """Return whether estimated counts of all pieces are as near their counts as assumed."""
+    near = cut.document.index.is_near
+    return all(near(*cut.measure.span(*piece)) for piece in cut.pieces)
 
 
 def _warn(runs: Sequence[OpaqueRun], source: str | None) -> None:
-    """Say that opaque ``runs`` were divided into chunks, and how they are not."""
+    """Warn that opaque data was split across chunks."""
     largest = max(runs, key=lambda run: run.end - run.start).placeholder
     what, whole = f"{len(runs)} runs that say nothing were divided, the largest", "each"
     if len(runs) == 1:

@@ -23,7 +23,7 @@ from typing import Any, Final, Generic, TypeVar
 from chunkast.errors import describe
 from chunkast.heuristics.pipeline import Draft, Heuristic, Patch, Pipeline
 
-__all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "Report", "run_pipeline")
+__all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "PipelineRun", "Report", "run_pipeline")
 
 V = TypeVar("V")
 C = TypeVar("C")
@@ -48,7 +48,7 @@ def run_pipeline(
     report: Report | None = None,
 ) -> Draft[V, C]:
     """The draft after the pipeline: parsed, or with the errors that prevented it."""
-    run = _Run(attempt, max_reparses, check, report)
+    run = PipelineRun(attempt, max_reparses, check, report)
     draft = run.phase(pipeline.pre_parse, draft)
     if draft.value is None and not draft.errors:
         draft = run.parse(draft)
@@ -59,17 +59,17 @@ def run_pipeline(
     return draft
 
 
-class _Run(Generic[V, C]):
-    """One run: the values that stay the same from phase to phase."""
+class PipelineRun(Generic[V, C]):
+    """A run, for callers with steps of their own between the phases."""
 
     __slots__ = ("attempt", "check", "max_reparses", "report")
 
     def __init__(
         self,
         attempt: Attempt[V],
-        max_reparses: int,
-        check: Check[V, C] | None,
-        report: Report | None,
+        max_reparses: int = DEFAULT_REPARSES,
+        check: Check[V, C] | None = None,
+        report: Report | None = None,
     ) -> None:
         self.attempt = attempt
         self.max_reparses = max_reparses

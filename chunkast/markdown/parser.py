@@ -18,7 +18,7 @@ from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.dialects import Arrange, Read, dialects_of
-from chunkast.markdown.fast import DRAIN, TREE, accelerate, parser_note
+from chunkast.markdown.fast import TREE, accelerate, parser_note
 from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.inline import normalize_label
 from chunkast.markdown.signs import Signs
@@ -118,7 +118,7 @@ def parse_document(
     for read in reads:
         readable = read(readable, leaves)
     builder = TreeBuilder(text, starts, front, leaves, blanks=blanks)
-    env: dict[str, Any] = {DRAIN: builder.feed, TREE: builder}
+    env: dict[str, Any] = {TREE: builder}
     notes = tuple(_parse(builder, _parser(wanted), readable, env))
     references = frozenset(map(normalize_label, env.get("references", ())))
     # The plugin puts a colon before each label.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Protocol
 
 from chunkast.config import ChunkConfig
@@ -12,7 +12,6 @@ from chunkast.core.analysis import analyze
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_text
-from chunkast.sources.collector import paused
 from chunkast.sources.notebook import Notebook, chunk_cells, is_notebook, notebook_in
 from chunkast.tokens import Counter
 
@@ -20,7 +19,7 @@ __all__ = ("chunk_document", "iter_document")
 
 
 class _Chunker(Protocol):
-    """What is read of a ``chunkast.Chunker`` here."""
+    """The attributes of a ``chunkast.Chunker`` that are read here."""
 
     config: ChunkConfig
     counter: Counter
@@ -34,13 +33,12 @@ def iter_document(
     *,
     language: str | None = None,
     name: str | None = None,
-    previous: Sequence[Chunk] = (),
 ) -> Iterator[Chunk]:
-    """The chunks of a document one by one; all is packed when this returns.
+    """Return the chunks of a document one by one; everything is packed when this returns.
 
-    ``parts`` counts those of each location so far, of documents with a source. The ending of
-    ``name`` (the ``source`` unless given) says what a text is. ``previous`` are the chunks of the
-    document before an edit. Raises ``TypeError`` for what is none of the three.
+    ``parts`` counts the chunks of each location so far, for documents with a source. The type of a
+    text is inferred from the extension of ``name`` (the ``source`` unless given). Raises
+    ``TypeError`` for any other type of document.
     """
     source, language = checked_name("source", source), checked_name("language", language)
     name = source if name is None else name
@@ -52,21 +50,14 @@ def iter_document(
         document = checked_text(document)
         if language is None and is_notebook(name):
             document = notebook_in(document) or document
-    with paused():
-        if isinstance(document, Notebook):
-            return chunk_cells(chunker, document, source, parts, previous)
-        # An analysis that is made here is kept by no name: its tree is freed when its leaves
-        # are known.
-        return chunks_of(
-            analyze(document, config, name, language, blanks=False)
-            if isinstance(document, str)
-            else document,
-            config,
-            counter,
-            source,
-            parts,
-            previous=previous,
-        )
+    if isinstance(document, Notebook):
+        return chunk_cells(chunker, document, source, parts)
+    if isinstance(document, Analysis):
+        return chunks_of(document, config, counter, source, parts)
+    # No variable refers to the analysis: its tree is freed as soon as its leaves are known.
+    return chunks_of(
+        analyze(document, config, name, language, blanks=False), config, counter, source, parts
+    )
 
 
 def chunk_document(
@@ -77,13 +68,7 @@ def chunk_document(
     *,
     language: str | None = None,
     name: str | None = None,
-    previous: Sequence[Chunk] = (),
 ) -> list[Chunk]:
-    """The chunks of a document, as in :func:`iter_document`."""
+    """Return the chunks of a document, as :func:`iter_document` does."""
     parts = defaultdict(int) if parts is None else parts
-    with paused():
-        return list(
-            iter_document(
-                chunker, document, source, parts, language=language, name=name, previous=previous
-            )
-        )
+    return list(iter_document(chunker, document, source, parts, language=language, name=name))

@@ -23,7 +23,6 @@ from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk, Heading
-from chunkast.sources.collector import paused
 from chunkast.text.source_map import encode
 
 if TYPE_CHECKING:
@@ -271,46 +270,28 @@ def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
 def chunk_notebook(
     chunker: _Chunker, notebook: Notebook | str, source: str | None = None
 ) -> list[Chunk]:
-    """The chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
+    """Return the chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
 
     Raises ``SourceError`` for text that is not a notebook's JSON.
     """
     if isinstance(notebook, str):
         notebook = read_notebook(notebook, source or "notebook")
-    with paused():
-        return list(chunk_cells(chunker, notebook, source, defaultdict(int)))
+    return list(chunk_cells(chunker, notebook, source, defaultdict(int)))
 
 
 def chunk_cells(
-    chunker: _Chunker,
-    notebook: Notebook,
-    source: str | None,
-    parts: Parts,
-    previous: Iterable[Chunk] = (),
+    chunker: _Chunker, notebook: Notebook, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
-    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far.
-
-    ``previous`` are its chunks before an edit; of a cell those with its name.
-    """
+    """Yield the chunks of a notebook; ``parts`` counts the chunks of each location so far."""
     from chunkast.core import chunks_of
 
     index = count()
-    known: dict[str | None, list[Chunk]] = defaultdict(list)
-    for chunk in previous:
-        known[chunk.source].append(chunk)
     for cell, analysis in analyze_cells(chunker, notebook):
         name = cell_source(source, cell.number, cell.id)
         # Where cells have no id, their number must not be part of the chunks' ids.
         location = name if cell.id else source or ""
         about = {"cell": cell.number, "cell_type": cell.type, "cell_id": cell.id}
-        chunks = chunks_of(
-            analysis,
-            chunker.config,
-            chunker.counter,
-            location,
-            parts,
-            previous=known.get(name, ()),
-        )
+        chunks = chunks_of(analysis, chunker.config, chunker.counter, location, parts)
         for chunk in chunks:
             yield replace(
                 chunk, source=name, index=next(index), metadata={**chunk.metadata, **about}

@@ -61,6 +61,8 @@ def trim_start(text: str, start: int, end: int) -> int:
     """
     if start == 0 and text.startswith("\ufeff", 0, end):
         start = 1
+    if text[start : start + 1] not in WHITE_SPACE:
+        return start  # almost always
     space = _SPACE.match(text, start, end)
     last = space.end() if space else start
     return max(text.rfind("\n", start, last), text.rfind("\r", start, last), start - 1) + 1

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from chunkast.tokens.counter import Counter, Window
 from chunkast.tokens.estimates import StartIndex
-from chunkast.tokens.fast import encoder_note
 from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.resolve import resolve_counter
 from chunkast.tokens.spans import NOT_EXACT, SpanCounts, is_far_above, remember
@@ -17,7 +16,6 @@ __all__ = (
     "Counter",
     "SpanCounts",
     "Window",
-    "encoder_note",
     "index_of",
     "is_far_above",
     "remember",

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.tokens.counter import Counter
-from chunkast.tokens.fast import by_fast_encoder
 from chunkast.tokens.huggingface import counter_of_file, counter_of_tokenizer
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.pretokens import CountFunctions, by_pretokens
@@ -124,7 +123,6 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         return ends
 
     functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
-    functions = by_fast_encoder(encoding, functions, characters)
     proven = encoding.name in _PROVEN_PATTERNS
     return Counter(
         encoding.name,

@@ -18,7 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from chunkast import Chunker
-from chunkast.tokens import encoder_note, resolve_counter
+from chunkast.tokens import resolve_counter
 from tests.bench.contenders import chonkie_rules, without_special_tokens
 from tests.bench.corpus import some
 from tests.bench.retrieval.fetch import Package, files
@@ -93,14 +93,8 @@ class _Encoder:
 
     def chunkers(self, setting: Setting) -> Iterator[tuple[str, Cut]]:
         """Chunkers of a fresh make by name, those that are installed."""
-        if self.given == setting.encoding:
-            with patch("chunkast.tokens.resolve.by_fast_encoder", lambda _, others, _table: others):
-                yield from _own("chunkast", _loaded(self.given))
-            if encoder_note().startswith("toktok"):
-                with patch("chunkast.tokens.fast._WORTH_LOADING", 0):
-                    yield from _own("chunkast[fast]", _loaded(self.given))
-        else:
-            yield from _own("chunkast", self.given)
+        given = _loaded(self.given) if self.given == setting.encoding else self.given
+        yield from _own("chunkast", given)
         for peer in _PEERS:
             try:
                 yield f"{peer} {version(peer)}", getattr(self, f"_{peer.split('-')[0]}")()

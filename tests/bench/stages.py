@@ -33,7 +33,7 @@ SEAMS = (
     ("parse", "chunkast.core.analysis.markdown", "parse_document"),
     ("find boundaries", "chunkast.sources.documents", "analyze"),
     ("tokenize", "chunkast.core.document", "index_of"),
-    ("divide", "chunkast.core.run", "refine"),
+    ("divide", "chunkast.core.run", "divide"),
     ("pack", "chunkast.core.run", "pack"),
     ("emit", "chunkast.core.run", "assemble"),
 )

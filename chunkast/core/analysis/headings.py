@@ -1,88 +1,124 @@
-"""Headings where converters write none, or all on one level, for those who ask for them."""
+"""The headings that open sections, and those that converters write in other ways."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from chunkast.core.analysis.context import DocumentDraft, DocumentHeuristic
-from chunkast.heuristics import Heuristic, Patch
-from chunkast.markdown import CONSTRUCTS
 from chunkast.markdown.dialects.bold_headings import bold_title
-from chunkast.model import Analysis, Block
+from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
+from chunkast.markdown.prose import Prose
+from chunkast.markdown.titles import plain_title, without_attributes
+from chunkast.model import Analysis, Block, Heading
+from chunkast.text.spans import SpanSet
 
-__all__ = ("NUMBERED_HEADINGS", "PSEUDO_HEADINGS")
+__all__ = ("find_headings", "numbered_headings", "pseudo_headings")
 
 # "2.3.1 Title", the marks of emphasis before it aside; "2. Title" is of the first level.
 _NUMBER = re.compile(r"[\s*_]*(?P<number>\d{1,3}(?:\.\d{1,3}){0,5})[.)]?[\s*_]+\S")
 _COLON = re.compile(r":(?=[*_:]*$)")
 _LEVELS: Final = 6
+_BLANK: Final = kinds_where("blank")
+_LABELS: Final = kinds_where("labels")
+_SECTIONS: Final = kinds_where("section")
 
 
 def _depth(title: str) -> int:
-    """How many numbers stand before a title; 0: none."""
+    """Return how many numbers a title begins with."""
     found = _NUMBER.match(title)
     return found["number"].count(".") + 1 if found else 0
 
 
-def _with_blocks(draft: DocumentDraft, children: list[Block]) -> Patch[Analysis]:
-    value = _value(draft)
-    return Patch(value=replace(value, blocks=replace(value.blocks, children=tuple(children))))
+def _with_blocks(analysis: Analysis, children: list[Block]) -> Analysis:
+    return replace(analysis, blocks=replace(analysis.blocks, children=tuple(children)))
 
 
-def _value(draft: DocumentDraft) -> Analysis:
-    assert draft.value is not None, "post-parse heuristics run on a value"
-    return draft.value
-
-
-def _pseudo_headings(draft: DocumentDraft) -> Patch[Analysis]:
-    """Paragraphs of strong emphasis alone as headings below the last one of Markdown's own.
+def pseudo_headings(analysis: Analysis) -> Analysis:
+    """Make paragraphs of strong emphasis alone headings below the last Markdown heading.
 
     A number says how far below: "2.3" is two levels down.
     """
     level = 0
-    children = list(_value(draft).blocks.children)
+    children = list(analysis.blocks.children)
     for place, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
         if construct.section:
             level = block.level
         elif construct.pseudo:
-            title = _COLON.sub("", bold_title(draft.original, block))
+            title = _COLON.sub("", bold_title(analysis.text, block))
             children[place] = replace(
                 block,
                 kind="heading",
                 level=min(level + max(_depth(title), 1), _LEVELS),
                 content=title,
             )
-    return _with_blocks(draft, children)
+    return _with_blocks(analysis, children)
 
 
-def _numbered_headings(draft: DocumentDraft) -> Patch[Analysis] | None:
-    """The numbered headings by their numbers, if all of them are on one level."""
-    children = list(_value(draft).blocks.children)
+def numbered_headings(analysis: Analysis) -> Analysis:
+    """Give numbered headings the levels of their numbers, if all of them are on one level."""
+    children = list(analysis.blocks.children)
     depths = {
         place: depth
         for place, block in enumerate(children)
         if CONSTRUCTS[block.kind].section and (depth := _depth(block.content))
     }
     if len({children[place].level for place in depths}) != 1:
-        return None
+        return analysis
     for place, depth in depths.items():
         block = children[place]
         children[place] = replace(block, level=min(block.level + depth - 1, _LEVELS))
-    return _with_blocks(draft, children)
+    return _with_blocks(analysis, children)
 
 
-PSEUDO_HEADINGS: Final[DocumentHeuristic] = Heuristic(
-    "pseudo-headings",
-    "post-parse",
-    _pseudo_headings,
-    lambda draft: draft.context.config.pseudo_headings,
-)
-NUMBERED_HEADINGS: Final[DocumentHeuristic] = Heuristic(
-    "heading-levels",
-    "post-parse",
-    _numbered_headings,
-    lambda draft: draft.context.config.heading_levels == "numbering",
-)
+def find_headings(analysis: Analysis) -> Iterator[Heading]:
+    """Yield the headings that open sections: at the top level of the document, outside tags."""
+    levels: list[int] = []
+    # The last path at each depth; equal ones, as under repeated titles, are the same object.
+    paths: list[tuple[str, ...]] = [()]
+    tags = SpanSet(analysis.tags) if analysis.tags else None
+    attributes = "attributes" in analysis.extensions
+    begin = -1  # of the labels right before a heading
+    for block in analysis.blocks.children:
+        kind = block.kind
+        if kind in _LABELS:
+            begin = block.start if begin < 0 else begin
+            continue
+        if kind in _BLANK:
+            continue
+        start, begin = begin, -1
+        if kind not in _SECTIONS or (tags is not None and tags.covers(block.start)):
+            continue
+        start = block.start if start < 0 else start
+        while levels and levels[-1] >= block.level:
+            levels.pop()
+        levels.append(block.level)
+        content = _content(analysis, block) if analysis.masked else block.content
+        title = plain_title(
+            without_attributes(content) if attributes else content,
+            analysis.references,
+            analysis.footnotes,
+            analysis.extensions,
+        )
+        depth = len(levels)
+        path = (*paths[depth - 1], title)
+        if depth == len(paths):
+            paths.append(path)
+        elif paths[depth] != path:
+            paths[depth] = path
+        path = paths[depth]
+        yield Heading(start, block.end, block.level, path[-1], path)
+
+
+def _content(analysis: Analysis, heading: Block) -> str:
+    """Return a heading's original text, of which the parser has read a mask."""
+    prose = Prose(analysis.masked, heading)
+    lines: list[str] = []
+    at = 0
+    for line in heading.content.split("\n"):
+        start = prose.source(at)
+        lines.append(analysis.text[start : start + len(line)])
+        at += len(line) + 1
+    return "\n".join(lines)

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from chunkast.core.analysis.context import DocumentDraft, DocumentHeuristic
-from chunkast.heuristics import Heuristic, Patch
+from chunkast.config import ChunkConfig
 from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
 from chunkast.text.pages import PageMark, page_marks, page_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
+from chunkast.toolcalls import ToolCall
 
-__all__ = ("MASK_PAGES", "PAGES")
+__all__ = ("find_page_marks", "mask_pages", "with_pages")
 
 _CHARACTER = re.compile(r"[^\r\n]")
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -55,65 +55,62 @@ class _Joint:
     edged: bool
 
 
-def _marks(draft: DocumentDraft) -> list[PageMark]:
-    """The marks outside of fences and tool calls."""
-    if "page_markers" not in draft.context.extensions:
-        return []
-    marks = page_marks(draft.original, draft.context.config.page_markers)
-    if marks and draft.context.tool_calls:
-        calls = SpanSet((call.start_index, call.end_index) for call in draft.context.tool_calls)
-        marks = [mark for mark in marks if not calls.covers(mark.start)]
+def find_page_marks(text: str, config: ChunkConfig, calls: Sequence[ToolCall]) -> list[PageMark]:
+    """Return the marks of pages outside of fences and tool calls."""
+    marks = page_marks(text, config.page_markers)
+    if marks and calls:
+        inside = SpanSet((call.start_index, call.end_index) for call in calls)
+        marks = [mark for mark in marks if not inside.covers(mark.start)]
     return marks
 
 
-def _mask(draft: DocumentDraft) -> Patch[Analysis] | None:
+def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
+    """Return ``source`` with the marks as blanks."""
     parts: list[str] = []
     at = 0
-    for mark in _marks(draft):
-        said = draft.source[mark.start : mark.end]
+    for mark in marks:
+        said = source[mark.start : mark.end]
         hidden = said.replace("\f", " ") if is_blank(said) else " " * len(said)
-        parts += (draft.source[at : mark.start], hidden)
+        parts += (source[at : mark.start], hidden)
         at = mark.end
-    return Patch(source="".join((*parts, draft.source[at:]))) if parts else None
+    return "".join((*parts, source[at:])) if parts else source
 
 
-def _arranged(draft: DocumentDraft) -> Patch[Analysis] | None:
-    value = draft.value
-    assert value is not None, "post-parse heuristics run on a value"
-    marks = _marks(draft)
-    if not marks:
-        return None
-    text, masked = draft.original, draft.source
+def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfig) -> Analysis:
+    """Return the analysis with marks, running heads and feet as blocks.
+
+    Paragraphs and tables that continue on the next page become one block.
+    """
+    text, masked = analysis.text, analysis.masked or analysis.text
     starts = [mark.start for mark in marks]
-    blocks = _placed(text, value.blocks, marks, starts)
+    blocks = _placed(text, analysis.blocks, marks, starts)
     children = list(blocks.children)
     edges = _told(text, children, starts)
     children, joints, inside = _joined(masked, children, starts)
-    value = replace(
-        value,
+    analysis = replace(
+        analysis,
         blocks=replace(blocks, children=tuple(_absorbed(children))),
         masked=_blanked(masked, inside),
         pages=tuple(page_starts(marks)),
     )
-    # Where a table goes on, or a sentence that does not fit, these have no say in what a mark
-    # belongs to.
+    # Inside a table or a sentence that continues, each mark sticks to the text it belongs to.
     regions = [
         _with_mark(mark, joint)
         for joint in joints
         for mark in marks[bisect_left(starts, joint.start) : bisect_left(starts, joint.end)]
     ]
-    left_out = _left_out(draft, marks, edges, joints)
-    return Patch(value=value.plus(replacements=left_out, regions=regions))
+    left_out = _left_out(text, config, marks, edges, joints)
+    return analysis.plus(replacements=left_out, regions=regions)
 
 
 def _left_out(
-    draft: DocumentDraft,
+    text: str,
+    config: ChunkConfig,
     marks: Sequence[PageMark],
     edges: Sequence[Block],
     joints: Sequence[_Joint],
 ) -> list[Replacement]:
-    """What ``embed_text`` is to have in place of marks, and of heads and feet."""
-    config, text = draft.context.config, draft.original
+    """Return what replaces marks, heads and feet in ``embed_text``."""
     found: list[Replacement] = []
     if not config.running_heads_in_embed:
         found += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
@@ -310,9 +307,3 @@ def _goes_on(text: str, one: Block, two: Block) -> bool:
     end = text[content_end(text, one.start, one.end) - 1]
     first = text[_next_text(text, two.start) : two.end].lstrip("*_(\"'“‘[")[:1]
     return (end.isalnum() or end in _OPEN_ENDS) and first.isalpha() and first == first.lower()
-
-
-MASK_PAGES: Final[DocumentHeuristic] = Heuristic("page-mask", "pre-parse", _mask)
-PAGES: Final[DocumentHeuristic] = Heuristic(
-    "pages", "post-parse", _arranged, lambda draft: draft.source is not draft.original
-)

@@ -1,16 +1,16 @@
-"""Break points: where a chunk may begin, and how good a place each is."""
+"""Break points: the positions at which a chunk may begin, each with a score."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, Construct, kinds_where
-from chunkast.model import Block, BreakPoint, mutable_type
+from chunkast.model import Block, BreakPoint
 from chunkast.scores import item_kind
 
-__all__ = ("merge_break_points", "new_point", "scan_break_points")
+__all__ = ("merge_break_points", "scan_break_points")
 
 _LEAD_IN_ENDS = (":", "：")
 # What may stand around a lead-in, and after the last word of one that has no colon.
@@ -45,20 +45,6 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
             if known is None or point.score > known.score:
                 best[point.pos] = point
     return [best[pos] for pos in sorted(best)]
-
-
-_MutablePoint: Final = mutable_type(BreakPoint)
-_new_object = _MutablePoint.__new__
-
-
-def new_point(pos: int, score: float, kind: str) -> BreakPoint:
-    """``BreakPoint(pos, score, kind)``, made faster."""
-    point: Any = _new_object(_MutablePoint)
-    point.pos = pos
-    point.score = score
-    point.kind = kind
-    point.__class__ = BreakPoint
-    return point  # type: ignore[no-any-return]
 
 
 class _Scanner:
@@ -172,7 +158,7 @@ class _Scanner:
                 score = min(score, self.scores[kind])
             if construct.labels and not before.labels:
                 self.label = len(self.points)
-            self.points.append(new_point(block.start, score, kind))
+            self.points.append(BreakPoint(block.start, score, kind))
         self.before = self.after = _NONE
         self.previous = block
         self.introducible = self.opens_container = self.ended_container = False
@@ -180,7 +166,7 @@ class _Scanner:
     def raise_label(self, score: float, kind: str) -> None:
         """Give the point before a label the score of the point after the label, if that is higher."""
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
-            self.points[self.label] = new_point(self.points[self.label].pos, score, kind)
+            self.points[self.label] = BreakPoint(self.points[self.label].pos, score, kind)
 
     def is_led_in(self, previous: Block, construct: Construct) -> bool:
         """Whether the last line of ``previous``, which may introduce the next leaf, ends with a colon.

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.context import DocumentDraft, DocumentHeuristic
-from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import CONSTRUCTS
 from chunkast.model import Analysis, Annotation, Block, ProtectedRegion
 from chunkast.text.source_map import line_starts
 from chunkast.toolcalls import Text, ToolCall, parse_tool_calls
 
-__all__ = ("BLOCKS", "MASK", "find_tool_calls")
+__all__ = ("find_tool_calls", "mask_calls", "with_calls")
 
 # A call is masked as a comment of its size: a block that may contain anything up to its end.
 _OPENER: Final = "<!--"
@@ -28,7 +27,7 @@ _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
 
 
 def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-    """The calls of the configured tools, and notes on those that cannot be read."""
+    """Return the calls of the configured tools, and notes on those that cannot be read."""
     if not config.tools:
         return (), ()
     notes: list[str] = []
@@ -38,21 +37,17 @@ def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...
     return tuple(part for part in parts if not isinstance(part, Text)), tuple(notes)
 
 
-def _has_calls(draft: DocumentDraft) -> bool:
-    return bool(draft.context.tool_calls)
-
-
-def _mask(draft: DocumentDraft) -> Patch[Analysis]:
-    source = draft.source
+def mask_calls(source: str, calls: Sequence[ToolCall]) -> str:
+    """Return ``source`` with each call as an HTML comment of the same size."""
     starts = line_starts(source)
     parts: list[str] = []
     at = 0
-    for call in draft.context.tool_calls:
+    for call in calls:
         # How far the call's other lines may be indented to belong to the same container.
         column = call.start_index - starts[bisect_right(starts, call.start_index) - 1]
         parts += (source[at : call.start_index], _masked(call.raw, column))
         at = call.end_index
-    return Patch(source="".join([*parts, source[at:]]))
+    return "".join([*parts, source[at:]])
 
 
 def _masked(call: str, column: int) -> str:
@@ -70,10 +65,8 @@ def _covered(line: str, column: int) -> str:
     return kept + _CHARACTER.sub("x", line[len(kept) :])
 
 
-def _blocks(draft: DocumentDraft) -> Patch[Analysis]:
-    value = draft.value
-    assert value is not None, "post-parse heuristics run on a value"
-    calls = draft.context.tool_calls
+def with_calls(analysis: Analysis, calls: Sequence[ToolCall]) -> Analysis:
+    """Return the analysis with a block, a region and an annotation for each call."""
     marks = [
         Annotation(
             call.start_index,
@@ -90,12 +83,12 @@ def _blocks(draft: DocumentDraft) -> Patch[Analysis]:
     ]
     regions = [ProtectedRegion(call.start_index, call.end_index, "tool-call") for call in calls]
     starts = [call.start_index for call in calls]
-    blocks = _renamed(value.blocks, value.text, starts)
-    return Patch(value=replace(value, blocks=blocks).plus(regions=regions, annotations=marks))
+    blocks = _renamed(analysis.blocks, analysis.text, starts)
+    return replace(analysis, blocks=blocks).plus(regions=regions, annotations=marks)
 
 
 def _renamed(block: Block, text: str, starts: list[int]) -> Block:
-    """``block`` with those of its HTML blocks that begin with a call as kind "tool-call"."""
+    """Return ``block`` with the kind "tool-call" for HTML blocks that begin with a call."""
     if block.children:
         children = tuple(_renamed(child, text, starts) for child in block.children)
         return replace(block, children=children)
@@ -104,7 +97,3 @@ def _renamed(block: Block, text: str, starts: list[int]) -> Block:
         return block
     begins = not text[block.start : starts[slot]].strip(_CONTAINER_MARKS)
     return replace(block, kind="tool-call") if begins else block
-
-
-MASK: Final[DocumentHeuristic] = Heuristic("tool-call-mask", "pre-parse", _mask, _has_calls)
-BLOCKS: Final[DocumentHeuristic] = Heuristic("tool-call-blocks", "post-parse", _blocks, _has_calls)

@@ -15,12 +15,7 @@ from markdown_it.utils import EnvType
 from chunkast.markdown.dialects import DIALECTS
 from chunkast.markdown.fast import containers, leaves
 from chunkast.markdown.fast.definitions import deflist
-from chunkast.markdown.fast.state import (
-    BlockState,
-    Chains,
-    Dispatch,
-    Rule,
-)
+from chunkast.markdown.fast.state import BlockState, Chains, Dispatch, Rule
 from chunkast.markdown.fast.tables import table
 
 __all__ = ("FastBlocks",)
@@ -97,16 +92,13 @@ class FastBlocks(ParserBlock):
     def parse(
         self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]
     ) -> list[Token] | None:
-        """Parse ``src`` and append its tokens to ``outTokens``."""
-        if not src:
-            return None
-        state = BlockState(src, md, env, outTokens, self._chains)
-        self.tokenize(state, 0, state.lineMax)
-        return state.tokens
+        """Parse ``src`` into the tree of ``env``; ``outTokens`` keeps those of a failing block."""
+        if src:
+            state = BlockState(src, md, env, outTokens, self._chains)
+            self.tokenize(state, 0, state.lineMax)
+        return outTokens
 
-    def tokenize(  # noqa: C901 - few steps for each block
-        self, state: StateBlock, startLine: int, endLine: int
-    ) -> None:
+    def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
         """Parse the lines ``[startLine, endLine)``, or as far as their container reaches."""
         assert isinstance(state, BlockState)
         src, rules_at, code = state.src, state.starts, (self._code,)
@@ -117,7 +109,6 @@ class FastBlocks(ParserBlock):
         too_deep = state.level >= state.max_nesting
         at_top = state.level == 0
         line = startLine
-        blank_lines = False
         while line < endLine:
             # The blank lines, as far as the text goes.
             at = starts[line] + shifts[line]
@@ -137,15 +128,9 @@ class FastBlocks(ParserBlock):
             if state.line <= line:
                 raise RuntimeError("a block rule matched no line")
             if at_top and state.tokens:
-                state.give_out()
-            state.tight = not blank_lines
+                state.tree.feed(state.tokens)
             line = state.line
-            # A paragraph may include a blank line after it.
-            last = line - 1
-            if last < endLine and starts[last] + shifts[last] >= ends[last]:
-                blank_lines = True
             if line < endLine and starts[line] + shifts[line] >= ends[line]:
-                blank_lines = True
                 line += 1
                 state.line = line
 

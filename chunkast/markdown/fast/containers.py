@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from markdown_it.token import Token
+from chunkast.markdown.fast.state import TRIMMED, BlockState
 
-from chunkast.markdown.fast.state import TRIMMED, BlockState, closing_token, new_token
-
-__all__ = ("blockquote", "column_after", "hide_paragraphs", "list_block")
+__all__ = ("blockquote", "column_after", "list_block")
 
 # An item's marker with the space after it; before its last character stands the number,
 # if it has one.
@@ -39,83 +37,46 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
         return False
     if silent and (state.parentType != "paragraph" or columns < state.blkIndent):
         return True
-    marker = found[1]
-    number = marker[:-1]
     if silent:
         # Only an item with text, and the number 1 if any, interrupts a paragraph.
-        return found.end() < state.eMarks[start] and int(number or 1) == 1
+        return found.end() < state.eMarks[start] and int(found[1][:-1] or 1) == 1
     lines = [start, 0]
     parent, state.parentType = state.parentType, "list"
-    tree = state.tree
-    if tree is not None:
-        state.build(tree.open, "list", lines)
-        state.level += 1
-        _items(state, found, start, end, [])
-        state.level -= 1
-        lines[1] = state.line
-        state.build(tree.close, "list")
-    else:
-        _push_list(state, found, lines, end)
-        lines[1] = state.line
+    state.build(state.tree.open, "list", lines)
+    state.level += 1
+    _items(state, found, start, end)
+    state.level -= 1
+    lines[1] = state.line
+    state.build(state.tree.close, "list")
     state.parentType = parent
     return True
 
 
-def _push_list(state: BlockState, found: re.Match[str], lines: list[int], end: int) -> None:
-    """The tokens of a list and of all that is in it."""
-    marker = found[1]
-    number = marker[:-1]
-    kind, tag = ("ordered_list", "ol") if number else ("bullet_list", "ul")
-    opening = new_token(f"{kind}_open", tag, 1, state.level, lines, "", marker[-1])
-    if number and int(number) != 1:
-        opening.attrs = {"start": int(number)}
-    first = len(state.tokens)
-    state.tokens.append(opening)
-    state.level += 1
-    tasks: list[Token] = []
-    tight = _items(state, found, lines[0], end, tasks)
-    state.level -= 1
-    for token in tasks:
-        token.attrs = {"class": "task-list-item"}
-    if tasks:
-        opening.attrs = {**opening.attrs, "class": "contains-task-list"}
-    if tight:
-        hide_paragraphs(state, first)
-    state.tokens.append(closing_token(f"{kind}_close", tag, state.level, marker[-1]))
-
-
-def _items(
-    state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]
-) -> bool:
-    """Parse a list's items, the first with the marker ``found``; whether the list is tight."""
+def _items(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
+    """Parse a list's items, the first with the marker ``found``."""
     src, indent, rules_at = state.src, state.blkIndent, state.ends_item
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
     mark = found[1][-1]
-    tight = True
-    blank_after = False
-    tree = state.tree
     # A paragraph in an item nests no deeper than it may.
     shallow = state.level + 1 < state.max_nesting
     while True:
-        again = _after_plain(state, found, line, end) if tree is not None and shallow else None
-        if tree is not None and again is not None:
+        again = _after_plain(state, found, line, end) if shallow else None
+        if again is not None:
             text = src[found.end() : ends[line]].strip(TRIMMED)
-            state.build(tree.item, line, text, found[1][:-1])
+            state.build(state.tree.item, line, text, found[1][:-1])
             state.line = line + 1
         else:
-            tight_inside = _item(state, found, line, end, tasks)
-            tight = tight and tight_inside and not blank_after
-        last, line = line, state.line
-        blank_after = line - last > 1 and starts[line - 1] + shifts[line - 1] >= ends[line - 1]
+            _item(state, found, line, end)
+        line = state.line
         if line >= end or not 0 <= columns[line] - indent < 4:
-            return tight
+            return
         at = starts[line] + shifts[line]
         for rule in rules_at.get(src[at : at + 1], ()):
             if rule(state, line, end, True):
-                return tight
+                return
         again = again or _MARKER.match(src, at)
         if again is None or again[1][-1] != mark:
-            return tight
+            return
         found = again
 
 
@@ -145,8 +106,8 @@ def _after_plain(
     return again if plain and following not in state.delimiter_rows else None
 
 
-def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: list[Token]) -> bool:
-    """Parse the item with the marker ``found``; whether there is no blank line between its blocks."""
+def _item(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
+    """Parse the item with the marker ``found``."""
     start, shift, columns = state.bMarks[line], state.tShift[line], state.sCount[line]
     marker = found[1]
     content = found.end()
@@ -154,29 +115,18 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
     text_column = column_after(state.src[found.end(1) : content], width, state.bsCount[line])
     # After more than four columns of space there is code, one column after the marker.
     gap = text_column - width if content < state.eMarks[line] else 1
-    tight, list_indent, indent = state.tight, state.listIndent, state.blkIndent
-    state.tight = True
+    list_indent, indent = state.listIndent, state.blkIndent
     state.listIndent = indent
     state.blkIndent = width + (gap if gap <= 4 else 1)
     state.tShift[line] = content - start
     state.sCount[line] = text_column
 
     lines = [line, 0]
-    token: Token | None = None
-    tree = state.tree
-    if tree is not None:
-        state.build(tree.open, "item", lines, marker[:-1])
-    else:
-        token = new_token("list_item_open", "li", 1, state.level, lines, "", marker[-1])
-        token.info = marker[:-1]
-        state.tokens.append(token)
+    state.build(state.tree.open, "item", lines, marker[:-1])
     state.level += 1
     if state.tasklists and state.src.startswith("[", content) and gap <= 4:
         box = _CHECKBOX.match(state.src, content)
         if box:
-            if token is not None:
-                token.meta = {"checked": box[1] != " "}
-                tasks.append(token)
             state.bMarks[line] = box.end()
             state.tShift[line] = 0
     if content >= state.eMarks[line] and state.isEmpty(line + 1):
@@ -186,26 +136,9 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int, tasks: l
         state.md.block.tokenize(state, line, end)
     lines[1] = state.line
     state.level -= 1
-    if tree is not None:
-        state.build(tree.close, "item")
-    else:
-        state.tokens.append(closing_token("list_item_close", "li", state.level, marker[-1]))
-
-    tight_inside = state.tight
-    state.tight, state.listIndent, state.blkIndent = tight, list_indent, indent
+    state.build(state.tree.close, "item")
+    state.listIndent, state.blkIndent = list_indent, indent
     state.bMarks[line], state.tShift[line], state.sCount[line] = start, shift, columns
-    return tight_inside
-
-
-def hide_paragraphs(state: BlockState, first: int) -> None:
-    """Mark the paragraphs of a tight list's items, whose tokens begin at ``first``."""
-    tokens = state.tokens
-    level = state.level + 2
-    for number in range(first + 2, len(tokens) - 2):
-        token = tokens[number]
-        if token.level == level and token.type == "paragraph_open":
-            token.hidden = True
-            tokens[number + 2] = closing_token("paragraph_close", "p", level, "", True)
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
@@ -220,27 +153,16 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
     state.blkIndent = 0
     state.quotes += 1
     lines = [start, 0]
-    kind = _alert_kind(state, start) if state.alerts else ""
-    if kind:
-        token = state.push("alert_open", "div", 1)
-        token.attrs = {"class": f"markdown-alert markdown-alert-{kind.lower()}"}
-        token.info = kind
-        token.meta = {"kind": kind}
-        token.markup, token.map = ">", lines
-        state.push("alert_title_open", "p", 1).attrs["class"] = "markdown-alert-title"
-        title = state.push("inline", "", 0)
-        title.content, title.children = kind.capitalize(), []
-        state.push("alert_title_close", "p", -1)
-        state.line = line
-        if start + 1 < line:
-            state.md.block.tokenize(state, start + 1, line)
-        state.push("alert_close", "div", -1).markup = ">"
-    else:
-        token = state.push("blockquote_open", "blockquote", 1)
-        token.markup, token.map = ">", lines
-        state.md.block.tokenize(state, start, line)
-        state.push("blockquote_close", "blockquote", -1).markup = ">"
+    is_alert = state.alerts and _is_alert(state, start)
+    kind = "alert" if is_alert else "quote"
+    state.build(state.tree.open, kind, lines)
+    state.level += 1
+    state.line = line
+    if start + is_alert < line:
+        state.md.block.tokenize(state, start + is_alert, line)
+    state.level -= 1
     lines[1] = state.line
+    state.build(state.tree.close, kind)
     state.quotes -= 1
     state.parentType, state.lineMax, state.blkIndent = parent, line_max, indent
     for line, columns in lazy:
@@ -331,9 +253,8 @@ def column_after(spaces: str, column: int, base: int) -> int:
     return column
 
 
-def _alert_kind(state: BlockState, line: int) -> str:
-    """The kind of alert that a quote's first ``line`` names, as ``[!NOTE]``; or ""."""
+def _is_alert(state: BlockState, line: int) -> bool:
+    """Return whether a quote's first ``line`` is the mark of an alert, as ``[!NOTE]``."""
     at = state.bMarks[line] + state.tShift[line]
     text = state.src[at : state.eMarks[line]].rstrip(" \t")
-    kind = text[2:-1].upper()
-    return kind if kind in _ALERTS and text.startswith("[!") and text.endswith("]") else ""
+    return text.startswith("[!") and text.endswith("]") and text[2:-1].upper() in _ALERTS

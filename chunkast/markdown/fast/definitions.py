@@ -1,14 +1,14 @@
-"""The rule for definition lists: what the plugin ``deflist`` does, quirks included.
+"""The rule for definition lists: the plugin ``deflist``, quirks included, without tokens.
 
-Made from tokens alone, a list of thousands of definitions takes 300 bytes a byte.
+Tokens for a list of thousands of definitions take 300 bytes a byte.
 """
 
 from __future__ import annotations
 
 import re
 
-from chunkast.markdown.fast.containers import column_after, hide_paragraphs
-from chunkast.markdown.fast.state import BlockState, closing_token, new_token
+from chunkast.markdown.fast.containers import column_after
+from chunkast.markdown.fast.state import BlockState
 
 __all__ = ("deflist",)
 
@@ -25,13 +25,10 @@ def deflist(state: BlockState, start: int, end: int, silent: bool) -> bool:
     if line < 0:
         return False
     lines = [start, 0]
-    first = len(state.tokens)
-    _open(state, "dl", "definition-list", lines)
-    tight = _push_terms(state, start, line, end)
+    _open(state, "definition-list", lines)
+    _add_terms(state, start, line, end)
     lines[1] = state.line
-    _close(state, "dl", "definition-list")
-    if tight and state.tree is None:
-        hide_paragraphs(state, first)
+    _close(state, "definition-list")
     return True
 
 
@@ -48,75 +45,49 @@ def _definition_line(state: BlockState, term: int, end: int) -> int:
     return line if inside and _mark(state, line) else -1
 
 
-def _push_terms(state: BlockState, term: int, line: int, end: int) -> bool:
-    """The terms from the line ``term`` on, the first's definition at ``line``; whether tight."""
-    tight = True
+def _add_terms(state: BlockState, term: int, line: int, end: int) -> None:
+    """Add the terms from the line ``term`` on, the first's definition being at ``line``."""
     begin = line
     while True:
-        _push_term(state, term)
-        blank_after = False
+        state.build(state.tree.leaf, "term", term, term + 1)
         while True:
-            tight_inside = _push_definition(state, line, begin, end)
-            tight = tight and tight_inside and not blank_after
+            _add_definition(state, line, begin, end)
             begin = state.line
-            blank_after = begin - line > 1 and state.isEmpty(begin - 1)
             if begin >= end or state.sCount[begin] < state.blkIndent:
-                return tight
+                return
             if _mark(state, begin) is None:
                 break
             line = begin
         term = begin
         line = -1 if state.isEmpty(term) else _definition_line(state, term, end)
         if line < 0:
-            return tight
+            return
 
 
-def _push_term(state: BlockState, line: int) -> None:
-    if state.tree is not None:
-        state.build(state.tree.leaf, "term", line, line + 1)
-        return
-    level = state.level
-    text = state.getLines(line, line + 1, state.blkIndent, keepLastLF=False).strip()
-    state.tokens += (
-        new_token("dt_open", "dt", 1, level, [line, line]),
-        new_token("inline", "", 0, level + 1, [line, line], text, "", []),
-        closing_token("dt_close", "dt", level),
-    )
-
-
-def _push_definition(state: BlockState, line: int, begin: int, end: int) -> bool:
-    """Parse the definition at ``line``; whether it is tight. Its token begins at ``begin``."""
+def _add_definition(state: BlockState, line: int, begin: int, end: int) -> None:
+    """Parse the definition at ``line``, whose block begins at ``begin``."""
     found = _mark(state, line)
     assert found is not None
     lines = [begin, 0]
-    _open(state, "dd", "definition", lines)
+    _open(state, "definition", lines)
     shift, columns = state.tShift[line], state.sCount[line]
-    before = state.tight, state.ddIndent, state.blkIndent, state.parentType
+    before = state.ddIndent, state.blkIndent, state.parentType
     state.blkIndent = state.ddIndent = columns + 2
     state.tShift[line] = found.end() - state.bMarks[line]
     state.sCount[line] = column_after(found[1], columns + 1, 0)
-    state.tight = True
     state.parentType = "deflist"
     state.md.block.tokenize(state, line, end)
-    tight = state.tight
     state.tShift[line], state.sCount[line] = shift, columns
-    state.tight, state.ddIndent, state.blkIndent, state.parentType = before
+    state.ddIndent, state.blkIndent, state.parentType = before
     lines[1] = state.line
-    _close(state, "dd", "definition")
-    return tight
+    _close(state, "definition")
 
 
-def _open(state: BlockState, tag: str, kind: str, lines: list[int]) -> None:
-    if state.tree is not None:
-        state.build(state.tree.open, kind, lines)
-    else:
-        state.tokens.append(new_token(f"{tag}_open", tag, 1, state.level, lines))
+def _open(state: BlockState, kind: str, lines: list[int]) -> None:
+    state.build(state.tree.open, kind, lines)
     state.level += 1
 
 
-def _close(state: BlockState, tag: str, kind: str) -> None:
+def _close(state: BlockState, kind: str) -> None:
     state.level -= 1
-    if state.tree is not None:
-        state.build(state.tree.close, kind)
-    else:
-        state.tokens.append(closing_token(f"{tag}_close", tag, state.level))
+    state.build(state.tree.close, kind)

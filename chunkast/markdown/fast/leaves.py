@@ -17,7 +17,7 @@ from markdown_it.common.html_re import attribute, close_tag
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
-from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch, new_token
+from chunkast.markdown.fast.state import TRIMMED, BlockState, Dispatch
 
 __all__ = (
     "fence",
@@ -81,8 +81,7 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     if unmarked.endswith((" ", "\t")):
         text = unmarked
     state.line = start + 1
-    lines = (start, start + 1, start + 1)
-    state.push_heading(marks.end() - at, marks[0], lines, text.strip(TRIMMED))
+    state.add_heading(marks.end() - at, start, start + 1, text.strip(TRIMMED))
     return True
 
 
@@ -97,18 +96,12 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
     line = src[at:end]
     if line.strip(f"{marker} \t"):
         return False
-    count = line.count(marker)
-    if count < 3:
+    if line.count(marker) < 3:
         return False
     if silent:
         return True
     state.line = start + 1
-    if state.tree is not None:
-        state.build(state.tree.leaf, "hr", start, start + 1)
-        return True
-    state.tokens.append(
-        new_token("hr", "hr", 0, state.level, [start, start + 1], "", marker * (count + 1))
-    )
+    state.build(state.tree.leaf, "hr", start, start + 1)
     return True
 
 
@@ -125,15 +118,8 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
         return True
     line, closed = _fence_end(state, start, end, opening[:length])
     state.line = line + closed
-    if state.tree is not None:
-        details = (0, "", info.strip(), closed)
-        state.build(state.tree.leaf, "fence", start, state.line, details)
-        return True
-    content = state.getLines(start + 1, line, state.sCount[start], keepLastLF=True)
-    token = new_token("fence", "code", 0, state.level, [start, state.line], content)
-    token.markup = opening[:length]
-    token.info = info
-    state.tokens.append(token)
+    details = (0, "", info.strip(), closed)
+    state.build(state.tree.leaf, "fence", start, state.line, details)
     return True
 
 
@@ -192,11 +178,7 @@ def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
             closed = closing.search(src, at, ends[line]) is not None
         line += 1
     state.line = line
-    if state.tree is not None:
-        state.build(state.tree.html, start, line)
-        return True
-    content = state.getLines(start, line, state.blkIndent, keepLastLF=True)
-    state.tokens.append(new_token("html_block", "", 0, state.level, [start, line], content))
+    state.build(state.tree.html, start, line)
     return True
 
 
@@ -236,7 +218,7 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
     # The text may continue after the end of a quote, where a heading's would not.
     line, _ = _text_end(state, start + 1, state.lineMax, "")
     state.line = line
-    state.push_paragraph(start, line)
+    state.add_paragraph(start, line)
     return True
 
 
@@ -251,15 +233,14 @@ def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool
         if end != state.lineMax:
             return paragraph(state, start, end, _silent)
     state.line = line
-    state.push_paragraph(start, line)
+    state.add_paragraph(start, line)
     return True
 
 
 def _push_underlined(state: BlockState, start: int, line: int, underline: str) -> None:
     state.line = line + 1
     depth = 1 if underline == "=" else 2
-    lines = (start, line, line + 1)
-    state.push_heading(depth, underline, lines, state.text_of(start, line))
+    state.add_heading(depth, start, line + 1, state.text_of(start, line))
 
 
 def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:

@@ -1,0 +1,249 @@
+"""The levels at which a block over budget divides, coarse to fine, by its shape.
+
+A level maps a span ``[start, end)`` of the block to the break points inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from chunkast.core.analysis.syntax import SyntaxPoint
+from chunkast.core.cells import cell_content, cell_spans
+from chunkast.core.document import Document
+from chunkast.core.html_tables import HtmlTables
+from chunkast.markdown.dialects import item_marks
+from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.model import Block, BreakPoint
+from chunkast.text.source_map import line_starts
+from chunkast.text.spans import SpanSet
+from chunkast.text.white_space import WHITE_SPACE, is_blank
+
+__all__ = ("Body", "Level", "blank_line_levels", "grapheme_levels", "levels_of")
+
+Level: TypeAlias = Callable[[int, int], Iterable[BreakPoint]]
+
+_WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
+_CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
+# Word and cluster points are at first no closer than this share of the budget.
+_STEP_SHARE: Final = 32
+# Characters whose tokens are counted to estimate how many characters a token has.
+_SAMPLE: Final = 64
+# The score of a sentence in a table's cell, as a share of a sentence's score.
+_CELL_SHARE: Final = 0.2
+# Code is divided at its syntax to this depth, then at lines.
+_SYNTAX_DEPTH: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A block over budget, and everything its levels read.
+
+    No cut falls inside the ``blocked`` spans. ``sentences`` and ``kept``, the edges of opaque
+    runs that are kept whole, are sorted positions; ``syntax`` is sorted by position.
+    """
+
+    document: Document
+    leaf: Block
+    blocked: SpanSet
+    sentences: Sequence[int]
+    tables: HtmlTables
+    syntax: Sequence[SyntaxPoint] = ()
+    kept: Sequence[int] = ()
+
+    @property
+    def text(self) -> str:
+        return self.document.parsed
+
+    def is_free(self, pos: int) -> bool:
+        """Return whether a cut may fall at ``pos``."""
+        return self.blocked.end(pos) == pos
+
+    def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
+        score = self.document.config.score_table[kind]
+        return BreakPoint(pos, score if share == 1 else score * share, kind)
+
+    def sentence_level(self, share: float = 1.0) -> Level:
+        return lambda start, end: (
+            self.point(pos, "sentence", share) for pos in _between(self.sentences, start, end)
+        )
+
+    def items(self, start: int, end: int) -> Iterator[BreakPoint]:
+        """Yield the sentences that begin an item in a paragraph."""
+        marks = item_marks(self.document.analysis.extensions)
+        for pos in _between(self.sentences, start, end):
+            if any(mark.match(self.text, pos) for mark in marks):
+                yield self.point(pos, "bullet")
+
+    def edges_of_kept(self, start: int, end: int) -> Iterator[BreakPoint]:
+        for pos in _between(self.kept, start, end):
+            yield self.point(pos, "word")
+
+    def html(self, positions: Sequence[int], kind: str) -> Level:
+        """Return the level of sorted ``positions`` in HTML tables."""
+        leading = self.tables.leading
+        return lambda start, end: (
+            self.point(pos, "lead-in" if pos in leading else kind)
+            for pos in _between(positions, start, end)
+        )
+
+    def definitions(self, start: int, end: int) -> list[BreakPoint]:
+        """Return the outermost definitions and statements of code."""
+        inside = [item for item in self.syntax if start < item.point.pos < end]
+        depth = min((item.depth for item in inside if self.is_free(item.point.pos)), default=0)
+        return [item.point for item in inside if item.depth == depth]
+
+    def lines(self, start: int, end: int) -> Iterator[BreakPoint]:
+        """Yield every line that is not blank; lines after a blank line score higher, outer ones most.
+
+        The first and the last line of a fence or a formula stay with the lines between them.
+        """
+        text, starts = self.text, line_starts(self.text, start, end)
+        indentation: dict[int, int] = {}
+        rows: list[tuple[int, bool]] = []
+        blank_before = False
+        for number, pos in enumerate(starts[:-1]):
+            line = text[pos : starts[number + 1]]
+            if is_blank(line):
+                blank_before = True
+                continue
+            if blank_before:
+                width = len(line) - len(line.lstrip(" \t"))
+                indentation[pos] = len(line[:width].expandtabs(4))
+            rows.append((pos, blank_before))
+            blank_before = False
+        ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
+        opening = CONSTRUCTS[self.leaf.kind].delimited
+        closing = opening and self.leaf.closed and end >= self.leaf.end
+        head = int(opening and start == self.leaf.start)
+        for number, (pos, after_blank) in enumerate(rows):
+            first = 0 < number == head
+            # The options of a code cell belong to its opening line.
+            head += first and _CELL_OPTION.match(text, pos) is not None
+            if first or (closing and number == len(rows) - 1):
+                yield self.point(pos, "lead-in")
+            elif after_blank:
+                yield self.point(pos, "blank-line", 1 / (1 + ranks[indentation[pos]]))
+            else:
+                yield self.point(pos, "line")
+
+    def rows(self, start: int, end: int) -> Iterator[BreakPoint]:
+        """Yield a table's rows; its header and delimiter row stay together, with a row after them."""
+        header = start == self.leaf.start
+        for number, pos in enumerate(line_starts(self.text, start, end)[1:-1], 1):
+            if not header or number > 1:
+                yield self.point(pos, "lead-in" if header and number == 2 else "row")
+
+    def delimiters(self, start: int, end: int) -> Iterator[BreakPoint]:
+        """Yield the delimiter row below a header that it does not fit with."""
+        if start == self.leaf.start:
+            for pos in line_starts(self.text, start, end)[1:-1]:
+                yield self.point(pos, "lead-in")
+
+    def cells(self, start: int, end: int) -> Iterator[BreakPoint]:
+        for pos, _ in cell_spans(self.text, start, end):
+            yield self.point(pos, "cell")
+
+    def cell_edges(self, start: int, end: int) -> Iterator[BreakPoint]:
+        """Yield the edges between a sentence that fits and the pipes around its cell."""
+        for pos in cell_content(self.text, start, end):
+            yield self.point(pos, "word")
+
+    def all_lines(self, start: int, end: int) -> Iterator[BreakPoint]:
+        for pos in line_starts(self.text, start, end)[1:-1]:
+            yield self.point(pos, "line")
+
+    def words(self, start: int, end: int) -> Iterator[BreakPoint]:
+        for match in _WORD.finditer(self.text, start + 1, end):
+            if self.is_free(match.start()):
+                yield self.point(match.start(), "word")
+
+    def graphemes(self, start: int, end: int) -> Iterator[BreakPoint]:
+        return self._clusters(start, end, 1)
+
+    def far_graphemes(self, start: int, end: int) -> Iterator[BreakPoint]:
+        return self._clusters(start, end, self._step(start, end))
+
+    def _clusters(self, start: int, end: int, step: int) -> Iterator[BreakPoint]:
+        pos = self.blocked.end(start + step)
+        while pos < end:
+            yield self.point(pos, "grapheme")
+            pos = self.blocked.end(pos + step)
+
+    def spaced(self, level: Level) -> Level:
+        """Return the points of ``level`` that are at least a small share of the budget apart."""
+
+        def far_apart(start: int, end: int) -> Iterator[BreakPoint]:
+            step = self._step(start, end)
+            least = start + step
+            for point in level(start, end):
+                if point.pos >= least:
+                    yield point
+                    least = point.pos + step
+
+        return far_apart
+
+    def _step(self, start: int, end: int) -> int:
+        """Return the characters in a small share of the budget, by the first of ``[start, end)``.
+
+        Text elsewhere has no influence, so that an edit there moves no cut here.
+        """
+        end = min(end, start + _SAMPLE)
+        tokens = self.document.index.count(start, end)
+        step = max(1, self.document.config.budget // _STEP_SHARE)
+        return max(1, (end - start) * step // max(tokens, 1))
+
+
+def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
+    """Return those of the sorted ``positions`` strictly inside ``(start, end)``."""
+    return positions[bisect_right(positions, start) : bisect_left(positions, end)]
+
+
+def levels_of(body: Body) -> list[Level]:
+    """Return the levels of a block, by its shape."""
+    shape = CONSTRUCTS[body.leaf.kind].shape
+    words: list[Level] = [body.edges_of_kept, body.spaced(body.words), body.words]
+    return [*_LEVELS[shape](body), *words, *grapheme_levels(body)]
+
+
+def grapheme_levels(body: Body) -> list[Level]:
+    """Return the levels of a text without words."""
+    return [body.far_graphemes, body.graphemes]
+
+
+def blank_line_levels(body: Body) -> list[Level]:
+    """Return the levels of lines of white space, which may have one character each."""
+    return [body.spaced(body.all_lines), body.all_lines]
+
+
+def _html_table_levels(body: Body) -> list[Level]:
+    tables = body.tables
+    return [
+        body.html(tables.edges, "row"),
+        body.html(tables.groups, "row"),
+        body.html(tables.rows, "row"),
+        body.html(tables.tails, "lead-in"),
+        body.html(tables.cells, "cell"),
+        body.html(tables.inner, "line"),
+        body.html(tables.items, "line"),
+        body.sentence_level(_CELL_SHARE),
+        body.html(tables.contents, "word"),
+    ]
+
+
+def _table_levels(body: Body) -> list[Level]:
+    sentences = body.sentence_level(_CELL_SHARE)
+    return [body.rows, body.delimiters, body.cells, sentences, body.cell_edges]
+
+
+_LEVELS: Final[Mapping[Shape, Callable[[Body], list[Level]]]] = {
+    "prose": lambda body: [body.items, body.sentence_level(), body.lines],
+    "code": lambda body: [*[body.definitions] * _SYNTAX_DEPTH, body.lines],
+    "lines": lambda body: [body.lines],
+    "html-table": _html_table_levels,
+    "table": _table_levels,
+    "container": lambda _: [],
+}
