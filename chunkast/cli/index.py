@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -40,7 +40,7 @@ DESCRIPTION: Final = (
     "another had, and the state's digest."
 )
 OPERANDS: Final = "paths"
-# The setting that says what the names in an index are relative to.
+# The setting for the folder that the names in an index are relative to.
 _ROOT: Final = "root"
 
 
@@ -149,9 +149,9 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
 
 
 def _default_root(before: str | None, paths: Sequence[str], *, first: bool) -> str:
-    """The root that the database remembers; of a first run the folder given, if it is one.
+    """Return the root that the database remembers, or in a first run the given folder.
 
-    A database that ``chunkast chunk`` made remembers none: its names are as that command's.
+    A database that ``chunkast chunk`` made has no root: its names are those of that command.
     """
     if before is not None and is_folder(before):
         return before
@@ -161,12 +161,12 @@ def _default_root(before: str | None, paths: Sequence[str], *, first: bool) -> s
 
 
 def _stored(folder: str) -> str:
-    # The database takes UTF-8 alone, and a folder's name may be any bytes.
+    # The database only stores UTF-8, and a folder's name may be any bytes.
     return os.fsencode(folder).decode("utf-8", "backslashreplace")
 
 
 def _leave_out_unnameable(selection: Selection) -> None:
-    """A name that is not valid UTF-8 could not be told from others in the database."""
+    """Make a problem of each name that is not valid UTF-8: the database could not store it."""
     for file in list(selection.files):
         try:
             (file.source or "").encode()
@@ -176,7 +176,7 @@ def _leave_out_unnameable(selection: Selection) -> None:
 
 
 def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
-    """The files that have to be chunked; the others are kept."""
+    """Return the new and changed files, and keep the others."""
     from chunkast.index import text_hash
 
     new: list[InputFile] = []
@@ -184,7 +184,7 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
         try:
             known = run.knows(file.source or "", text_hash(read_bytes(file.path)))
         except SourceError:
-            known = False  # it is read, and reported, once more
+            known = False  # it is read again, and reported then
         if known:
             run.keep(file.source or "")
         else:
@@ -193,20 +193,18 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
 
 
 def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
-    """The stored documents that no longer exist; where nobody could look, they are kept."""
+    """Return the stored documents that no longer exist, except in unreadable folders."""
     present = {file.source for file in selection.files}
     unseen = [root.find(problem.path) for problem in selection.problems]
     return [
-        source
-        for source in run.absent()
-        if source not in present
-        and not any(where is not None and _is_below(source, where) for where in unseen)
+        source for source in run.absent() if source not in present and not _is_below(source, unseen)
     ]
 
 
-def _is_below(source: str, where: str) -> bool:
-    """Whether a document is a file, or in a folder, of this name."""
-    return where in ("", source) or source.startswith(f"{where}/")
+def _is_below(source: str, names: Iterable[str | None]) -> bool:
+    """Return true if a document is one of the named files, or in one of the named folders."""
+    known = (name for name in names if name is not None)
+    return any(name in ("", source) or source.startswith(f"{name}/") for name in known)
 
 
 def _check_lost(
@@ -216,17 +214,16 @@ def _check_lost(
     options: Namespace,
     old_root: str | None,
 ) -> None:
-    """Raise ``StoreError`` rather than remove what the paths do not cover.
+    """Raise ``StoreError`` if documents that the paths do not cover would be removed.
 
-    ``old_root`` is the root of the names in ``gone`` where it is another one.
+    ``old_root`` is the root of the names in ``gone`` if it is another one.
     """
     if old_root is None:
         given = [root.find(named_part(path)) for path in options.paths]
         lost = [
             source
             for source in gone
-            if not any(where is not None and _is_below(source, where) for where in given)
-            and is_there(os.path.join(root.real, source))
+            if not _is_below(source, given) and is_there(os.path.join(root.real, source))
         ]
         why = f"not below the paths given ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
     else:

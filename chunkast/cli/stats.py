@@ -1,9 +1,8 @@
-"""``chunkast stats``: what a configuration makes of documents, for choosing a budget.
+"""``chunkast stats``: figures of the chunks of documents, for choosing a budget.
 
-Where a chunk begins is told by the kind of the break point there, the kinds being those
-of the score table (``chunkast.scores``). "inside X" is a cut within a block of kind X, where
-the blocks themselves offer no point. Overlap does not count: a chunk begins where its own
-text does.
+The beginnings of chunks are counted by the kind of the break point there, a kind of the score
+table (``chunkast.scores``). "inside X" is a cut within a block of kind X that has no break point
+there. Overlap does not count: a chunk begins with its own text.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _BAR: Final = 40
 
 @dataclass(slots=True)
 class _Measures:
-    """What is counted of one document, and of all of them."""
+    """The figures of one document, or of all."""
 
     tokens: list[int] = field(default_factory=list)
     embed_tokens: list[int] = field(default_factory=list)
@@ -140,7 +139,7 @@ def _report(documents: int, total: _Measures, chunker: Chunker) -> dict[str, Any
 
 
 def _window(chunker: Chunker, embed_tokens: Sequence[int]) -> dict[str, int] | None:
-    """The limit of the tokenizer, and what is beyond it of chunks as they are embedded."""
+    """Return the limit of the tokenizer, and the chunks and tokens beyond it."""
     window = chunker.counter.window
     if window is None:
         return None
@@ -158,7 +157,7 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
-    """The figures of sorted ``numbers``; 95 in 100 are not above "p95"."""
+    """Return the figures of sorted ``numbers``; 95 in 100 are not above "p95"."""
     count = len(numbers)
     if not count:
         return {"total": 0, **dict.fromkeys(("min", "mean", "median", "p95", "max"))}
@@ -173,7 +172,7 @@ def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
 
 
 def _histogram(numbers: Sequence[int], budget: int) -> list[dict[str, int]]:
-    """How many of the sorted ``numbers`` lie in each tenth of the budget, and above it."""
+    """Count the sorted ``numbers`` in each tenth of the budget, and above it."""
     bins = min(_BINS, budget)
     edges = [budget * i // bins for i in range(bins + 1)]
     if numbers and numbers[-1] > budget:

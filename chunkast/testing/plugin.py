@@ -60,8 +60,8 @@ def chunk_snapshot(request: pytest.FixtureRequest) -> ChunkSnapshot:
     """Compares chunks with a lock beside the test: ``chunk_snapshot.check(path_or_text)``."""
     update = bool(request.config.getoption("chunkast_update"))
     name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
-    stem = request.path.with_suffix("").name
-    return ChunkSnapshot(request.path.parent / "chunks" / stem / name, update=update)
+    folder = request.path.parent / "chunks" / request.path.stem
+    return ChunkSnapshot(folder / name, update=update)
 
 
 class ChunkSnapshot:
