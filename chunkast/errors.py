@@ -12,6 +12,7 @@ __all__ = (
     "MissingPackageError",
     "SourceError",
     "StoreError",
+    "UsageError",
     "describe",
 )
 
@@ -114,3 +115,7 @@ class StoreError(ChunkastError):
 
     def __reduce__(self) -> tuple[type[StoreError], tuple[str, str]]:
         return StoreError, (self.path, self.reason)
+
+
+class UsageError(ChunkastError):
+    """Arguments of the command that cannot be carried out, found before anything is read."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import chunkast
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ConfigError, SourceError, count_tokens
-from chunkast.cli.inputs import InputFile, read
+from chunkast.files.read import InputFile, read_document
 from chunkast.index import Store
 from chunkast.sources.notebook import chunk_notebook, read_notebook
 from tests.strategies import markdown
@@ -233,7 +233,7 @@ def test_a_file_that_cannot_be_read_is_told_as_by_the_command(
         CHUNKER.chunk_file(path)
     assert (told.value.path, told.value.position) == (path, position)
     with pytest.raises(SourceError) as by_command:
-        read(InputFile(path, "a.md"))
+        read_document(InputFile(path, "a.md"))
     assert str(by_command.value) == str(told.value)
 
 

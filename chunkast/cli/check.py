@@ -1,28 +1,22 @@
-"""``chunkast check``: whether documents are still cut as a lock says."""
+"""``chunkast check``: documents compared with a lock."""
 
 from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.inputs import Selection
-from chunkast.cli.messages import UsageError, say
+from chunkast.cli.messages import say
 from chunkast.cli.options import add_config, add_selection, config_values
-from chunkast.cli.output import open_output
-from chunkast.cli.records import (
-    add_report,
-    lock_errors,
-    print_report,
-    record,
-    select_named,
-    source_of,
-)
-from chunkast.cli.work import Tally, results
-from chunkast.errors import ConfigError, SourceError
+from chunkast.cli.records import add_report, lock_errors, print_report, record, source_of
+from chunkast.cli.work import Tally, results, selected
+from chunkast.errors import ConfigError, UsageError
+from chunkast.files.find import Selection
+from chunkast.files.write import Output, open_output
+from chunkast.testing.kinds import ALLOWED
 
 if TYPE_CHECKING:
     from chunkast.config import ChunkConfig
@@ -38,25 +32,10 @@ DESCRIPTION: Final = (
     "embedded again. Exits with 0 when nothing but what is allowed has changed, else with 1."
 )
 OPERANDS: Final = "paths"
-# The kinds of changes, and the three words for more than one.
-_ALLOWED: Final = (
-    "all",
-    "edited",
-    "configuration",
-    "changed",
-    "split",
-    "merged",
-    "recut",
-    "added",
-    "removed",
-    "renamed",
-    "embedding",
-    "moved",
-)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(parser)
     parser.add_argument(
         "--against", metavar="LOCK", required=True, help="the lock ('chunkast snapshot' writes it)"
@@ -67,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="KIND,KIND",
-        help=f"changes that do not fail the check: {', '.join(_ALLOWED)}; 'edited' is any change "
+        help=f"changes that do not fail the check: {', '.join(ALLOWED)}; 'edited' is any change "
         "in a document whose text or name has changed, 'all' every change",
     )
     parser.add_argument(
@@ -86,41 +65,28 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Compare, report, and write the lock again if that is wanted."""
+    """Compare, report, and rewrite the lock if wanted."""
     from chunkast.testing.report import Report, Rules
 
     if options.update and os.environ.get("CI"):
         raise UsageError("--update is refused where CI is set: a lock is read by a person")
     most, share = options.max_reembed or (None, None)
     rules = Rules(frozenset(options.allow), most, share)
-    tally = _Tally()
+    tally = Tally()
     with lock_errors():
         diff, selection = _compared(options, tally)
-    paths = {source_of(file): file.path for file in selection.files}
-    report = Report(diff, (options.against, "now"), rules, paths)
+    report = Report(diff, (options.against, "now"), rules)
     print_report(options, report, selection)
     if options.update and not options.quiet:
-        say(f"{options.against}: {'left as it was' if tally.failures else 'written again'}")
-    return 1 if tally.failures or (report.faults and not options.update) else 0
+        say(f"{options.against}: {'left as it was' if tally.failed else 'written again'}")
+    return 1 if tally.failed or (report.faults and not options.update) else 0
 
 
-@dataclass(slots=True)
-class _Tally(Tally):
-    """Remembers which inputs failed: nothing is known of their chunks."""
-
-    failed: set[str] = field(default_factory=set)
-
-    def fail(self, error: SourceError) -> None:
-        # Not super(): a dataclass with slots is another class than the one written here.
-        Tally.fail(self, error)
-        self.failed.add(error.path)
-
-
-def _compared(options: Namespace, tally: _Tally) -> tuple[Diff, Selection]:
-    """What differs from the lock; with --update the lock is written again meanwhile."""
+def _compared(options: Namespace, tally: Tally) -> tuple[Diff, Selection]:
+    """Compare the documents with the lock, and rewrite it with --update."""
     from chunkast.chunker import Chunker
     from chunkast.testing.compare import compare
-    from chunkast.testing.lock import END, encode_header, open_lock
+    from chunkast.testing.lock import open_lock
     from chunkast.testing.records import header_of
 
     # The lock is closed before it is replaced.
@@ -130,15 +96,14 @@ def _compared(options: Namespace, tally: _Tally) -> tuple[Diff, Selection]:
     ):
         chunker = Chunker(_config(options, lock.header))
         header = header_of(chunker)
-        selection = select_named(options)
+        selection = selected(options)
         selection.files = [f for f in selection.files if not _is_same(f.path, options.against)]
-        write = _nowhere if output is None else output.stream.write
-        write(encode_header(header))
         with closing(results(options, selection, chunker, record, tally)) as documents:
-            diff = compare((lock.header, lock.documents), (header, _written(documents, write)))
-        write(END)
+            new = documents if output is None else _written(output, header, documents)
+            diff = compare((lock.header, lock.documents), (header, new))
         if output is not None:
-            output.complete = tally.documents > 0 and not tally.failures
+            output.complete = tally.documents > 0 and not tally.failed
+    # Nothing is known of the chunks of an input that failed.
     unknown = {source_of(file) for file in selection.files if file.path in tally.failed}
     known = tuple(each for each in diff.documents if each.source not in unknown)
     return replace(diff, documents=known), selection
@@ -148,23 +113,21 @@ def _is_same(path: str, lock: str) -> bool:
     return os.path.realpath(path) == os.path.realpath(lock)
 
 
-def _nowhere(_data: bytes) -> int:
-    return 0
-
-
 def _written(
-    documents: Iterable[DocumentRecord], write: Callable[[bytes], int]
+    output: Output, header: Header, documents: Iterable[DocumentRecord]
 ) -> Iterator[DocumentRecord]:
-    from chunkast.testing.lock import encode_document
+    """Yield the documents and write them as a lock meanwhile."""
+    from chunkast.testing.lock import END, encode_document, encode_header
 
+    output.stream.write(encode_header(header))
     for document in documents:
-        if write is not _nowhere:
-            write(encode_document(document))
+        output.stream.write(encode_document(document))
         yield document
+    output.stream.write(END)
 
 
 def _config(options: Namespace, header: Header) -> ChunkConfig:
-    """The lock's configuration, with the options that are given in place of its own."""
+    """Return the lock's configuration, overridden by the given options."""
     from chunkast.testing.records import ObjectError, config_of
 
     given = config_values(options)
@@ -181,16 +144,16 @@ def _config(options: Namespace, header: Header) -> ChunkConfig:
 
 
 def _kinds(text: str) -> list[str]:
-    """The kinds that --allow names, as argparse wants them told."""
+    """Parse the kinds of --allow; raises ``ArgumentTypeError``."""
     given = [name.strip() for name in text.split(",")]
     for name in given:
-        if name not in _ALLOWED:
-            raise ArgumentTypeError(f"{name!r} is none of {', '.join(_ALLOWED)}")
+        if name not in ALLOWED:
+            raise ArgumentTypeError(f"{name!r} is none of {', '.join(ALLOWED)}")
     return given
 
 
 def _most(text: str) -> tuple[int | None, float | None]:
-    """A number of texts, or a share of the chunks."""
+    """Parse a number of texts, or a share of the chunks."""
     number, percent, rest = text.partition("%")
     try:
         if not rest and (percent and 0 <= float(number) <= 100):

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from chunkast.cli.inputs import select
-from chunkast.cli.messages import UsageError, counted, say
+from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
-from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, cut_off, results
+from chunkast.cli.work import Document, Parts, Tally, cut_off, results, selected
+from chunkast.errors import UsageError
+from chunkast.files.write import open_output
 from chunkast.model import Chunk
 from chunkast.output.formats import WRITERS, format_of
 
@@ -53,18 +52,9 @@ class _Totals(Tally):
         self.tokens += tokens
         self.cut += cut
 
-    def summary(self, seconds: float) -> str:
-        failed = f", {self.failures:,} failed" if self.failures else ""
-        if self.cut:
-            failed += f"; the model would not read {counted(self.cut, 'chunk')} to the end"
-        return (
-            f"{counted(self.documents, 'file')}, {counted(self.chunks, 'chunk')}, "
-            f"{counted(self.tokens, 'token')}, {seconds:.2f} s{failed}"
-        )
-
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(parser)
     parser.add_argument(
         "--format",
@@ -84,17 +74,16 @@ def run(options: Namespace) -> int:
     """Chunk what the arguments select; 1 if some of it failed."""
     from chunkast.chunker import Chunker
 
-    started = perf_counter()
-    # Made here even if others do the work: a bad encoding is told before anything is read.
-    chunker = Chunker(config_of(options))
     totals = _Totals()
+    # Made before anything is read, so that a bad encoding is reported first.
+    chunker = Chunker(config_of(options))
     path = None if options.output == "-" else options.output
     form = WRITERS[options.format or format_of(path)]
     if form.binary and path is None and sys.stdout.isatty():
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
     with open_output(path) as output:
-        selection = select(options, path)
-        # Chunks and a progress bar would run into one another on one terminal.
+        selection = selected(options, path)
+        # No progress bar among the chunks on one terminal.
         progress = path is not None or not sys.stdout.isatty()
         if form.encode is None:
             documents = results(options, selection, chunker, _chunk, totals, progress=progress)
@@ -108,8 +97,14 @@ def run(options: Namespace) -> int:
                 _write(pieces, totals, output.stream)
         output.complete = totals.documents > 0
     if not options.quiet:
-        say(totals.summary(perf_counter() - started))
-    return 1 if totals.failures else 0
+        cut = counted(totals.cut, "chunk")
+        totals.say_summary(
+            counted(totals.documents, "file"),
+            counted(totals.chunks, "chunk"),
+            counted(totals.tokens, "token"),
+            note=f"; the model would not read {cut} to the end" if totals.cut else "",
+        )
+    return totals.exit_code
 
 
 def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
@@ -132,7 +127,7 @@ def _write(documents: Iterable[_Encoded], totals: _Totals, stream: BinaryIO) -> 
     for document in documents:
         totals.add(document.chunks, document.tokens, document.cut)
         stream.write(document.data)
-        # Whoever reads the output has a document's chunks while the next is worked on.
+        # The reader gets a document's chunks while the next document is chunked.
         stream.flush()
 
 

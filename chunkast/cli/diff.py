@@ -8,19 +8,12 @@ from functools import partial
 from itertools import tee
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.inputs import Selection
-from chunkast.cli.messages import UsageError
 from chunkast.cli.options import add_config, add_selection, config_values, set_values
-from chunkast.cli.records import (
-    add_report,
-    lock_errors,
-    print_report,
-    record,
-    select_named,
-    source_of,
-)
-from chunkast.cli.work import Document, Parts, Tally, results
+from chunkast.cli.records import add_report, lock_errors, print_report, record
+from chunkast.cli.work import Document, Parts, Tally, results, selected
 from chunkast.config import ChunkConfig
+from chunkast.errors import UsageError
+from chunkast.files.find import Selection
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -38,7 +31,7 @@ OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(parser, "two files to compare; with --vs: what to chunk")
     parser.add_argument(
         "--vs",
@@ -70,12 +63,11 @@ def run(options: Namespace) -> int:
         return 0
     tally = Tally()
     other = ChunkConfig.of({**given, **set_values("--vs", options.vs, {})})
-    selection = select_named(options)
+    selection = selected(options)
     diff = _of_configurations(options, selection, ChunkConfig.of(given), other, tally)
-    paths = {source_of(file): file.path for file in selection.files}
     names = ("given", " ".join(options.vs))
-    print_report(options, Report(diff, names, paths=paths), selection)
-    return 1 if tally.failures else 0
+    print_report(options, Report(diff, names), selection)
+    return tally.exit_code
 
 
 def _of_files(one: str, two: str) -> Diff:
@@ -96,7 +88,7 @@ def _of_configurations(
     chunkers = Chunker(one), Chunker(two)
     task = partial(_both, two)
     with closing(results(options, selection, chunkers[0], task, tally)) as pairs:
-        # They are taken in turns, so that no more than one document waits.
+        # Taken in turns, so that at most one document waits.
         olds, news = tee(pairs)
         return compare(
             (header_of(chunkers[0]), (pair[0] for pair in olds)),

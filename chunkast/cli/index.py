@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.files import is_folder, is_there
-from chunkast.cli.inputs import InputFile, Selection, named_part, read_bytes, select
-from chunkast.cli.messages import UsageError, counted, say, say_note
-from chunkast.cli.names import Root
+from chunkast.cli.messages import counted, print_json, print_text, say, say_note
 from chunkast.cli.options import (
     add_config,
     add_database,
@@ -22,9 +17,12 @@ from chunkast.cli.options import (
     add_selection,
     config_of,
 )
-from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, results
-from chunkast.errors import SourceError, StoreError
+from chunkast.cli.work import Document, Parts, Tally, results, selected
+from chunkast.errors import SourceError, StoreError, UsageError
+from chunkast.files.find import Selection, named_part
+from chunkast.files.paths import Root, is_folder, is_there
+from chunkast.files.read import InputFile
+from chunkast.text.files import read_bytes
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -42,12 +40,12 @@ DESCRIPTION: Final = (
     "another had, and the state's digest."
 )
 OPERANDS: Final = "paths"
-# The setting that says what the names in an index are relative to.
+# The setting for the folder that the names in an index are relative to.
 _ROOT: Final = "root"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(
         parser,
         text="the folders, files and globs to index, all of them at once",
@@ -73,51 +71,51 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Bring the database up to date; 1 if some of the input failed."""
+    """Update the database; 1 if some of the input failed."""
     if options.verify:
         return _verify(options)
     from chunkast.chunker import Chunker
     from chunkast.index import Store
 
-    started = perf_counter()
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
-    chunker = Chunker(config_of(options))
     tally = Tally()
-    # A trial run leaves no files, an empty database neither.
+    chunker = Chunker(config_of(options))
+    # A trial run leaves no files, not even an empty database.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
     with Store(path, create=True) as store:
         report = _update(store, options, chunker, tally)
-    with open_output(None) as output:
-        output.stream.write(_page(report, options.format).encode())
+    if options.format == "json":
+        print_json(_values(report))
+    else:
+        vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
+        print_text(f"{report}\n{vectors}\ndigest {report.digest}\n")
     if report.faults and not options.quiet:
         say_note(
             f"{options.db}: {counted(len(report.faults), 'fault')} mended: {report.faults[0]}"
             f"{', ...' if len(report.faults) > 1 else ''}"
         )
     if not options.quiet:
-        seconds = perf_counter() - started
-        failed = f", {tally.failures:,} failed" if tally.failures else ""
-        say(
-            f"{counted(report.documents, 'file')}, {report.written:,} new or changed, "
-            f"{seconds:.2f} s{failed}{' (nothing was kept)' if options.dry_run else ''}"
+        tally.say_summary(
+            counted(report.documents, "file"),
+            f"{report.written:,} new or changed",
+            note=" (nothing was kept)" if options.dry_run else "",
         )
-    return 1 if tally.failures else 0
+    return tally.exit_code
 
 
 def _verify(options: Namespace) -> int:
-    """Print what is damaged; 1 if anything is."""
+    """Print the faults of the database; 1 if it has any."""
     from chunkast.index import Store
 
     if options.paths:
         raise UsageError("index --verify takes no paths: it reads the database alone")
     with Store(options.db, read_only=True) as store:
         faults = store.faults()
-    with open_output(None) as output:
-        page = json.dumps(faults, ensure_ascii=False, indent=1) + "\n"
-        lines = "".join(f"{options.db}: {fault}\n" for fault in faults)
-        form = lines if options.format == "text" else page
-        output.stream.write(form.encode("utf-8", "backslashreplace"))
+    if options.format == "json":
+        print_json(faults)
+    else:
+        print_text("".join(f"{options.db}: {fault}\n" for fault in faults))
     if not options.quiet:
         say(f"{options.db}: {counted(len(faults), 'fault')}")
     return 1 if faults else 0
@@ -131,7 +129,7 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
         before = run.settings.get(_ROOT)
         root = Root.at(options.root or _default_root(before, options.paths, first=not run.absent()))
-        selection = select(options, root=root)
+        selection = selected(options, root=root)
         if any(file.data is not None for file in selection.files):
             raise UsageError("index takes folders and files, not pipes")
         _leave_out_unnameable(selection)
@@ -151,9 +149,9 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
 
 
 def _default_root(before: str | None, paths: Sequence[str], *, first: bool) -> str:
-    """The root that the database remembers; of a first run the folder given, if it is one.
+    """Return the root that the database remembers, or in a first run the given folder.
 
-    A database that ``chunkast chunk`` made remembers none: its names are as that command's.
+    A database that ``chunkast chunk`` made has no root: its names are those of that command.
     """
     if before is not None and is_folder(before):
         return before
@@ -163,12 +161,12 @@ def _default_root(before: str | None, paths: Sequence[str], *, first: bool) -> s
 
 
 def _stored(folder: str) -> str:
-    # The database takes UTF-8 alone, and a folder's name may be any bytes.
+    # The database only stores UTF-8, and a folder's name may be any bytes.
     return os.fsencode(folder).decode("utf-8", "backslashreplace")
 
 
 def _leave_out_unnameable(selection: Selection) -> None:
-    """A name that is not valid UTF-8 could not be told from others in the database."""
+    """Make a problem of each name that is not valid UTF-8: the database could not store it."""
     for file in list(selection.files):
         try:
             (file.source or "").encode()
@@ -178,7 +176,7 @@ def _leave_out_unnameable(selection: Selection) -> None:
 
 
 def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
-    """The files that have to be chunked; the others are kept."""
+    """Return the new and changed files, and keep the others."""
     from chunkast.index import text_hash
 
     new: list[InputFile] = []
@@ -186,7 +184,7 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
         try:
             known = run.knows(file.source or "", text_hash(read_bytes(file.path)))
         except SourceError:
-            known = False  # it is read, and reported, once more
+            known = False  # it is read again, and reported then
         if known:
             run.keep(file.source or "")
         else:
@@ -195,20 +193,18 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
 
 
 def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
-    """The stored documents that no longer exist; where nobody could look, they are kept."""
+    """Return the stored documents that no longer exist, except in unreadable folders."""
     present = {file.source for file in selection.files}
     unseen = [root.find(problem.path) for problem in selection.problems]
     return [
-        source
-        for source in run.absent()
-        if source not in present
-        and not any(where is not None and _is_below(source, where) for where in unseen)
+        source for source in run.absent() if source not in present and not _is_below(source, unseen)
     ]
 
 
-def _is_below(source: str, where: str) -> bool:
-    """Whether a document is a file, or in a folder, of this name."""
-    return where in ("", source) or source.startswith(f"{where}/")
+def _is_below(source: str, names: Iterable[str | None]) -> bool:
+    """Return true if a document is one of the named files, or in one of the named folders."""
+    known = (name for name in names if name is not None)
+    return any(name in ("", source) or source.startswith(f"{name}/") for name in known)
 
 
 def _check_lost(
@@ -218,17 +214,16 @@ def _check_lost(
     options: Namespace,
     old_root: str | None,
 ) -> None:
-    """Raise ``StoreError`` rather than remove what the paths do not cover.
+    """Raise ``StoreError`` if documents that the paths do not cover would be removed.
 
-    ``old_root`` is the root of the names in ``gone`` where it is another one.
+    ``old_root`` is the root of the names in ``gone`` if it is another one.
     """
     if old_root is None:
         given = [root.find(named_part(path)) for path in options.paths]
         lost = [
             source
             for source in gone
-            if not any(where is not None and _is_below(source, where) for where in given)
-            and is_there(os.path.join(root.real, source))
+            if not _is_below(source, given) and is_there(os.path.join(root.real, source))
         ]
         why = f"not below the paths given ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
     else:
@@ -253,19 +248,6 @@ def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
     return index_document(chunker, source or "", document)
 
 
-def _page(report: IndexReport, form: str) -> str:
-    if form == "text":
-        vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
-        return f"{report}\n{vectors}\ndigest {report.digest}\n"
-    values: dict[str, Any] = {
-        "added": report.added,
-        "changed": report.changed,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "moved": report.moved,
-        "embed": report.embed,
-        "reuse": report.reuse,
-        "repeats": report.repeats,
-        "digest": report.digest,
-    }
-    return json.dumps(values, indent=1) + "\n"
+def _values(report: IndexReport) -> dict[str, Any]:
+    names = "added changed unchanged removed moved embed reuse repeats digest"
+    return {name: getattr(report, name) for name in names.split()}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -22,11 +24,15 @@ from chunkast.cli import (
     toolcalls,
     view,
 )
-from chunkast.cli.debug import add_debug, debug_lines, without_debug
-from chunkast.cli.messages import UsageError, say_error, warnings_as_notes
-from chunkast.cli.output import abandon_stdout
+from chunkast.cli.messages import (
+    add_debug,
+    debug_lines,
+    say_error,
+    warnings_as_notes,
+    without_debug,
+)
 from chunkast.cli.signals import Stopped, stoppable
-from chunkast.errors import ChunkastError, ConfigError
+from chunkast.errors import ChunkastError, ConfigError, UsageError, describe
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ("main",)
 
 # Each module has HELP, DESCRIPTION, OPERANDS, add_arguments(parser) and run(options).
-# OPERANDS names the list of what it takes besides options; "" if it takes no list.
+# OPERANDS names its list of positional arguments; "" if it has none.
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
         "chunk": chunk,
@@ -53,18 +59,18 @@ COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
 _LOG = logging.getLogger(__name__)
 _FAILED: Final = 1
 _USAGE: Final = 2
-# As shells count: 128 and the signal's number.
+# As in shells: 128 and the signal's number.
 _INTERRUPTED: Final = 130
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Say it in one line; argparse prints the usage of every option before it."""
+        """Report it in one line; argparse would print the usage of every option first."""
         say_error(f"{message} (see {self.prog} --help)")
         raise SystemExit(_USAGE)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        """Print help or the version; argparse says nothing when that fails."""
+        """Print help or the version; argparse would ignore a failure to write."""
         stream = sys.stderr if file is None else file
         if message and stream is not None:
             stream.write(message)
@@ -87,7 +93,7 @@ class _Version(argparse.Action):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command on ``argv`` (default: the process's arguments); its exit code."""
+    """Run the command on ``argv`` (default: the process's arguments); return its exit code."""
     argv, debug = without_debug(sys.argv[1:] if argv is None else argv)
     with debug_lines(wanted=debug):
         return _code(argv)
@@ -102,26 +108,29 @@ def _code(argv: Sequence[str]) -> int:
         _LOG.debug("raised at", exc_info=True)
         return _USAGE if isinstance(error, (UsageError, ConfigError)) else _FAILED
     except BrokenPipeError:
-        # Whoever reads has read enough.
-        abandon_stdout()
+        # The reader has read enough.
+        _abandon_stdout()
         return 0
-    except OSError as error:
-        # Inputs report their own; what is left is the output.
-        abandon_stdout()
-        say_error(error.strerror or error)
-        _LOG.debug("raised at", exc_info=True)
-        return _FAILED
     except KeyboardInterrupt as stop:
-        # The same Ctrl-C may have ended whoever reads.
-        abandon_stdout()
+        # The same Ctrl-C may have ended the reader.
+        _abandon_stdout()
         return stop.code if isinstance(stop, Stopped) else _INTERRUPTED
-    except MemoryError:
-        abandon_stdout()
-        say_error("there is not enough memory")
+    except (OSError, MemoryError) as error:
+        # Errors of inputs are reported elsewhere; these are errors of the output.
+        _abandon_stdout()
+        say_error(getattr(error, "strerror", None) or describe(error))
         _LOG.debug("raised at", exc_info=True)
         return _FAILED
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
+
+
+def _abandon_stdout() -> None:
+    """Discard unwritten output, so that leaving the interpreter does not fail."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -136,7 +145,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse operands wherever they stand; argparse takes them only where they stand together."""
+    """Parse operands anywhere among the options; argparse wants them side by side."""
     command = COMMANDS.get(argv[0]) if argv else None
     if command is None or not command.OPERANDS:
         return parser.parse_args(argv)
@@ -146,13 +155,11 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
     operands = [*getattr(options, command.OPERANDS), *more, *argv[end + 1 :]]
     setattr(options, command.OPERANDS, operands)
     needed = not getattr(options, "verify", False)
-    if unknown is not None or (needed and not operands):
-        what = (
-            f"{command.OPERANDS.upper()} missing"
-            if unknown is None
-            else f"unknown argument {unknown}"
-        )
-        raise UsageError(f"{what} (see chunkast {options.command} --help)")
+    problem = None if operands or not needed else f"{command.OPERANDS.upper()} missing"
+    if unknown is not None:
+        problem = f"unknown argument {unknown}"
+    if problem is not None:
+        raise UsageError(f"{problem} (see chunkast {options.command} --help)")
     return options
 
 

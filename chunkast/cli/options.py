@@ -1,49 +1,63 @@
-"""The arguments that the commands share: what to chunk, and how.
+"""The options that commands share: the documents, the database, the configuration.
 
-Options for the configuration set nothing unless they are given, so that the defaults
-have one home, ``ChunkConfig``.
+Options of the configuration set nothing unless they are given: the defaults are those of
+``ChunkConfig``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import Any, Final, get_args, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from chunkast.cli.files import is_folder
-from chunkast.cli.inputs import ENDINGS, VENDORED
-from chunkast.cli.messages import UsageError
-from chunkast.cli.tools import TOOLS_HELP, load_tools
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS, ChunkConfig
-from chunkast.errors import ConfigError
+from chunkast.errors import ConfigError, UsageError
+from chunkast.files.find import ENDINGS, VENDORED
+from chunkast.files.paths import is_folder
+
+if TYPE_CHECKING:
+    from chunkast.toolcalls import Tool
 
 __all__ = (
+    "TOOLS_HELP",
     "add_config",
     "add_database",
     "add_report_format",
     "add_selection",
     "config_of",
     "config_values",
+    "load_tools",
     "set_values",
     "whole_number",
 )
 
 _FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
-
-
 _PATHS: Final = (
     f"files, folders (searched for {' '.join(ENDINGS)}, but for hidden files and folders, what .gitignore "
     f"files name, and {' '.join(sorted(VENDORED))}), globs, or - for standard input"
+)
+_CODE: Final = (
+    f"search folders for source code too ({' '.join(CODE_ENDINGS)}); "
+    "a file given by name is always read as code if its ending says so"
+)
+_EXTENSIONS: Final = (
+    f"Markdown extensions, of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
+    f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})"
+)
+TOOLS_HELP: Final = (
+    "the tools: a list of objects with name and parameters (or input_schema, or "
+    "json_schema), or an object of JSON Schemas by name"
 )
 
 
 def add_selection(
     parser: argparse.ArgumentParser, text: str = _PATHS, root: str = "the current folder"
 ) -> None:
-    """Add the arguments that say what is chunked; ``root``: what names are relative to."""
+    """Add the options that select documents; ``root`` describes the default of ``--root``."""
     parser.add_argument("paths", nargs="*", metavar="PATHS", help=text)
     parser.add_argument(
         "--root",
@@ -51,20 +65,17 @@ def add_selection(
         metavar="DIR",
         help=f"the folder that the names of documents are relative to (default: {root})",
     )
-    for option, what in (
+    for flag, effect in (
         ("--include", "search folders for files that match, in place of those endings"),
         ("--exclude", "leave out files and folders that match"),
     ):
         parser.add_argument(
-            option,
+            flag,
             action="append",
             default=[],
             metavar="GLOB",
-            help=f"{what}; as in a .gitignore file in the root; may be repeated",
+            help=f"{effect}; as in a .gitignore file in the root; may be repeated",
         )
-    parser.add_argument(
-        "--no-ignore", action="store_true", help="do not read the .gitignore files below the root"
-    )
     parser.add_argument(
         "--jobs",
         type=whole_number,
@@ -72,24 +83,20 @@ def add_selection(
         metavar="N",
         help="processes to spread the work over (default 1)",
     )
-    parser.add_argument(
-        "--code",
-        action="store_true",
-        help=f"search folders for source code too ({' '.join(CODE_ENDINGS)}); "
-        "a file given by name is always read as code if its ending says so",
-    )
-    parser.add_argument(
-        "--follow-links",
-        action="store_true",
-        help="follow symbolic links to folders, and to files outside the folder given",
-    )
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="errors only: no summary, no progress"
-    )
+    for flags, effect in (
+        (("--no-ignore",), "do not read the .gitignore files below the root"),
+        (("--code",), _CODE),
+        (
+            ("--follow-links",),
+            "follow symbolic links to folders, and to files outside the folder given",
+        ),
+        (("-q", "--quiet"), "errors only: no summary, no progress"),
+    ):
+        parser.add_argument(*flags, action="store_true", help=effect)
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names the database."""
+    """Add the option that names the database."""
     parser.add_argument(
         "--db", type=_file, metavar="FILE", required=True, help="the SQLite database"
     )
@@ -98,7 +105,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
 def add_report_format(
     parser: argparse.ArgumentParser, more: str = "", choices: tuple[str, ...] = ("text", "json")
 ) -> None:
-    """Add the argument that says how a report is written; ``more`` explains the forms."""
+    """Add the option for the format of a report; ``more`` explains the formats."""
     parser.add_argument(
         "--format",
         choices=choices,
@@ -108,120 +115,23 @@ def add_report_format(
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add an option for every field of ``ChunkConfig`` that one is likely to set."""
-    choices = {name: get_args(hint) for name, hint in get_type_hints(ChunkConfig).items()}
+    """Add an option for each field in ``_OPTIONS``, and ``--set`` for all fields."""
+    hints = get_type_hints(ChunkConfig)
     group = parser.add_argument_group("chunking", argument_default=argparse.SUPPRESS)
-
-    def add(flag: str, text: str, **settings: Any) -> None:
-        name = flag.removeprefix("--").replace("-", "_")
-        default = _FIELDS[name]
-        shown = "" if default is None else f" (default {default})"
-        group.add_argument(flag, help=f"{text}{shown}", **settings)
-
-    add(
-        "--max-tokens",
-        "budget of a chunk, without special tokens; 'model': the limit of the tokenizer, less them",
-        type=_budget,
-        metavar="N",
-    )
-    add(
-        "--reserve-tokens",
-        "how many of them to leave free for what is put before a text when it is embedded",
-        type=int,
-        metavar="N",
-    )
-    add(
-        "--overlap",
-        "tokens repeated after a cut inside a section: 0.15 is a fraction of the budget, "
-        "50 a number",
-        type=_overlap,
-        metavar="X",
-    )
-    add("--encoding", "tiktoken encoding that counts, or the path of a tokenizer.json", metavar="E")
-    add("--model", "model whose encoding counts", metavar="M")
-    group.add_argument(
-        "--allow-download",
-        action="store_true",
-        help="let tiktoken download the vocabulary of an encoding that is not bundled",
-    )
-    add(
-        "--packing",
-        "keep sections whole, or fill chunks up",
-        choices=choices["packing"],
-    )
-    add(
-        "--context",
-        "what goes before the text that is to be embedded",
-        choices=choices["context"],
-    )
-    add(
-        "--min-tokens",
-        "join neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
-        type=int,
-        metavar="N",
-    )
-    add(
-        "--window",
-        "to fill, tokens back from the limit to look for a cut (default: 200 for 900, in proportion)",
-        type=int,
-        metavar="N",
-    )
-    add(
-        "--decay",
-        "how much of its score a cut loses at the window's far end",
-        type=float,
-        metavar="X",
-    )
-    add(
-        "--oversize",
-        "divide a block larger than the budget, or keep it",
-        choices=choices["oversize"],
-    )
-    add(
-        "--opaque",
-        "divide a data URI, base64, a hex dump or minified code larger than the budget, or keep it "
-        "whole, with a placeholder to embed",
-        choices=choices["opaque"],
-    )
-    add(
-        "--front-matter",
-        "front matter in the metadata as it stands, or as data",
-        choices=choices["front_matter"],
-    )
-    add(
-        "--front-matter-text",
-        "front matter in the first chunk, or in none",
-        choices=choices["front_matter_text"],
-    )
-    group.add_argument(
-        "--front-matter-keys",
-        type=_names,
-        metavar="A,B,C",
-        help="put the values of these keys of front matter first in what is to be embedded",
-    )
-    add(
-        "--sentence-language",
-        "the language that sentences are sought in, such as de (default: auto, for each document)",
-        metavar="CODE",
-    )
-    group.add_argument(
-        "--no-trim",
-        dest="trim",
-        action="store_false",
-        help="leave blank lines and white space at the edges of chunks",
-    )
-    group.add_argument(
-        "--extensions",
-        type=_names,
-        metavar="A,B,C",
-        help=f"Markdown extensions, of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
-        f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})",
-    )
-    group.add_argument(
-        "--tools",
-        metavar="TOOLS.json",
-        help=f"keep calls of these tools whole and list them in the metadata; {TOOLS_HELP}",
-    )
+    for name, (metavar, text) in _OPTIONS.items():
+        default, hint, flag = _FIELDS[name], hints[name], name.replace("_", "-")
+        if isinstance(default, bool):
+            prefix, action = ("--no-", "store_false") if default else ("--", "store_true")
+            group.add_argument(f"{prefix}{flag}", dest=name, action=action, help=text)
+            continue
+        shown = f" (default {default})" if isinstance(default, (str, int, float)) else ""
+        group.add_argument(
+            f"--{flag}",
+            metavar=metavar,
+            type=_TYPES.get(name) or _number_type(hint),
+            choices=get_args(hint) if get_origin(hint) is Literal else None,
+            help=f"{text}{shown}",
+        )
     group.add_argument(
         "--set",
         dest="settings",
@@ -232,8 +142,14 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _number_type(hint: Any) -> type:
+    """Return the type of number that a type hint admits, else ``str``."""
+    admitted = (hint, *get_args(hint))
+    return next((number for number in (int, float) if number in admitted), str)
+
+
 def config_of(options: argparse.Namespace) -> ChunkConfig:
-    """The configuration that the arguments ask for.
+    """Return the configuration that the options give.
 
     Raises ``ConfigError`` for a value that is not allowed and ``UsageError`` for a
     setting without a value or given twice.
@@ -242,19 +158,16 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
 
 
 def config_values(options: argparse.Namespace) -> dict[str, Any]:
-    """The fields of the configuration that are given; raises ``UsageError`` as above."""
+    """Return the fields that the options give; raises ``UsageError`` as above."""
     given = vars(options)
     values = {name: given[name] for name in _FIELDS if name in given}
     if "tools" in values:
-        try:
-            values["tools"] = load_tools(given["tools"])
-        except ConfigError as error:
-            raise UsageError(f"--tools {given['tools']}: {error}") from None
+        values["tools"] = load_tools(given["tools"])
     return set_values("--set", given.get("settings", ()), values)
 
 
 def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> dict[str, Any]:
-    """``values`` with those of ``settings``, FIELD=VALUE each, which ``option`` was given."""
+    """Add each FIELD=VALUE of ``settings``, which ``option`` was given, to ``values``."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -265,11 +178,25 @@ def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> 
     return values
 
 
+def load_tools(path: str) -> list[Tool]:
+    """Return the tools in a JSON file; raises ``UsageError`` if it has none."""
+    from chunkast.toolcalls import tools_from_json
+
+    try:
+        return tools_from_json(json.loads(Path(path).read_bytes()))
+    except OSError as error:
+        raise UsageError(f"--tools {path}: {error.strerror or error}") from None
+    except ConfigError as error:
+        raise UsageError(f"--tools {path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--tools {path}: this is not JSON in UTF-8: {error}") from None
+
+
 def _value(name: str, text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return _names(text) if name in ("extensions", "front_matter_keys") else text
+        return _names(text) if _TYPES.get(name) is _names else text
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -301,14 +228,76 @@ def _folder(path: str) -> str:
 
 
 def _file(name: str) -> str:
-    """A name that SQLite takes for a file; the others are databases that nothing is left of."""
+    """Check a database's name: SQLite keeps nothing under an empty name or ``:memory:``."""
     if name in ("", ":memory:"):
         raise argparse.ArgumentTypeError(f"{name!r} is not the name of a file")
     return name
 
 
 def whole_number(text: str) -> int:
-    """A positive number, as argparse wants it told."""
+    """Parse a positive whole number; raises ``ArgumentTypeError``."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+# Types of fields that their type hints do not give.
+_TYPES: Final[Mapping[str, Any]] = {
+    "max_tokens": _budget,
+    "overlap": _overlap,
+    "front_matter_keys": _names,
+    "extensions": _names,
+}
+# Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
+_OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
+    "max_tokens": (
+        "N",
+        "budget of a chunk, without special tokens; 'model': the limit of the tokenizer, less them",
+    ),
+    "reserve_tokens": (
+        "N",
+        "how many of them to leave free for what is put before a text when it is embedded",
+    ),
+    "overlap": (
+        "X",
+        "tokens repeated after a cut inside a section: 0.15 is a share of the budget, 50 a number",
+    ),
+    "encoding": ("E", "tiktoken encoding that counts, or the path of a tokenizer.json"),
+    "model": ("M", "model whose encoding counts"),
+    "allow_download": (
+        None,
+        "let tiktoken download the vocabulary of an encoding that is not bundled",
+    ),
+    "packing": (None, "keep sections whole, or fill chunks up"),
+    "context": (None, "text to put before the text that is to be embedded"),
+    "min_tokens": (
+        "N",
+        "join neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
+    ),
+    "window": (
+        "N",
+        "to fill, tokens back from the limit to look for a cut (default: 200 for 900, in proportion)",
+    ),
+    "decay": ("X", "how much of its score a cut loses at the window's far end"),
+    "oversize": (None, "divide a block larger than the budget, or keep it"),
+    "opaque": (
+        None,
+        "divide data URIs, base64, hex dumps and minified code larger than the budget, or keep them",
+    ),
+    "front_matter": (None, "front matter in the metadata as it is, or as data"),
+    "front_matter_text": (None, "front matter in the first chunk, or in none"),
+    "front_matter_keys": (
+        "A,B,C",
+        "put the values of these keys of front matter first in the text to embed",
+    ),
+    "sentence_language": (
+        "CODE",
+        "language of the sentences, such as de; auto: detected for each document",
+    ),
+    "trim": (None, "leave blank lines and white space at the edges of chunks"),
+    "extensions": ("A,B,C", _EXTENSIONS),
+    "tools": (
+        "TOOLS.json",
+        f"keep calls of these tools whole and list them in the metadata; {TOOLS_HELP}",
+    ),
+}

@@ -1,16 +1,15 @@
-"""``chunkast quote``: where a quote stands in the indexed documents, if it does."""
+"""``chunkast quote``: the places of a quote in the indexed documents."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.inputs import read_pieces
-from chunkast.cli.messages import UsageError, say_error
+from chunkast.cli.messages import print_json, print_text, say_error
 from chunkast.cli.options import add_database, add_report_format
-from chunkast.cli.output import open_output
+from chunkast.errors import UsageError
+from chunkast.files.read import read_pieces
 from chunkast.text.pages import pages_note
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ OPERANDS: Final = "text"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     parser.add_argument(
         "text", nargs="*", metavar="TEXT", help="the quote, or - for standard input"
     )
@@ -47,19 +46,18 @@ def run(options: Namespace) -> int:
         raise UsageError("quote: the text is blank")
     with Store(options.db, read_only=True) as store:
         places = store.quote(quote)
-    with open_output(None) as output:
-        output.stream.write(_page(places, options.format).encode())
+    if options.format == "json":
+        print_json([asdict(place) for place in places])
+    else:
+        print_text("".join(map(_line, places)))
     if not places:
         say_error(f"{options.db}: the quote is in none of its documents")
     return 0 if places else 1
 
 
-def _page(places: list[Citation], form: str) -> str:
-    if form == "json":
-        return json.dumps([asdict(place) for place in places], ensure_ascii=False, indent=1) + "\n"
-    return "".join(
+def _line(place: Citation) -> str:
+    return (
         f"{place.source}:{place.start_line}-{place.end_line}{pages_note(place.pages)}  "
         f"characters {place.start_index}-{place.end_index}  "
         f"{' '.join(place.chunk_ids) or '(over a cut)'}\n"
-        for place in places
     )

@@ -1,4 +1,4 @@
-"""What the commands about snapshots share: which documents, their records, the report."""
+"""Shared by the commands about snapshots: the record of a document, and reports."""
 
 from __future__ import annotations
 
@@ -9,36 +9,30 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.inputs import InputFile, Selection, read_document, select
-from chunkast.cli.messages import UsageError
+from chunkast.cli.messages import print_text
 from chunkast.cli.options import add_report_format
-from chunkast.cli.output import open_output
 from chunkast.cli.work import Document, Parts
-from chunkast.errors import SourceError
+from chunkast.errors import SourceError, UsageError
+from chunkast.files.find import Selection
+from chunkast.files.read import InputFile, read_document
+from chunkast.files.write import open_output
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.testing.records import DocumentRecord
     from chunkast.testing.report import Report
 
-__all__ = (
-    "STDIN_SOURCE",
-    "add_report",
-    "lock_errors",
-    "print_report",
-    "record",
-    "select_named",
-)
+__all__ = ("add_report", "lock_errors", "print_report", "record", "source_of")
 
 # The name of standard input in a lock.
-STDIN_SOURCE: Final = "-"
+_STDIN: Final = "-"
 _FORMATS: Final = ("text", "json", "github", "markdown")
-# The most documents of which a reader is shown the changes, unless all are wanted.
+# The most documents in a text or Markdown report without --show-all.
 _MOST_SHOWN: Final = 20
 
 
 def add_report(parser: ArgumentParser) -> None:
-    """Add the arguments that say how a comparison is reported."""
+    """Add the options for the report of a comparison."""
     add_report_format(parser, "; github: annotations of a workflow", _FORMATS)
     parser.add_argument(
         "--html", metavar="PAGE", help="write a page with both sides of what has changed, too"
@@ -50,29 +44,22 @@ def add_report(parser: ArgumentParser) -> None:
     )
 
 
-def select_named(options: Namespace, output: str | None = None) -> Selection:
-    """The files that the arguments mean, sorted by their names in a lock."""
-    selection = select(options, output)
-    selection.files.sort(key=source_of)
-    return selection
-
-
 def source_of(file: InputFile) -> str:
-    """The name of a file in a lock."""
-    return STDIN_SOURCE if file.source is None else file.source
+    """Return the name of a file in a lock."""
+    return file.source or _STDIN
 
 
 def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
-    """The record of a document."""
+    """Return the record of a document."""
     from chunkast.testing.records import record_document
 
     source, document = given
-    return record_document(chunker, STDIN_SOURCE if source is None else source, document)
+    return record_document(chunker, source or _STDIN, document)
 
 
 @contextmanager
 def lock_errors() -> Iterator[None]:
-    """Say that a lock cannot be used as wrong usage is said."""
+    """Raise ``UsageError`` for a lock that cannot be used."""
     from chunkast.testing.lock import LockError
 
     try:
@@ -82,19 +69,19 @@ def lock_errors() -> Iterator[None]:
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report on stdout, in colour on a terminal, and write its page if it is wanted."""
+    """Print a report on stdout, in colour on a terminal, and write its HTML page if wanted."""
     from chunkast.testing.forms import REPORTS
 
-    report = replace(report, most=None if options.show_all else _MOST_SHOWN)
-    page = REPORTS[options.format](report)
+    files = {} if selection is None else {source_of(file): file for file in selection.files}
+    paths = {source: file.path for source, file in files.items()}
+    report = replace(report, paths=paths, most=None if options.show_all else _MOST_SHOWN)
     if options.format == "text" and sys.stdout is not None and sys.stdout.isatty():
-        page = _coloured(report)
-    with open_output(None) as output:
-        output.stream.write(page.encode("utf-8", "backslashreplace"))
+        print_text(_coloured(report))
+    else:
+        print_text(REPORTS[options.format](report))
     if options.html is not None:
         from chunkast.testing.page import render_page
 
-        files = {} if selection is None else {source_of(file): file for file in selection.files}
         html = render_page(report, lambda source: _text(files.get(source)))
         with open_output(options.html) as output:
             output.stream.write(html.encode())
@@ -102,7 +89,7 @@ def print_report(options: Namespace, report: Report, selection: Selection | None
 
 
 def _text(file: InputFile | None) -> str | None:
-    """A document's text; ``None`` for a notebook, whose chunks are those of its cells."""
+    """Return a document's text; ``None`` for a notebook, whose cells have the chunks."""
     if file is None:
         return None
     try:
@@ -125,7 +112,7 @@ def _coloured(report: Report) -> str:
     return captured.get()
 
 
-# The colours of a terminal's own palette, which its owner can read.
+# Colours of the terminal's own palette, which are readable in its theme.
 _STYLES: Final = {
     "why": "bold yellow",
     "document": "bold",

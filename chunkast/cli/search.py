@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import say
+from chunkast.cli.messages import print_json, print_text, say
 from chunkast.cli.options import add_database, add_report_format, whole_number
-from chunkast.cli.output import open_output
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
 
@@ -28,7 +26,7 @@ OPERANDS: Final = "query"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     parser.add_argument("query", nargs="*", metavar="QUERY", help="words, or a question")
     add_database(parser)
     parser.add_argument(
@@ -42,29 +40,27 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is found; finding nothing is not a failure."""
+    """Print the hits; no hits are not a failure."""
     from chunkast.index import Store
 
     query = " ".join(options.query)
     with Store(options.db, read_only=True) as store:
         hits = store.search(query, options.budget)
-    with open_output(None) as output:
-        output.stream.write(_page(query, options, hits).encode("utf-8", "backslashreplace"))
+    if options.format == "text":
+        print_text("".join(map(_page, hits)))
+    else:
+        print_json(
+            {
+                "query": query,
+                "budget": options.budget,
+                "tokens": sum(hit.token_count for hit in hits),
+                "hits": [asdict(hit) for hit in hits],
+            }
+        )
     if not hits:
         say(f"no chunk of at most {options.budget:,} tokens has any word of the query")
     return 0
 
 
-def _page(query: str, options: Namespace, hits: list[Hit]) -> str:
-    if options.format == "text":
-        return "".join(
-            page(hit.place + pages_note(hit.pages), hit.token_count, hit.headings, hit.text)
-            for hit in hits
-        )
-    values = {
-        "query": query,
-        "budget": options.budget,
-        "tokens": sum(hit.token_count for hit in hits),
-        "hits": [asdict(hit) for hit in hits],
-    }
-    return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+def _page(hit: Hit) -> str:
+    return page(hit.place + pages_note(hit.pages), hit.token_count, hit.headings, hit.text)

@@ -1,4 +1,4 @@
-"""Signals that end a run: an exception, so that files and processes are cleaned up."""
+"""Signals that end a run raise an exception, so that files and processes are cleaned up."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ("Stopped", "stoppable")
 
-# SIGHUP, of a terminal that closes, is one that Windows has no name for.
+# SIGHUP, which a closing terminal sends, does not exist on Windows.
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")
-# So many times Ctrl-C is meant, even if cleaning up is not done.
+# The number of times that Ctrl-C interrupts even the cleaning up.
 _INSISTING: Final = 3
 # In seconds.
 _SOON: Final = 0.02
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal arrived. ``code`` is the exit code, as shells count: 128 and its number."""
+    """A signal arrived. ``code`` is the exit code, as in shells: 128 and its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -34,10 +34,10 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Raise :class:`Stopped` inside upon the first signal that ends a run.
+    """Raise :class:`Stopped` in the block at the first signal that ends a run.
 
-    Signals that are ignored (by ``nohup``, in a shell's background job) stay so. Only the
-    main thread may handle signals; in another one nothing is changed.
+    Ignored signals (by ``nohup``, in a shell's background job) stay ignored. Only the main thread
+    may handle signals; in another one nothing is changed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -46,13 +46,13 @@ def stoppable() -> Iterator[None]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         arrived.append(number)
-        # A second one, which a closing terminal sends, would interrupt the cleaning up.
+        # A second signal, as a closing terminal sends it, must not interrupt the cleaning up.
         if len(arrived) == 1 or arrived.count(signal.SIGINT) >= _INSISTING:
             raise Stopped(number)
 
     def raise_again(lost: UnraisableHookArgs) -> None:
-        # A finalizer or a callback was interrupted, which cannot hand the exception on. It
-        # comes again soon: what is raised at once would be lost in here.
+        # A finalizer or a callback, which cannot pass the exception on, was interrupted. The
+        # signal is repeated soon, as an exception that is raised at once would be lost in here.
         if isinstance(lost.exc_value, Stopped):
             again = threading.Timer(_SOON, _thread.interrupt_main, arrived[:1])
             arrived.clear()
@@ -70,7 +70,7 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, stop)
         yield
     except Exception:
-        # What was interrupted may say so in an exception of its own.
+        # Interrupted code may raise an exception of its own.
         if arrived:
             raise Stopped(arrived[0]) from None
         raise

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
-from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import counted, say
+from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
-from chunkast.cli.output import open_output
-from chunkast.cli.records import record, select_named
-from chunkast.cli.work import Document, Parts, Tally, results
+from chunkast.cli.records import record
+from chunkast.cli.work import Document, Parts, Tally, results, selected
+from chunkast.files.write import open_output
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -28,7 +27,7 @@ OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(parser)
     parser.add_argument(
         "-o",
@@ -45,13 +44,12 @@ def run(options: Namespace) -> int:
     from chunkast.testing.lock import END, encode_header
     from chunkast.testing.records import header_of
 
-    started = perf_counter()
+    tally = Tally()
     chunker = Chunker(config_of(options))
     path = None if options.output == "-" else options.output
-    tally = Tally()
     chunks = 0
     with open_output(path) as output:
-        selection = select_named(options, path)
+        selection = selected(options, path)
         output.stream.write(encode_header(header_of(chunker)))
         documents = results(options, selection, chunker, _section, tally, progress=path is not None)
         with closing(documents):
@@ -61,16 +59,12 @@ def run(options: Namespace) -> int:
         output.stream.write(END)
         output.complete = tally.documents > 0
     if not options.quiet:
-        failed = f", {tally.failures:,} failed" if tally.failures else ""
-        say(
-            f"{counted(tally.documents, 'file')}, {counted(chunks, 'chunk')}, "
-            f"{perf_counter() - started:.2f} s{failed}"
-        )
-    return 1 if tally.failures else 0
+        tally.say_summary(counted(tally.documents, "file"), counted(chunks, "chunk"))
+    return tally.exit_code
 
 
 def _section(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
-    """How many chunks a document has, and its section."""
+    """Return the number of a document's chunks, and its section."""
     from chunkast.testing.lock import encode_document
 
     document = record(chunker, given, parts)

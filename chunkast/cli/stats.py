@@ -1,14 +1,12 @@
-"""``chunkast stats``: what a configuration makes of documents, for choosing a budget.
+"""``chunkast stats``: figures of the chunks of documents, for choosing a budget.
 
-Where a chunk begins is told by the kind of the break point there, the kinds being those
-of the score table (``chunkast.scores``). "inside X" is a cut within a block of kind X, where
-the blocks themselves offer no point. Overlap does not count: a chunk begins where its own
-text does.
+The beginnings of chunks are counted by the kind of the break point there, a kind of the score
+table (``chunkast.scores``). "inside X" is a cut within a block of kind X that has no break point
+there. Overlap does not count: a chunk begins with its own text.
 """
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from bisect import bisect_right
 from collections import Counter
@@ -18,10 +16,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.cli.inputs import select
+from chunkast.cli.messages import print_json, print_text
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
-from chunkast.cli.output import open_output
-from chunkast.cli.work import Document, Parts, Tally, cut_off, results
+from chunkast.cli.work import Document, Parts, Tally, cut_off, results, selected
 from chunkast.model import Analysis
 from chunkast.sources.notebook import analyze_cells
 
@@ -49,7 +46,7 @@ _BAR: Final = 40
 
 @dataclass(slots=True)
 class _Measures:
-    """What is counted of one document, and of all of them."""
+    """The figures of one document, or of all."""
 
     tokens: list[int] = field(default_factory=list)
     embed_tokens: list[int] = field(default_factory=list)
@@ -70,7 +67,7 @@ class _Measures:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     add_selection(parser)
     add_report_format(parser)
     add_config(parser)
@@ -83,18 +80,15 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     tally = Tally()
     total = _Measures()
-    selection = select(options)
-    with closing(results(options, selection, chunker, _measure, tally)) as documents:
+    with closing(results(options, selected(options), chunker, _measure, tally)) as documents:
         for measures in documents:
             total.add(measures)
     report = _report(tally.documents, total, chunker)
     if options.format == "json":
-        page = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+        print_json(report, indent=2)
     else:
-        page = _page(report)
-    with open_output(None) as output:
-        output.stream.write(page.encode())
-    return 1 if tally.failures else 0
+        print_text(_page(report))
+    return tally.exit_code
 
 
 def _measure(chunker: Chunker, given: Document, _parts: Parts) -> _Measures:
@@ -145,7 +139,7 @@ def _report(documents: int, total: _Measures, chunker: Chunker) -> dict[str, Any
 
 
 def _window(chunker: Chunker, embed_tokens: Sequence[int]) -> dict[str, int] | None:
-    """The limit of the tokenizer, and what is beyond it of chunks as they are embedded."""
+    """Return the limit of the tokenizer, and the chunks and tokens beyond it."""
     window = chunker.counter.window
     if window is None:
         return None
@@ -163,7 +157,7 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
-    """The figures of sorted ``numbers``; 95 in 100 are not above "p95"."""
+    """Return the figures of sorted ``numbers``; 95 in 100 are not above "p95"."""
     count = len(numbers)
     if not count:
         return {"total": 0, **dict.fromkeys(("min", "mean", "median", "p95", "max"))}
@@ -178,7 +172,7 @@ def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
 
 
 def _histogram(numbers: Sequence[int], budget: int) -> list[dict[str, int]]:
-    """How many of the sorted ``numbers`` lie in each tenth of the budget, and above it."""
+    """Count the sorted ``numbers`` in each tenth of the budget, and above it."""
     bins = min(_BINS, budget)
     edges = [budget * i // bins for i in range(bins + 1)]
     if numbers and numbers[-1] > budget:

@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from chunkast.cli.inputs import read_pieces
-from chunkast.cli.messages import UsageError, say_note
-from chunkast.cli.output import stdout
-from chunkast.cli.tools import TOOLS_HELP, load_tools
-from chunkast.errors import ConfigError, SourceError
+from chunkast.cli.messages import say_note
+from chunkast.cli.options import TOOLS_HELP, load_tools
+from chunkast.errors import ConfigError, SourceError, UsageError
+from chunkast.files.read import read_pieces
+from chunkast.files.write import stdout
 from chunkast.output.formats import json_bytes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     parser.add_argument("file", metavar="FILE", help="a text in UTF-8, or - for standard input")
     parser.add_argument(
         "--tools",
@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
         for piece in read_pieces(options.file):
             _print(stream.feed(piece), out)
     except SourceError:
-        # What could be read of the text is not lost.
+        # Print the part of the text that could be read.
         _print(stream.close(), out)
         raise
     _print(stream.close(), out)
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 def _print(parts: Sequence[Part], out: BinaryIO) -> None:
     out.writelines(json_bytes(_plain(part)) + b"\n" for part in parts)
-    # Whoever reads has what is known while the rest is still coming.
+    # The reader gets the known parts while the rest is still coming.
     out.flush()
 
 

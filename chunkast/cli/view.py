@@ -1,4 +1,4 @@
-"""``chunkast view``: a document with its chunks to look at, as a page or in the terminal; or its blocks."""
+"""``chunkast view``: a picture of a document's chunks as a page or in the terminal; or its blocks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from chunkast.cli.files import is_file, is_there
-from chunkast.cli.inputs import read_pieces
-from chunkast.cli.messages import UsageError, counted, say, say_error
-from chunkast.cli.names import Root
+from chunkast.cli.messages import counted, print_text, say, say_error
 from chunkast.cli.options import add_config, config_of, whole_number
-from chunkast.cli.output import open_output
-from chunkast.errors import ChunkastError, SourceError, describe
+from chunkast.errors import ChunkastError, SourceError, UsageError, describe
+from chunkast.files.paths import Root, is_file, is_there
+from chunkast.files.read import read_pieces
+from chunkast.files.write import open_output
 from chunkast.sources.workers import attempt
 
 if TYPE_CHECKING:
@@ -34,15 +33,15 @@ OPERANDS: Final = ""
 
 T = TypeVar("T")
 _ENDING: Final = ".chunks.html"
-# How reports begin; another program's file under a report's name is not replaced.
+# The mark of reports; other files with a report's name are not replaced.
 _MARK: Final = b'<meta name="generator" content="chunkast '
 _HEAD: Final = 2_000
-# Options that --terminal or --tree leaves nothing to do, and what they are for.
+# Options that conflict with --terminal or --tree, and their purpose.
 _PICTURES: Final = {"output": "a page", "open": "a page", "terminal": "a picture of the chunks"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add what the command takes."""
+    """Add the command's options."""
     parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
     parser.add_argument(
         "-o",
@@ -99,12 +98,14 @@ def run(options: Namespace) -> int:
         output.stream.write(page)
         output.complete = True
     if not options.quiet:
-        say(_summary(path or "standard output", view, len(page)))
+        counts = ", ".join(f"{len(each.chunks):,} at {each.max_tokens:,}" for each in view.budgets)
+        size = counted(len(page), "byte")
+        say(f"{path or 'standard output'}: {size}; chunks: {counts} tokens")
     return 0 if path is None or not options.open or _open(path) else 1
 
 
 def _of_document(path: str, run: Callable[[], T]) -> T:
-    """What ``run`` makes of the document; what it raises is told as the document's failure."""
+    """Return the result of ``run``; raise ``SourceError`` for any failure with the document."""
     answer = attempt(run)
     if answer.error is not None and not isinstance(answer.error, ChunkastError):
         raise SourceError(path, describe(answer.error)) from answer.error
@@ -112,7 +113,7 @@ def _of_document(path: str, run: Callable[[], T]) -> T:
 
 
 def _output(options: Namespace) -> str | None:
-    """Where the page goes; ``None`` for standard output, and for the terminal."""
+    """Return the path of the page; ``None`` for standard output and for the terminal."""
     given: str | None = options.output
     if options.terminal or options.tree:
         shown = "tree" if options.tree else "terminal"
@@ -157,9 +158,7 @@ def _print(view: View) -> None:
     from chunkast.output.view.terminal import render_terminal
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    with open_output(None) as output:
-        for piece in render_terminal(view, console):
-            output.stream.write(piece.encode())
+    print_text("".join(render_terminal(view, console)))
 
 
 def _print_tree(path: str, name: str, config: ChunkConfig) -> None:
@@ -168,14 +167,7 @@ def _print_tree(path: str, name: str, config: ChunkConfig) -> None:
 
     chunker = Chunker(config)
     analysis = _of_document(path, lambda: chunker.analyze("".join(read_pieces(path)), name or None))
-    with open_output(None) as output:
-        for line in render_tree(analysis, chunker.counter.count):
-            output.stream.write(line.encode())
-
-
-def _summary(path: str, view: View, size: int) -> str:
-    counts = ", ".join(f"{len(each.chunks):,} at {each.max_tokens:,}" for each in view.budgets)
-    return f"{path}: {counted(size, 'byte')}; chunks: {counts} tokens"
+    print_text("".join(render_tree(analysis, chunker.counter.count)))
 
 
 def _budgets(text: str) -> tuple[int, ...]:

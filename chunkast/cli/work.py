@@ -1,7 +1,7 @@
-"""A task over many documents: in this process or spread over several, in input order.
+"""A task over the selected documents: in this process or spread over several, in input order.
 
-A task takes a chunker, a document and how many parts of its source came before, and gives a
-result. Documents of one source stand side by side, as inputs are sorted.
+A task takes a chunker, a document and how many parts of its source came before, and returns a
+result. Documents of one source are neighbours, as inputs are sorted.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 import logging
 from argparse import Namespace
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from chunkast.cli.inputs import InputFile, Selection, read_document
-from chunkast.cli.messages import say_error, say_note
+from chunkast.cli.messages import say, say_error, say_note
 from chunkast.errors import SourceError, describe
+from chunkast.files.find import Search, Selection, select
+from chunkast.files.paths import Root
+from chunkast.files.read import InputFile, read_document
 from chunkast.identity import Parts
 from chunkast.sources.parallel import answers, progress_bar
 from chunkast.sources.workers import Answer
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.sources.notebook import Notebook
 
-__all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results")
+__all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results", "selected")
 
 T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
@@ -36,20 +39,46 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Tally:
-    """How many documents were read, and how many inputs failed."""
+    """The number of documents that were read, and the paths of inputs that failed."""
 
     documents: int = 0
-    failures: int = 0
+    failed: list[str] = field(default_factory=list)
+    started: float = field(default_factory=perf_counter)
 
     def fail(self, error: SourceError) -> None:
         """Count and report an input that failed."""
         say_error(error)
         _LOG.debug("raised at", exc_info=error)
-        self.failures += 1
+        self.failed.append(error.path)
+
+    def say_summary(self, *counts: str, note: str = "") -> None:
+        """Write the summary of a run on stderr."""
+        failed = f", {len(self.failed):,} failed" if self.failed else ""
+        say(f"{', '.join(counts)}, {perf_counter() - self.started:.2f} s{failed}{note}")
+
+    @property
+    def exit_code(self) -> int:
+        """1 if some input failed, else 0."""
+        return 1 if self.failed else 0
+
+
+def selected(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
+    """Find the files that the arguments name (see ``add_selection``), except ``output``.
+
+    ``root`` replaces that of the options. Raises ``UsageError`` like ``files.find.select``.
+    """
+    search = Search(
+        include=options.include,
+        exclude=options.exclude,
+        no_ignore=options.no_ignore,
+        code=options.code,
+        follow_links=options.follow_links,
+    )
+    return select(options.paths, root or Root.at(options.root or "."), search, output)
 
 
 def cut_off(chunker: Chunker, embed_tokens: int) -> int:
-    """How many tokens the model would not read of what is embedded, after the reserved ones."""
+    """Return how many tokens of an embedded text are beyond the model's limit."""
     return chunker.counter.cut_off(embed_tokens + chunker.config.reserve_tokens)
 
 
@@ -62,7 +91,7 @@ def results(
     *,
     progress: bool = True,
 ) -> Generator[T, None, None]:
-    """The task's result for every document that can be read; the others are reported."""
+    """Yield the task's result for every readable document; report the others."""
     for problem in selection.problems:
         tally.fail(problem)
     left_out = str(selection.left_out)
@@ -70,13 +99,13 @@ def results(
         say_note(left_out)
     files = selection.files
     wanted = progress and not options.quiet
-    # The bar is a thread, so the processes are started before it.
     groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
+    # The bar is a thread, so the processes are started before it.
     with (
         answers(groups, partial(_run, chunker, task), _size, options.jobs) as found,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
-        for outcome in _told(files, found):
+        for outcome in _outcomes(files, found):
             if isinstance(outcome, SourceError):
                 tally.fail(outcome)
             else:
@@ -85,13 +114,15 @@ def results(
             advance()
 
 
-def _told(files: Iterable[InputFile], answers: Iterable[Answer[T]]) -> Iterator[T | SourceError]:
-    """Each document's result, or why there is none."""
+def _outcomes(
+    files: Iterable[InputFile], answers: Iterable[Answer[T]]
+) -> Iterator[T | SourceError]:
+    """Yield each document's result, or the error in its place."""
     for file, answer in zip(files, answers, strict=True):
         if answer.error is None:
             yield answer.value()
             continue
-        # With its traceback, also where that is another process's.
+        # With its traceback, even from another process.
         error = answer.exception()
         if not isinstance(error, SourceError):
             cause, error = error, SourceError(file.path, describe(error))

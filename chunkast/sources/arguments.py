@@ -64,7 +64,7 @@ def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def source_of_path(path: Any) -> str:
-    """What a file's chunks name it: its path with forward slashes.
+    """Return the source of a file's chunks: its path with forward slashes.
 
     Raises ``TypeError`` for what is neither a str nor a path of text.
     """

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Protocol
 
-from chunkast.config import ChunkConfig
 from chunkast.core import chunks_of
 from chunkast.core.analysis import analyze
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_text
-from chunkast.sources.notebook import Notebook, chunk_cells, is_notebook, notebook_in
-from chunkast.tokens import Counter
+from chunkast.sources.notebook import (
+    ChunkerLike,
+    Notebook,
+    chunk_cells,
+    is_notebook,
+    notebook_in,
+)
 
 __all__ = ("chunk_document", "iter_document")
 
 
-class _Chunker(Protocol):
-    """The attributes of a ``chunkast.Chunker`` that are read here."""
-
-    config: ChunkConfig
-    counter: Counter
-
-
 def iter_document(
-    chunker: _Chunker,
+    chunker: ChunkerLike,
     document: str | Analysis | Notebook,
     source: str | None,
     parts: Parts,
@@ -61,7 +57,7 @@ def iter_document(
 
 
 def chunk_document(
-    chunker: _Chunker,
+    chunker: ChunkerLike,
     document: str | Analysis | Notebook,
     source: str | None,
     parts: Parts | None = None,

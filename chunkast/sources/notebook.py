@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "Cell",
+    "ChunkerLike",
     "Notebook",
     "analyze_cells",
     "cell_source",
@@ -44,8 +45,8 @@ __all__ = (
 _MAX_ID: Final = 64
 
 
-class _Chunker(Protocol):
-    """What is read of a ``chunkast.Chunker`` here."""
+class ChunkerLike(Protocol):
+    """The attributes of a ``chunkast.Chunker`` that are read here."""
 
     config: ChunkConfig
     counter: Counter
@@ -80,7 +81,7 @@ class Notebook:
 
 
 def is_notebook(source: str | None) -> bool:
-    """Whether a document of this name is a notebook: by its ending."""
+    """Return true if a document of this name is a notebook, by its extension."""
     return (source or "").lower().endswith(".ipynb")
 
 
@@ -203,7 +204,7 @@ def document_source(chunk: Chunk) -> str | None:
     return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
 
 
-def analyze_cells(chunker: _Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
+def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
     """Each cell with its analysis, including the headings and front matter before it."""
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
@@ -268,7 +269,7 @@ def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
 
 
 def chunk_notebook(
-    chunker: _Chunker, notebook: Notebook | str, source: str | None = None
+    chunker: ChunkerLike, notebook: Notebook | str, source: str | None = None
 ) -> list[Chunk]:
     """Return the chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
 
@@ -280,7 +281,7 @@ def chunk_notebook(
 
 
 def chunk_cells(
-    chunker: _Chunker, notebook: Notebook, source: str | None, parts: Parts
+    chunker: ChunkerLike, notebook: Notebook, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
     """Yield the chunks of a notebook; ``parts`` counts the chunks of each location so far."""
     from chunkast.core import chunks_of

@@ -52,7 +52,7 @@ def answers(
     size: Callable[[Document], int],
     workers: int,
 ) -> Iterator[Iterator[Answer[Result]]]:
-    """What ``run(document, parts)`` gives for every document of the groups, in order.
+    """Run ``run(document, parts)`` for every document of the groups; yield the answers in order.
 
     Groups go to at most that number of ``workers`` (processes) in units, by the ``size`` of their
     documents; ``run`` must be picklable then. ``parts`` counts on within a group. Each answer is
@@ -86,7 +86,7 @@ def _units(
 def _unit_runner(
     run: _Run[Document, Result],
 ) -> Callable[[list[Sequence[Document]]], list[bytes]]:
-    """What a process does with a unit."""
+    """Return the function that a process calls with each unit."""
     return lambda unit: [answer.packed() for group in unit for answer in _answers(run, group)]
 
 

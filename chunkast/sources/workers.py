@@ -91,7 +91,7 @@ class Workers(Generic[Unit, Result]):
 
 
 def _end(code: int | None) -> str:
-    """How a process ended."""
+    """Describe the end of a process."""
     if code is None:
         return "it does not answer"
     if code >= 0:
@@ -133,12 +133,10 @@ class Answer(Generic[Result]):
         """The answer as bytes for :meth:`unpacked` in another process, even if it cannot be pickled."""
         import pickle
 
-        if self.error is None:
-            packed = attempt(lambda: pickle.dumps(self))
-            if packed.error is None:
-                return packed.value()
-            return pickle.dumps(_sendable(packed.error))
-        return pickle.dumps(_sendable(self.error))
+        if self.error is not None:
+            return pickle.dumps(_sendable(self.error))
+        packed = attempt(lambda: pickle.dumps(self))
+        return pickle.dumps(_sendable(packed.error)) if packed.error is not None else packed.value()
 
     @staticmethod
     def unpacked(data: bytes) -> Answer[Any]:
@@ -236,7 +234,7 @@ def _context() -> BaseContext:
 
 
 def _is_single_threaded() -> bool:
-    """Whether no other thread runs here, those of libraries included."""
+    """Return true if no other thread runs here, not even of a library."""
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - only their number
     except OSError:
@@ -279,7 +277,7 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
 def _work(
     connection: Any, copies: Sequence[Any], start: Callable[[], Callable[[Any], Any]]
 ) -> None:
-    """What a process does until the other end closes."""
+    """Run units in a process until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGHUP"):

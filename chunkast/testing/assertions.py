@@ -1,7 +1,7 @@
-"""Assertions that say what a test means: a block is whole, a quote is in one chunk, a budget holds.
+"""Assertions for tests: a block is whole, a quote is in one chunk, a budget is kept.
 
 Each takes the chunks of one document, in order, and raises ``AssertionError`` with a message
-that says which chunks or lines are at fault.
+that names the chunks or lines at fault.
 """
 
 from __future__ import annotations
@@ -49,11 +49,9 @@ def assert_whole(
     for start, end in sorted(spans):
         end = start + len(text[start:end].rstrip())  # noqa: PLW2901
         if not any(c.start_index <= start and end <= c.end_index for c in found):
-            inside = [c for c in found if c.start_index < end and start < c.end_index]
-            faults.append(
-                f"lines {lines.line(start)}-{lines.line(max(start, end - 1))}, in "
-                f"{', '.join(map(_named, inside)) or 'none'}"
-            )
+            last = lines.line(max(start, end - 1))
+            chunks_there = _chunks_in(found, start, end) or "none"
+            faults.append(f"lines {lines.line(start)}-{last}, in {chunks_there}")
     _fail(f"{kind} divided", faults)
 
 
@@ -73,16 +71,9 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
         raise AssertionError(f"{shown} is in no chunk and in no two that follow one another")
     faults = []
     for place in places:
-        inside = [
-            c
-            for c in found
-            if c.source == place.source
-            and c.start_index < place.end_index
-            and place.start_index < c.end_index
-        ]
-        faults.append(
-            f"lines {place.start_line}-{place.end_line}, in {', '.join(map(_named, inside))}"
-        )
+        same_source = [chunk for chunk in found if chunk.source == place.source]
+        chunks_there = _chunks_in(same_source, place.start_index, place.end_index)
+        faults.append(f"lines {place.start_line}-{place.end_line}, in {chunks_there}")
     _fail(f"{shown} divided", faults)
 
 
@@ -145,6 +136,11 @@ def _lost(text: str, start: int, end: int) -> Iterator[str]:
     between = text[start:end].lstrip("\ufeff")
     if not is_blank(between):
         yield f"in no chunk: {shorten(visible(between.strip()), _TEXT)!r}"
+
+
+def _chunks_in(chunks: Iterable[Chunk], start: int, end: int) -> str:
+    """Return the names of the chunks with a character of a span."""
+    return ", ".join(_named(c) for c in chunks if c.start_index < end and start < c.end_index)
 
 
 def _named(chunk: Chunk) -> str:

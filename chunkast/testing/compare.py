@@ -1,18 +1,21 @@
-"""Two snapshots compared: why chunks differ, which of them, how, and what to embed again.
+"""Two snapshots compared: the causes, the chunks that differ, the texts to embed again.
 
-What belongs together (see ``pairing``) is one change: of a chunk, or one divided into several,
+A group of chunks (see ``pairing``) is one change: a chunk changed, one divided into several,
 several joined to one, several cut again.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise, product
+from heapq import merge
+from itertools import groupby, pairwise, product
+from operator import itemgetter
 from typing import Any, Final
 
 from chunkast.config import ChunkConfig
+from chunkast.testing.kinds import KINDS
 from chunkast.testing.pairing import Group, grouped
 from chunkast.testing.records import (
     UNKNOWN_CUT,
@@ -32,11 +35,9 @@ __all__ = (
     "Edge",
     "Totals",
     "compare",
-    "compare_documents",
-    "compare_headers",
 )
 
-# What a chunk is compared by. What else is recorded of it may differ in a chunk that moved.
+# Fields whose difference is a change; the others may differ in a chunk that only moved.
 COMPARED: Final = (
     "id",
     "headings",
@@ -49,32 +50,20 @@ COMPARED: Final = (
     "oversize",
     "cut",
 )
-# The most documents that a text may be in to say which of them became which.
+# A text in more documents than these does not help to find renamed ones.
 _MOST_ALIKE: Final = 8
-# What may differ with what is embedded around the same text.
+# Fields that differ if the same text is embedded in another context.
 _EMBEDDING: Final = frozenset({"id", "headings", "part", "embed_hash", "embed_tokens"})
-# What may happen to chunks, and what is said of it.
-KINDS: Final[Mapping[str, str]] = {
-    "changed": "another text, or other counts, kinds or cut",
-    "split": "one chunk is now several",
-    "merged": "several chunks are now one",
-    "recut": "several chunks are cut into several others",
-    "added": "a text that was in no chunk",
-    "removed": "a text that is in no chunk any more",
-    "renamed": "the same text under another id",
-    "embedding": "the same text, embedded with other words around it",
-    "moved": "the same chunk at another place, or with other metadata or white space",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to chunks that belong together.
+    """A change of a group of chunks.
 
     kind: one of ``KINDS``.
     old: the chunks before, in order.
     new: the chunks now, in order.
-    fields: for one chunk before and one now: the names of what differs.
+    fields: for one chunk before and one now: the names of the fields that differ.
     """
 
     kind: str
@@ -93,12 +82,12 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDiff:
-    """What happened to a document.
+    """The changes of a document.
 
     old: its source before, or ``None`` if there was none.
     new: its source now, or ``None`` if there is none.
     edited: whether its text has changed; ``None`` where neither is known.
-    changes: what happened to its chunks, in order; those that are the same are left out.
+    changes: the changes of its chunks, in order.
     gone: the cuts that no longer exist.
     come: the cuts that are new.
     """
@@ -112,12 +101,12 @@ class DocumentDiff:
 
     @property
     def source(self) -> str:
-        """Its name now, or else before."""
+        """The document's name now, or else before."""
         return self.old or "" if self.new is None else self.new
 
     @property
     def state(self) -> str:
-        """What happened to it as a whole, in a word or two; empty for nothing."""
+        """The state of the whole document, such as "renamed and edited"; empty for unchanged."""
         if self.old is None or self.new is None:
             return "new" if self.old is None else "gone"
         edited = "edited" if self.edited else ""
@@ -136,7 +125,7 @@ class Totals:
     embed_tokens: int = 0
 
     def add(self, document: DocumentRecord) -> None:
-        """Count a document in."""
+        """Add the figures of a document."""
         self.documents += 1
         self.chunks += len(document.chunks)
         self.cuts += max(len(document.chunks) - 1, 0)
@@ -151,7 +140,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What differs between two snapshots.
+    """The differences between two snapshots.
 
     config: the fields of the configuration that differ: name, value before, value now.
     versions: the versions that differ, likewise; "" where there is none.
@@ -172,7 +161,7 @@ class Diff:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many changes there are of each kind that occurs, in the order of ``KINDS``."""
+        """The number of changes of each kind that occurs, in the order of ``KINDS``."""
         found = Counter(change.kind for each in self.documents for change in each.changes)
         return {kind: found[kind] for kind in KINDS if kind in found}
 
@@ -183,7 +172,7 @@ def compare(
 ) -> Diff:
     """Compare two snapshots; the documents of each must be sorted by source.
 
-    Only documents that differ are kept. Without a header nothing is said of the configuration.
+    Without both headers the configuration is not compared.
     """
     (old_header, before), (new_header, after) = old, new
     sums = Totals(_budget(old_header)), Totals(_budget(new_header))
@@ -203,13 +192,13 @@ def compare(
             gone += [] if was is None else [was]
             come += [] if now is None else [now]
         elif was != now:
-            diff = compare_documents(was, now)
+            diff = _compare_documents(was, now)
             # Where one side has no texts, other records alone are not a difference.
             if diff.edited is not None or diff.changes:
                 diffs.append(diff)
     diffs += _renamed_and_others(gone, come)
     embed = [tokens for text, tokens in wanted.items() if text not in known]
-    config, versions = compare_headers(old_header, new_header)
+    config, versions = _compare_headers(old_header, new_header)
     return Diff(
         config,
         versions,
@@ -228,25 +217,19 @@ def _budget(header: Header | None) -> int:
 def _pairs(
     old: Iterable[DocumentRecord], new: Iterable[DocumentRecord]
 ) -> Iterator[tuple[DocumentRecord | None, DocumentRecord | None]]:
-    """The documents of the same source; both sides are sorted by it."""
-    olds, news = iter(old), iter(new)
-    was, now = next(olds, None), next(news, None)
-    while was is not None or now is not None:
-        if now is None or (was is not None and was.source < now.source):
-            yield was, None
-            was = next(olds, None)
-        elif was is None or now.source < was.source:
-            yield None, now
-            now = next(news, None)
-        else:
-            yield was, now
-            was, now = next(olds, None), next(news, None)
+    """Pair the documents of the same source; both sides are sorted by it."""
+    olds = ((document.source, 0, document) for document in old)
+    news = ((document.source, 1, document) for document in new)
+    merged = merge(olds, news, key=itemgetter(0, 1))
+    for _, group in groupby(merged, itemgetter(0)):
+        found = {side: document for _, side, document in group}
+        yield found.get(0), found.get(1)
 
 
-def compare_headers(
+def _compare_headers(
     old: Header | None, new: Header | None
 ) -> tuple[tuple[tuple[str, Any, Any], ...], tuple[tuple[str, str, str], ...]]:
-    """The fields of the configuration and the versions that differ."""
+    """Return the fields of the configuration and the versions that differ."""
     if old is None or new is None:
         return (), ()
     plain = ((f.name, f.default) for f in fields(ChunkConfig))
@@ -257,7 +240,7 @@ def compare_headers(
             sides = resolved_config(old), resolved_config(new)
         except ObjectError:
             return (), ()
-    # What one of two versions of chunkast does not know yet is at its default there.
+    # A field that an older version of chunkast does not know has its default there.
     config = (
         (name, *(side.get(name, defaults.get(name)) for side in sides))
         for name in sorted({*sides[0], *sides[1]})
@@ -276,33 +259,30 @@ def compare_headers(
 def _renamed_and_others(
     gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
 ) -> Iterator[DocumentDiff]:
-    """Pair documents that one side alone has by the texts they share; the rest is gone or new."""
+    """Compare documents that only one side has, renamed ones with each other."""
     left = {document.source: document for document in gone}
     right = {document.source: document for document in come}
     for one, two in _renames(gone, come):
         if one in left and two in right:
-            yield compare_documents(left.pop(one), right.pop(two))
+            yield _compare_documents(left.pop(one), right.pop(two))
     nothing = DocumentRecord("", "", ())
-    # A document without chunks is not missed: a file of chunks alone does not name it.
-    for document in filter(_has_chunks, left.values()):
-        changes, edges, _ = _changes(document, nothing, same=False)
-        yield DocumentDiff(document.source, None, True, changes, edges)
-    for document in filter(_has_chunks, right.values()):
-        changes, _, edges = _changes(nothing, document, same=False)
-        yield DocumentDiff(None, document.source, True, changes, (), edges)
-
-
-def _has_chunks(document: DocumentRecord) -> bool:
-    return bool(document.chunks)
+    # Documents without chunks do not count: a file of JSON lines does not name them.
+    for document in left.values():
+        if document.chunks:
+            changes, edges, _ = _changes(document, nothing, same=False)
+            yield DocumentDiff(document.source, None, True, changes, edges)
+    for document in right.values():
+        if document.chunks:
+            changes, _, edges = _changes(nothing, document, same=False)
+            yield DocumentDiff(None, document.source, True, changes, (), edges)
 
 
 def _renames(
     gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
 ) -> list[tuple[str, str]]:
-    """Sources before and now of what may be one document, the most alike first.
+    """Return the sources, before and now, of documents that may be renamed, the best first.
 
-    Alike are documents of the same text, and those that share at least half of the texts of
-    each other's chunks.
+    The two share at least half of the texts of the larger one's chunks.
     """
     texts = [
         {document.source: {chunk.content_hash for chunk in document.chunks} for document in side}
@@ -316,7 +296,6 @@ def _renames(
     common: Counter[tuple[str, str]] = Counter()
     for text, olds in having[0].items():
         news = having[1].get(text, [])
-        # A text that many documents have says nothing of which became which.
         if max(len(olds), len(news)) <= _MOST_ALIKE:
             common.update(product(olds, news))
     shares = {
@@ -327,8 +306,8 @@ def _renames(
     return sorted(alike, key=lambda pair: (-shares[pair], min(pair), max(pair)))
 
 
-def compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
-    """What happened to one document."""
+def _compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
+    """Compare a document before and now."""
     unknown = not old.text_hash or not new.text_hash
     edited = None if unknown else old.text_hash != new.text_hash
     changes, gone, come = _changes(old, new, same=edited is False)
@@ -338,23 +317,26 @@ def compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
 def _changes(
     old: DocumentRecord, new: DocumentRecord, *, same: bool
 ) -> tuple[tuple[Change, ...], tuple[Edge, ...], tuple[Edge, ...]]:
-    """What happened to the chunks; the cuts that are gone, and those that have come."""
+    """Return the changes of the chunks, the cuts that are gone, and the new cuts."""
     groups = grouped(old.chunks, new.chunks, same=same)
     changes = []
-    for ones, twos in groups:
+    # In the order of the new document; removed chunks come where they were.
+    for ones, twos in sorted(groups, key=_place):
         olds = tuple(old.chunks[number] for number in ones)
-        news = tuple(new.chunks[number] for number in twos)
-        change = _change(olds, news)
+        change = _change(olds, tuple(new.chunks[number] for number in twos))
         if change is not None:
-            # In the order of the new document; what is gone comes where it was.
-            changes.append(((*twos, *ones)[0], bool(twos), change))
-    changes.sort(key=lambda each: each[:2])
+            changes.append(change)
     gone, come = _cuts(old, new, groups)
-    return tuple(change for _, _, change in changes), gone, come
+    return tuple(changes), gone, come
+
+
+def _place(group: Group) -> tuple[int, bool]:
+    ones, twos = group
+    return (*twos, *ones)[0], bool(twos)
 
 
 def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Change | None:
-    """What happened to chunks that belong together; ``None`` if nothing did."""
+    """Return the change of a group of chunks; ``None`` if they are the same."""
     if len(old) == len(new) == 1:
         differing = _differing(old[0], new[0])
         kind = _kind(old[0], new[0], differing)
@@ -366,7 +348,7 @@ def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Chang
 
 
 def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
-    """The names of the fields that differ."""
+    """Return the names of the fields that differ."""
     unknown = UNKNOWN_CUT in (old.cut, new.cut)
     return tuple(
         f.name
@@ -376,10 +358,10 @@ def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
 
 
 def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
-    """The kind of a change of one chunk; empty if nothing differs."""
+    """Return the kind of a change of one chunk; empty if nothing differs."""
     compared = {name for name in differing if name in COMPARED}
     if old.cut is None or new.cut is None:
-        # The first of its document has none: that is a matter of place.
+        # The first chunk of a document has no cut, wherever it was before.
         compared.discard("cut")
     if not compared <= _EMBEDDING:
         return "changed"
@@ -391,10 +373,10 @@ def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
 def _cuts(
     old: DocumentRecord, new: DocumentRecord, groups: Sequence[Group]
 ) -> Iterator[tuple[Edge, ...]]:
-    """The cuts that are gone, then those that have come.
+    """Yield the cuts that are gone, then the new cuts.
 
-    A cut is the same where what is on its sides belongs together and one of them is a chunk of
-    the same text, or else where the lines next to it are the same.
+    Two cuts are the same if they are between the same groups, one of which is an unchanged text,
+    or if the lines next to them are the same.
     """
     unchanged = {
         number
@@ -416,7 +398,7 @@ def _cuts(
 
 
 def _missing(edges: Sequence[Edge], others: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The cuts that the others do not have, by the lines next to them."""
+    """Return the cuts that the others do not have, compared by the lines next to them."""
     counts = Counter(map(_lines, others))
     found = []
     for edge in edges:
@@ -428,5 +410,5 @@ def _missing(edges: Sequence[Edge], others: Sequence[Edge]) -> tuple[Edge, ...]:
 
 
 def _lines(edge: Edge) -> tuple[str, str]:
-    """The line before a cut and the one after it, as far as they are known."""
+    """Return the line before a cut and the line after it, as far as they are recorded."""
     return edge.before.strip().rpartition("\n")[2], edge.chunk.first.strip().partition("\n")[0]

@@ -1,4 +1,4 @@
-"""A comparison as text, as JSON, as annotations of GitHub's workflows and as Markdown."""
+"""Reports as text, as JSON, as annotations of GitHub's workflows and as Markdown."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _edge_data(edge: Edge) -> dict[str, Any]:
 
 
 def _github(report: Report) -> str:
-    """Workflow commands: an annotation for each change, at its lines."""
+    """Return workflow commands: an annotation for each change, at its lines."""
     rules = report.rules or Rules(frozenset({"all"}))
     lines = [
         _annotation("notice", {"title": "Why chunks changed"}, why) for why in causes(report.diff)
@@ -111,7 +111,7 @@ def _escaped(text: str) -> str:
 
 
 def _markdown(report: Report) -> str:
-    """For a comment on a pull request: what is compared, why, and the details folded."""
+    """Return a comment for a pull request: the causes, a table, and the details folded."""
     diff = report.diff
     counts = ", ".join(f"{count:,} {kind}" for kind, count in diff.counts.items())
     lines = [f"### Chunks: {counts or 'nothing has changed'}", ""]
@@ -142,7 +142,7 @@ def _markdown(report: Report) -> str:
 
 
 def _marked(text: str) -> str:
-    """A text in which no character acts as Markdown or HTML."""
+    """Escape every character that acts as Markdown or HTML."""
     return "".join(f"&#{ord(c)};" if c in "&<>\\`*_[]|#!~" else c for c in text)
 
 

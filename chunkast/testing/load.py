@@ -1,4 +1,4 @@
-"""What can be compared: a lock, a database of ``chunkast index``, chunks as JSON lines."""
+"""Files to compare: a lock, a database of ``chunkast index``, chunks as JSON lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEAD: Final = 32
 
 @contextmanager
 def open_side(path: str) -> Iterator[Side]:
-    """The header of a file, if it has one, and its documents sorted by source.
+    """Open a file to compare: its header, if it has one, and its documents sorted by source.
 
     Raises ``LockError`` for a file that cannot be read as any of the three.
     """

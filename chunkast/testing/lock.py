@@ -1,4 +1,4 @@
-r"""The lock: a text file with the records of documents, made for review and for comparison.
+r"""The lock: a text file with the records of documents, for review and for comparison.
 
     chunkast lock 1
     version chunkast "0.1.0"
@@ -14,11 +14,11 @@ r"""The lock: a text file with the records of documents, made for review and for
 
     end
 
-UTF-8, lines in one order, documents sorted by source. A chunk's position is what it adds to
-that of the chunk before it, and its metadata is left out where it is the same, so that a line put
-in above, or an edit of the front matter, changes no other stanza. Each section
-ends with a hash of its lines: an edit by hand is noticed, and sections that two branches changed
-apart can be merged. Lines may end with CRLF.
+UTF-8, lines in one order, documents sorted by source. A chunk's position is relative to the chunk
+before it, and its metadata is omitted if that chunk has the same, so that a new line above it, or
+an edit of the front matter, changes no other stanza. Each section ends with a hash of its lines,
+so that an edit by hand is detected, and sections that two branches changed can be merged. Lines
+may end with CRLF.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = (
 _FORMAT: Final = 1
 _MAGIC: Final = "chunkast lock "
 END: Final = b"end\n"
-# Lone surrogates cannot be written; the others would not be seen, or would turn the line.
+# Escaped: lone surrogates, and characters that are invisible or change the direction.
 _ESCAPED: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
 )
@@ -80,16 +80,17 @@ _REPEATS: Final = re.compile(r"  repeats (\".*\")")
 _FIRST: Final = re.compile(r"  first (\".*\")")
 _LAST: Final = re.compile(r"  last (\".*\")")
 
-# In place of what is not known, or not there.
+# In place of an unknown or missing value.
 _NOTHING: Final = "-"
+_DAMAGED: Final = "the line before this one was edited by hand or is damaged"
 _START: Final = Place(0, 0, 0, 0, 1, 1)
 
 
 class LockError(ChunkastError):
     """A lock that cannot be read.
 
-    ``path`` is its name as the caller gave it, ``reason`` says what is wrong with it, ``line``
-    where, from 1, or ``None`` if it has no single place.
+    ``path`` is its name as the caller gave it, ``reason`` the fault, ``line`` its line from 1, or
+    ``None`` if it has no single line.
     """
 
     def __init__(self, path: str, reason: str, line: int | None = None) -> None:
@@ -105,7 +106,7 @@ class LockError(ChunkastError):
 
 @dataclass(frozen=True, slots=True)
 class OpenLock:
-    """A lock that is being read: its header, and its documents as they are asked for."""
+    """A lock that is being read: its header, and its documents, read one by one."""
 
     header: Header
     documents: Iterator[DocumentRecord]
@@ -122,7 +123,7 @@ def write_lock(out: BinaryIO, header: Header, documents: Iterable[DocumentRecord
 
 
 def encode_header(header: Header) -> bytes:
-    """The first section of a lock."""
+    """Return the first section of a lock."""
     return _section(
         [
             f"{_MAGIC}{_FORMAT}",
@@ -135,7 +136,7 @@ def encode_header(header: Header) -> bytes:
 
 
 def encode_document(document: DocumentRecord) -> bytes:
-    """The section of a document."""
+    """Return the section of a document."""
     lines = [f"document {_json(document.source)} {document.text_hash or _NOTHING}"]
     before: ChunkRecord | None = None
     for chunk in document.chunks:
@@ -145,14 +146,14 @@ def encode_document(document: DocumentRecord) -> bytes:
 
 
 def _end_of(before: ChunkRecord | None, cell: str) -> Place:
-    """The place after which a chunk of this cell comes."""
+    """Return the place that a chunk of this cell is relative to."""
     return before.place if before is not None and before.cell == cell else _START
 
 
 def _stanza(chunk: ChunkRecord, last: ChunkRecord | None) -> Iterator[str]:
-    """The lines of a chunk, of which ``last`` is the one before in its document."""
+    """Yield the lines of a chunk; ``last`` is the chunk before it in its document."""
     place, before = chunk.place, _end_of(last, chunk.cell)
-    # Most chunks of a document have the same: its front matter.
+    # Most chunks of a document have the same metadata: its front matter.
     same = chunk.metadata == (last.metadata if last is not None else "")
     oversize = " oversize" if chunk.oversize else ""
     yield (
@@ -198,7 +199,7 @@ def _json(value: Any) -> str:
 
 
 def is_lock(data: bytes) -> bool:
-    """Whether a file that begins with ``data`` means to be a lock."""
+    """Return true if a file that begins with ``data`` claims to be a lock."""
     return data.removeprefix(b"\xef\xbb\xbf").startswith(_MAGIC.encode())
 
 
@@ -207,7 +208,7 @@ def open_lock(path: str) -> Iterator[OpenLock]:
     """Read a lock, document by document.
 
     Raises ``LockError`` for a file that is not a lock, of a newer version, truncated, with a merge
-    conflict or edited by hand; for what comes after the header while the documents are read.
+    conflict or edited by hand; for faults after the header while the documents are read.
     """
     try:
         with Path(path).open("rb") as stream:
@@ -218,7 +219,7 @@ def open_lock(path: str) -> Iterator[OpenLock]:
 
 
 class _Reader:
-    """Reads a lock line by line; ``line`` is the line at hand, without its end."""
+    """Reads a lock line by line; ``line`` is the current line, without its end."""
 
     def __init__(self, path: str, stream: BinaryIO) -> None:
         self._path = path
@@ -253,7 +254,7 @@ class _Reader:
         self._hash = sha256()
 
     def match(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        """The line as ``pattern`` reads it; the next line is at hand then."""
+        """Match the current line and go to the next one."""
         found = pattern.fullmatch(self.line)
         if found is None:
             self.fail(f"expected {what}, which was edited by hand or is damaged")
@@ -270,22 +271,22 @@ class _Reader:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            self.fail("the line before this one was edited by hand or is damaged")
+            self.fail(_DAMAGED)
 
     def text(self, text: str) -> str:
         value = self.json(text)
         if not isinstance(value, str):
-            self.fail("the line before this one was edited by hand or is damaged")
+            self.fail(_DAMAGED)
         return value
 
     def strings(self, text: str) -> tuple[str, ...]:
         values = self.json(text)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            self.fail("the line before this one was edited by hand or is damaged")
+            self.fail(_DAMAGED)
         return tuple(values)
 
     def close_section(self) -> None:
-        """Compare the sum of the section's lines, and pass the blank line after it."""
+        """Check the sum of the section's lines, and skip the blank line after it."""
         wanted = self._hash.hexdigest()[:16]
         found = _SUM.fullmatch(self.line)
         if found is None:
@@ -323,8 +324,7 @@ class _Reader:
         return Header(versions, fingerprint, config)
 
     def documents(self) -> Iterator[DocumentRecord]:
-        before = ""
-        first = True
+        before: str | None = None
         while True:
             self.begin()
             if self.line == "end":
@@ -334,12 +334,12 @@ class _Reader:
                 return
             found = self.match(_DOCUMENT, "'document' or 'end'")
             source = self.text(found[1])
-            if not first and source <= before:
+            if before is not None and source <= before:
                 self.fail("documents are not sorted, or one is there twice")
             chunks = tuple(self.chunks())
             self.close_section()
             yield DocumentRecord(source, found[2].removeprefix(_NOTHING), chunks)
-            before, first = source, False
+            before = source
 
     def chunks(self) -> Iterator[ChunkRecord]:
         before: ChunkRecord | None = None
@@ -388,7 +388,7 @@ class _Reader:
 
 
 def _place(before: Place, at: re.Match[str]) -> Place:
-    """The place that a stanza's ``at`` adds to the one before."""
+    """Return the place that ``at`` gives relative to the one before."""
     lines, more_lines, chars, length, octets, size = (int(at[n]) for n in range(1, 7))
     overlap_lines, overlap = (int(at[n] or 0) for n in (7, 8))
     line = before.end_line + lines

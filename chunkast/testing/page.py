@@ -1,7 +1,7 @@
-"""A comparison as one HTML page: what has changed, both sides beside each other.
+"""A comparison as one HTML page: the changed chunks of both sides beside each other.
 
-The page has the style sheet of ``chunkast view``, no script, and a policy that allows nothing
-else; whatever comes from a document is shown as text.
+The page has the style sheet of ``chunkast view``, no script, and a content policy that forbids
+anything else; everything from a document is shown as text.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _HEAD: Final = """<!doctype html>
 
 
 def render_page(report: Report, text_of: Callable[[str], str | None]) -> str:
-    """The page; ``text_of`` gives the text that a source has now, or ``None``.
+    """Return the page; ``text_of`` returns the current text of a source, or ``None``.
 
-    Where a text is not known, a chunk is shown by its two ends.
+    Without a text, a chunk is shown by its two ends.
     """
     style = resource("page.css") + (files(__package__) / "page.css").read_bytes().decode("utf-8")
     head = _HEAD.format(
@@ -71,7 +71,7 @@ def _body(report: Report, text_of: Callable[[str], str | None]) -> Iterator[str]
     yield '</ul>\n</header>\n<main class="page">'
     for document in report.diff.documents:
         new = None if document.new is None else text_of(document.new)
-        # Only of a document that was not edited the text before is known: it is the same.
+        # The text before is only known for a document that was not edited.
         yield from _document(document, (new if document.edited is False else None, new))
 
 

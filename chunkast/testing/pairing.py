@@ -1,8 +1,7 @@
-"""Which chunks of a document before and now belong together.
+"""Chunks of a document, old and new, grouped by the text that they share.
 
-Chunks with the same text are paired first, wherever they are. Of the others those belong together
-that have text in common: where the document itself is the same, by their positions; else as far
-as the ends of their texts, or their ids, say so.
+Chunks with the same text are paired first, wherever they are. The others are grouped by their
+positions if the document's text is the same, else by the ends of their texts and their ids.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from chunkast.testing.records import ChunkRecord
@@ -24,7 +24,7 @@ _Node: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class _Side:
-    """One side's chunks that are not paired yet, by their numbers."""
+    """The chunks of one side; ``rest`` has the numbers of those that are not paired yet."""
 
     chunks: Sequence[ChunkRecord]
     rest: set[int] = field(default_factory=set)
@@ -33,7 +33,7 @@ class _Side:
         self.rest = set(range(len(self.chunks)))
 
     def by(self, key: Callable[[ChunkRecord], Hashable]) -> dict[Hashable, list[int]]:
-        """The numbers of the chunks that are left, by ``key``."""
+        """Return the numbers of the unpaired chunks by ``key``."""
         found: dict[Hashable, list[int]] = {}
         for number in sorted(self.rest):
             found.setdefault(key(self.chunks[number]), []).append(number)
@@ -41,37 +41,28 @@ class _Side:
 
 
 def grouped(old: Sequence[ChunkRecord], new: Sequence[ChunkRecord], *, same: bool) -> list[Group]:
-    """The numbers of the chunks that belong together; each chunk is in one group.
+    """Group the numbers of the chunks; each chunk is in exactly one group.
 
-    ``same``: both are of one text, so that their positions can be compared.
+    ``same``: both sides have the same text, so their positions can be compared.
     """
     left, right = _Side(old), _Side(new)
-    links = [
-        pair
-        # From all that is embedded and stored to the text alone.
-        for key in (_identity, _embedded, _text)
-        for pair in _paired(left, right, key)
-    ]
+    links = [pair for key in _SAME_TEXT for pair in _paired(left, right, key)]
     links += _overlaps(left, right) if same else _alike(left, right)
     return list(_groups((len(old), len(new)), links))
 
 
-def _identity(chunk: ChunkRecord) -> Hashable:
-    return chunk.id, chunk.content_hash, chunk.embed_hash
-
-
-def _embedded(chunk: ChunkRecord) -> Hashable:
-    return chunk.content_hash, chunk.embed_hash
-
-
-def _text(chunk: ChunkRecord) -> Hashable:
-    return chunk.content_hash
+# Keys that equal chunks share, the strictest first.
+_SAME_TEXT: Final[Sequence[Callable[[ChunkRecord], Hashable]]] = (
+    attrgetter("id", "content_hash", "embed_hash"),
+    attrgetter("content_hash", "embed_hash"),
+    attrgetter("content_hash"),
+)
 
 
 def _paired(
     left: _Side, right: _Side, key: Callable[[ChunkRecord], Hashable]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of the same key: of several the first with the first, and so on."""
+    """Pair chunks with the same key: of several the first with the first, and so on."""
     others = right.by(key)
     for value, ones in left.by(key).items():
         for one, two in zip(ones, others.get(value, ()), strict=False):
@@ -81,16 +72,16 @@ def _paired(
 
 
 def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
-    """The chunks of one text that share characters, the overlap aside."""
-    others = right.by(lambda chunk: chunk.cell)
-    for cell, ones in left.by(lambda chunk: chunk.cell).items():
+    """Link chunks that share characters of the same text; overlap does not count."""
+    others = right.by(attrgetter("cell"))
+    for cell, ones in left.by(attrgetter("cell")).items():
         twos = others.get(cell, [])
         one = two = 0
         while one < len(ones) and two < len(twos):
             was, now = left.chunks[ones[one]].own, right.chunks[twos[two]].own
             if max(was[0], now[0]) < min(was[1], now[1]):
                 yield ones[one], twos[two]
-            # Whichever ends first has no more in common with what follows.
+            # The one that ends first shares nothing with later chunks.
             if was[1] <= now[1]:
                 one += 1
             else:
@@ -98,7 +89,7 @@ def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
 
 
 def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
-    """The chunks that begin or end alike, as no other does; of the others those of the same id."""
+    """Link chunks that alone begin or end with some text; then those with the same id."""
     linked: tuple[set[int], set[int]] = (set(), set())
     for key, weak in _LIKENESSES:
         others = right.by(key)
@@ -113,19 +104,19 @@ def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
             yield ones[0], twos[0]
 
 
+# Keys that similar chunks share; a weak one only links chunks without any other link.
 _LIKENESSES: Final[Sequence[tuple[Callable[[ChunkRecord], Hashable], bool]]] = (
-    (lambda chunk: chunk.first, False),
-    (lambda chunk: chunk.last, False),
-    (lambda chunk: chunk.id, True),
+    (attrgetter("first"), False),
+    (attrgetter("last"), False),
+    (attrgetter("id"), True),
 )
 
 
 def _groups(sizes: tuple[int, int], links: Iterable[tuple[int, int]]) -> Iterator[Group]:
-    """The numbers of the chunks that belong together.
+    """Group linked chunks.
 
-    Besides those that are linked, these are: what lies between two chunks that belong together,
-    with them; and what is linked with nothing on either side, between the same two of the
-    others or an end of the document.
+    Chunks without a link join the group of their neighbours if both are in the same one. Runs of
+    the others that are between the same two groups on both sides become a group.
     """
     sets = _joined(((0, one), (1, two)) for one, two in links)
     places: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
@@ -155,7 +146,7 @@ def _groups(sizes: tuple[int, int], links: Iterable[tuple[int, int]]) -> Iterato
 
 
 def _joined(links: Iterable[tuple[_Node, _Node]]) -> dict[_Node, set[_Node]]:
-    """By node all those it is linked with, itself included: one set for all of them."""
+    """Return for each node the set of all nodes that it is linked with, itself included."""
     sets: dict[_Node, set[_Node]] = {}
     for link in links:
         small, large = sorted((sets.setdefault(node, {node}) for node in link), key=len)

@@ -1,4 +1,4 @@
-"""What a snapshot keeps of documents, their chunks and the configuration that made them."""
+"""The records of a snapshot: documents, their chunks, and the configuration."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ __all__ = (
     "resolved_config",
 )
 
-# Hexadecimal digits that are kept of a hash, and of that of the metadata.
+# Hexadecimal digits of a hash, and of the hash of the metadata.
 _HASH: Final = 16
 _METADATA_HASH: Final = 12
-# The most characters that are kept of each end of a text.
+# The most characters of each end of a text.
 _END: Final = 60
 _CELL_START: Final = "cell start"
-# What stands for an object of Python among a configuration's values, by its name.
+# The key of an object's name, which replaces the object in a configuration.
 _OBJECT: Final = "object"
 
 
 class ObjectError(ChunkastError):
-    """A configuration with objects that its record has only the names of; ``names`` says which."""
+    """A configuration with Python objects, of which only the ``names`` are recorded."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(f"made with objects of Python that only Python has: {', '.join(names)}")
@@ -61,7 +61,7 @@ class ObjectError(ChunkastError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a chunk is in its document (or cell), in the units of :class:`chunkast.Chunk`.
+    """The place of a chunk in its document (or cell), in the units of :class:`chunkast.Chunk`.
 
     ``overlap_lines`` is how many lines after ``start_line`` the text after the overlap begins.
     """
@@ -145,9 +145,9 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What chunks were made with.
+    """The versions and the configuration that chunks were made with.
 
-    versions: the versions of what affects chunks, by name; none for a database.
+    versions: the versions of packages that affect chunks, by name; none for a database.
     fingerprint: see :func:`chunkast.identity.fingerprint`.
     config: the fields of the configuration as JSON data. An object of Python is a mapping with
         its name as "object".
@@ -159,10 +159,10 @@ class Header:
 
 
 def header_of(chunker: Chunker) -> Header:
-    """What the chunks of ``chunker`` are made with."""
+    """Return the header of snapshots made with ``chunker``."""
     encoding = chunker.counter.name
     config = {f.name: getattr(chunker.config, f.name) for f in fields(chunker.config)}
-    # It changes no chunk, and no file is to allow a download.
+    # It changes no chunk, and a file should not allow a download.
     del config["allow_download"]
     if not isinstance(config["encoding"], str):
         config["encoding"] = {_OBJECT: encoding}
@@ -178,10 +178,10 @@ def _name(value: object) -> dict[str, str]:
 
 
 def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
-    """The configuration of a snapshot, with ``options`` in place of its own.
+    """Return the configuration of a snapshot, overridden by ``options``.
 
-    Raises ``ObjectError`` where it had objects of Python and ``options`` has no others,
-    ``ConfigError`` for what this version does not know.
+    Raises ``ObjectError`` for Python objects that ``options`` does not replace, ``ConfigError``
+    for fields or values that this version does not know.
     """
     values = {**header.config, **options}
     if "encoding" in options and "model" not in options:
@@ -198,7 +198,7 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
 
 
 def resolved_config(header: Header) -> Mapping[str, Any]:
-    """A configuration as a database keeps it, which has no versions: every default resolved."""
+    """Return a configuration as a database keeps it: every default resolved, no versions."""
     if not header.versions:
         return header.config
     config = config_of(header, {})
@@ -237,7 +237,7 @@ def _cuts(analysis: Analysis, chunks: Sequence[Chunk]) -> Iterator[CutRecord]:
 
 
 def record_chunks(chunks: Iterable[Chunk]) -> Iterator[DocumentRecord]:
-    """The records of chunks whose documents are not known, document by document."""
+    """Yield the records of chunks, document by document, without their documents' texts."""
     for source, group in groupby(chunks, key=document_source):
         found = list(group)
         cuts: list[CutRecord | None] = [None, *[UNKNOWN_CUT] * (len(found) - 1)]

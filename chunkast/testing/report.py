@@ -1,4 +1,4 @@
-"""What is said of a comparison: why chunks differ, which, how, and what is not allowed."""
+"""A comparison in words: the causes, the changes, the cuts, and what is forbidden."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.output.view.visible import shorten, visible
-from chunkast.testing.compare import KINDS, Change, Diff, DocumentDiff, Edge, Totals
+from chunkast.testing.compare import Change, Diff, DocumentDiff, Edge, Totals
+from chunkast.testing.kinds import ALL, ALLOWED, CONFIGURATION, EDITED
 from chunkast.testing.records import ChunkRecord, CutRecord
 
 __all__ = (
@@ -33,28 +34,23 @@ __all__ = (
 # The most characters of a heading path, and of each side of a cut.
 _PATH: Final = 60
 _SIDE: Final = 34
-# What is said of several chunks in a row in one line.
+# Kinds of changes of which a row of several is described in one line.
 _TOGETHER: Final = frozenset({"moved", "renamed", "embedding", "added", "removed"})
 # Widths of the columns of cuts.
 _LINE_WIDTH: Final = 9
 _POINT_WIDTH: Final = 18
-_CONFIGURATION: Final = "configuration"
-_EDITED: Final = "edited"
-_ALL: Final = "all"
-# What may be allowed.
-ALLOWED: Final = (_ALL, _EDITED, _CONFIGURATION, *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What may differ.
+    """The differences that are allowed.
 
     allow: kinds of changes (``KINDS``); "edited" is any change in a document whose text or name
         has changed, "configuration" a field of the configuration, "all" everything.
     most: how many texts may have to be embedded again; ``None``: any number.
-    share: which part of the chunks may have to be, from 0 to 1; ``None``: any.
+    share: the same as a share of the chunks, from 0 to 1; ``None``: any.
 
-    Raises ``ConfigError`` for a kind that there is none of.
+    Raises ``ConfigError`` for an unknown kind.
     """
 
     allow: frozenset[str] = frozenset()
@@ -66,14 +62,14 @@ class Rules:
             raise ConfigError("allow", kind, f"must be one of {', '.join(ALLOWED)}")
 
     def allows(self, document: DocumentDiff, kind: str) -> bool:
-        """Whether a change of this kind may be in this document."""
+        """Return true if a change of this kind is allowed in this document."""
         changed = bool(document.state)
-        return not self.allow.isdisjoint({_ALL, kind, *([_EDITED] if changed else [])})
+        return not self.allow.isdisjoint({ALL, kind, *([EDITED] if changed else [])})
 
     def faults(self, diff: Diff) -> list[str]:
-        """What is not allowed, in words; empty if nothing is."""
+        """Describe the differences that are not allowed."""
         found: list[str] = []
-        if diff.config and self.allow.isdisjoint({_ALL, _CONFIGURATION}):
+        if diff.config and self.allow.isdisjoint({ALL, CONFIGURATION}):
             found.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
         counts = Counter(
             change.kind
@@ -91,12 +87,12 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison and what is needed to report it.
+    """A comparison with everything that its report needs.
 
-    names: what is compared, before and now.
-    rules: what may differ; ``None`` where nothing is judged.
-    paths: the files of the sources that have some.
-    most: how many documents are shown, as text and as Markdown; ``None``: all.
+    names: the names of the two sides, before and now.
+    rules: the allowed differences; ``None`` where nothing is judged.
+    paths: the files of the sources that have one.
+    most: the most documents to show, as text and as Markdown; ``None``: all.
     """
 
     diff: Diff
@@ -107,31 +103,31 @@ class Report:
 
     @property
     def shown(self) -> tuple[DocumentDiff, ...]:
-        """The documents that are shown."""
+        """The documents to show."""
         return self.diff.documents[: self.most]
 
     @property
     def left_out(self) -> str:
-        """What is said of the documents that are not shown; empty if all are."""
+        """A note about the documents that are not shown; empty if all are."""
         more = len(self.diff.documents) - len(self.shown)
         return f"{_counted(more, 'more document')}: --show-all lists them" if more else ""
 
     @property
     def faults(self) -> list[str]:
-        """What is not allowed, in words."""
+        """The differences that are not allowed, in words."""
         return [] if self.rules is None else self.rules.faults(self.diff)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the report as text, and what it is: "head", "document", a kind, "+", "-" ..."""
+    """A line of the report as text; its style is "head", "document", a kind, "+", "-" ..."""
 
     style: str
     text: str
 
 
 def lines_of(report: Report) -> Iterator[Line]:
-    """The report as text, line by line, without line ends."""
+    """Yield the lines of the report as text, without line ends."""
     diff = report.diff
     *sides, last = summary(report)
     yield from (Line("head", line) for line in sides)
@@ -153,7 +149,7 @@ def lines_of(report: Report) -> Iterator[Line]:
 
 
 def summary(report: Report) -> list[str]:
-    """What each side amounts to, a line each, and what has to be embedded again."""
+    """Return a line of figures for each side, and a line about embedding."""
     diff = report.diff
     names = [visible(name) for name in report.names]
     width = max(map(len, names))
@@ -163,7 +159,7 @@ def summary(report: Report) -> list[str]:
 
 
 def causes(diff: Diff) -> Iterator[str]:
-    """Why chunks differ, a sentence each."""
+    """Yield the causes of differences, a sentence each."""
     for name, old, new in diff.config:
         yield f"configuration: {name} {_value(old)} -> {_value(new)}"
     for name, before, now in diff.versions:
@@ -201,7 +197,7 @@ def _value(value: Any) -> str:
 
 
 def _name(document: DocumentDiff) -> str:
-    """A document's name; of one that was renamed both."""
+    """Return a document's name; both names if it was renamed."""
     if document.old is None or document.new in (None, document.old):
         return document.source
     return f"{document.old} -> {document.new}"
@@ -225,7 +221,7 @@ def _totals(totals: Totals) -> str:
 
 
 def document_title(document: DocumentDiff) -> str:
-    """A document's name, and what happened to it as a whole."""
+    """Return a document's name and its state."""
     state = document.state
     if document.old != document.new and document.old is not None and document.new is not None:
         state = state.replace("renamed", f"renamed from {document.old}")
@@ -238,7 +234,7 @@ def _share(diff: Diff) -> str:
 
 
 def embedding(diff: Diff) -> str:
-    """What has to be embedded again."""
+    """Return a line about the texts to embed again."""
     return (
         f"embed again: {diff.embed:,} of {_counted(diff.new.chunks, 'chunk')} ({_share(diff)}), "
         f"{diff.embed_tokens:,} of {_counted(diff.new.embed_tokens, 'token')}"
@@ -246,7 +242,7 @@ def embedding(diff: Diff) -> str:
 
 
 def verdict(report: Report, faults: Sequence[str]) -> str:
-    """Whether all of it is allowed; ``faults`` are the report's."""
+    """Return a line that says whether all changes are allowed."""
     if faults:
         return f"not allowed: {'; '.join(faults)}"
     return "all of this is allowed" if report.diff.documents else "nothing has changed"
@@ -256,7 +252,7 @@ def verdict(report: Report, faults: Sequence[str]) -> str:
 
 
 def described(document: DocumentDiff) -> Iterator[tuple[str, str, Change]]:
-    """A kind, a line and the first change for each change, or for several of a kind in a row."""
+    """Yield the kind, a line and the first change of each change, or of a row of the same kind."""
     for (kind, _), group in groupby(document.changes, key=_together):
         changes = list(group)
         text = _alone(changes[0]) if len(changes) == 1 else _several(changes)
@@ -264,7 +260,7 @@ def described(document: DocumentDiff) -> Iterator[tuple[str, str, Change]]:
 
 
 def _together(change: Change) -> tuple[str, Any]:
-    """What is equal for changes that one line describes."""
+    """Return a key that is equal for changes to describe in one line."""
     if change.kind not in _TOGETHER:
         return change.kind, change
     if len(change.old) == len(change.new) == 1:
@@ -289,7 +285,7 @@ def _several(changes: Sequence[Change]) -> str:
 
 
 def _where(chunks: Sequence[ChunkRecord]) -> str:
-    """The heading path of the first of ``chunks``, its number there, and the lines of all."""
+    """Return the heading path of the first chunk, its number there, and the lines of all."""
     chunk = chunks[0]
     path = _path(chunk.headings) or shorten(visible(" ".join(chunk.first.split())), _PATH)
     part = f" #{chunk.part + 1}" if chunk.part else ""
@@ -302,7 +298,7 @@ def _lines(first: int, last: int) -> str:
 
 
 def _details(change: Change, *, many: bool = False) -> str:
-    """What is to be said of a change, with what parts it from the place before."""
+    """Return the details of a change, with its separator."""
     old, new, differing = change.old, change.new, change.fields
     if not old or not new:
         return "" if many else f": {_counted((old or new)[0].tokens, 'token')}"
@@ -310,27 +306,26 @@ def _details(change: Change, *, many: bool = False) -> str:
         counts = (" + ".join(f"{chunk.tokens:,}" for chunk in side) for side in (old, new))
         return f": {' -> '.join(counts)} tokens"
     one, two = old[0], new[0]
-    said = [
+    if change.kind == "moved":
+        return f": {', '.join(_moved(one, two, differing))}"
+    details = [
         f"{name.replace('_', ' ')} {shown(getattr(one, name))} -> {shown(getattr(two, name))}"
         for name, shown in _SHOWN.items()
         if name in differing and not (many and change.kind in _TOGETHER)
     ]
     if change.kind == "renamed":
-        said = [*said, "other id" if not many else "other ids"]
+        details.append("other ids" if many else "other id")
     if change.kind == "embedding":
-        said = [
-            *said,
-            "embedded under other headings" if "headings" in differing else "other context",
-        ]
-    if change.kind == "changed" and not said:
-        said = ["the text, as many tokens" if "content_hash" in differing else ", ".join(differing)]
-    if change.kind == "moved":
-        said = _moved(one, two, differing)
-    return f": {', '.join(said)}"
+        other_headings = "headings" in differing
+        details.append("embedded under other headings" if other_headings else "other context")
+    if change.kind == "changed" and not details:
+        same_count = "content_hash" in differing
+        details.append("the text, as many tokens" if same_count else ", ".join(differing))
+    return f": {', '.join(details)}"
 
 
 def _moved(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> list[str]:
-    """How far a chunk has moved, and what else is kept with it."""
+    """Return how far a chunk has moved, and the other fields that differ."""
     lines = new.place.start_line - old.place.start_line
     characters = new.place.start_index - old.place.start_index
     kept = [name for name in differing if name in ("cut", "cell", "metadata")]
@@ -349,19 +344,19 @@ def _names(value: Any) -> str:
 
 
 def point(value: CutRecord | None) -> str:
-    """The kind and the score of the break point at a cut."""
+    """Return the kind and the score of the break point at a cut."""
     if value is None:
         return "none"
     return visible(value.kind) + ("" if value.score is None else f" {value.score:g}")
 
 
 def _path(value: Any) -> str:
-    """A heading path; of a long one the end, which says most."""
+    """Return a heading path; a long one is shortened at its start."""
     path = visible(" > ".join(value))
     return path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
 
-# The fields whose values say something to a reader.
+# The fields whose values are shown to a reader.
 _SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
     "headings": _path,
     "tokens": _tokens,
@@ -376,7 +371,7 @@ _SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 def cut_lines(document: DocumentDiff) -> Iterator[Line]:
-    """The cuts that only one side has, each between the lines before and after it."""
+    """Yield the cuts that only one side has, each between the lines before and after it."""
     if document.old is None or document.new is None:
         return
     edges = [("-", edge) for edge in document.gone] + [("+", edge) for edge in document.come]
@@ -389,12 +384,12 @@ def _cut(edge: Edge) -> str:
     chunk = edge.chunk
     start = chunk.place.own_line
     shown = "" if chunk.cut is None else point(chunk.cut)
-    before, after = (_side(text, last=last) for text, last in ((edge.before, 1), (chunk.first, 0)))
+    before, after = _side(edge.before, last=True), _side(chunk.first, last=False)
     return f"{f'line {start:,}':<{_LINE_WIDTH}} {shown:<{_POINT_WIDTH}} {before} | {after}"
 
 
-def _side(text: str, *, last: int) -> str:
-    """The line of ``text`` that is next to the cut, shortened at its other end."""
+def _side(text: str, *, last: bool) -> str:
+    """Return the line of ``text`` next to the cut, shortened at its other end."""
     lines = [line for line in visible(text).split("\n") if line.strip()] or [""]
     line = lines[-1 if last else 0].strip()
     if len(line) > _SIDE:

@@ -1,16 +1,15 @@
-"""What is left out: by ``.gitignore`` files, ``--exclude``, and for other reasons."""
+"""Skipped files: ``.gitignore`` files, the globs of options, and a note of what was skipped."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import UsageError
-from chunkast.errors import SourceError
+from chunkast.errors import SourceError, UsageError
 from chunkast.text.files import read_bytes
 
 if TYPE_CHECKING:
@@ -26,49 +25,49 @@ __all__ = (
     "LeftOut",
 )
 
-# Why something is left out, as the note says it after the names.
+# Reasons to skip something, as the note gives them after the names.
 VENDORED_FOLDER: Final = ""
 IGNORED: Final = "named in .gitignore files, which --no-ignore passes over"
 EXCLUDED: Final = "named by --exclude"
 LINKED_OUT: Final = "symbolic links out of the folder given, which --follow-links takes"
-# The most names that a line shows for each reason.
+# The most names that the note shows for each reason.
 _SHOWN: Final = 5
 
 
 class LeftOut:
-    """What was left out, and why."""
+    """The paths that were skipped, by reason."""
 
     def __init__(self) -> None:
-        # By the reason: the paths as they were found, each once, by the path without links.
+        # By reason: the paths as they were found, each once, by the path without links.
         self._paths: dict[str, dict[str, str]] = {}
 
     def add(self, why: str, path: str) -> None:
-        """Note that ``path`` was left out."""
+        """Note that ``path`` was skipped."""
         folder, last = os.path.split(path)
         real = os.path.join(os.path.realpath(folder), last)
         self._paths.setdefault(why, {}).setdefault(real, Path(path).as_posix())
 
     def __str__(self) -> str:
-        """All of it in one line; "" for nothing."""
-        parts = [
-            f"{_some(paths.values())}: {why}" if why else ", ".join(sorted(paths.values()))
-            for why in (VENDORED_FOLDER, IGNORED, EXCLUDED, LINKED_OUT)
-            if (paths := self._paths.get(why))
-        ]
+        """Return all of it in one line; "" for nothing."""
+        parts = []
+        for why in (VENDORED_FOLDER, IGNORED, EXCLUDED, LINKED_OUT):
+            names = sorted(self._paths.get(why, {}).values())
+            if names:
+                parts.append(f"{_some(names)}: {why}" if why else ", ".join(names))
         return f"left out {'; '.join(parts)}" if parts else ""
 
 
-def _some(names: Collection[str]) -> str:
-    """The first of ``names``, and how many others there are."""
-    shown, more = sorted(names)[:_SHOWN], len(names) - _SHOWN
-    return f"{', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}"
+def _some(names: Sequence[str]) -> str:
+    """Return the first of ``names``, and the number of the others."""
+    more = len(names) - _SHOWN
+    return f"{', '.join(names[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
 
 
 class Globs:
     """The globs of an option, written as in a ``.gitignore`` file and relative to the root."""
 
     def __init__(self, option: str, globs: Sequence[str]) -> None:
-        """Raises ``UsageError`` for what is not a glob."""
+        """Raise ``UsageError`` for an invalid glob."""
         self._spec: GitIgnoreSpec | None = None
         if globs:
             from pathspec import GitIgnoreSpec
@@ -82,39 +81,39 @@ class Globs:
         return self._spec is not None
 
     def match(self, name: str) -> bool:
-        """Whether a name matches; a folder's ends with a slash."""
+        """Return true if a name matches; a folder's name ends with a slash."""
         return self._spec is not None and self._spec.match_file(name)
 
 
 class IgnoreFiles:
-    """The ``.gitignore`` files below a root: as git reads them, the deepest counts first."""
+    """The ``.gitignore`` files below a root, as git reads them: the deepest has precedence."""
 
     def __init__(self, root: str, problems: list[SourceError], *, wanted: bool) -> None:
-        """``problems`` gets the files that cannot be read; without ``wanted`` none is read."""
+        """Report unreadable files in ``problems``; without ``wanted`` no file is read."""
         self._root = root
         self._problems = problems
         self._wanted = wanted
         # By the folder's name.
         self._known: dict[str, Sequence[_Pattern]] = {}
-        # Files above this folder do not count: it was named although one of them leaves it out.
+        # Files above this folder are disregarded: one of them ignores it, but it was given.
         self._top = ""
 
     def enter(self, folder: str) -> None:
-        """Begin with a folder (its name) that was given: it is searched whatever is ignored."""
+        """Begin a search in ``folder`` (its name), which is searched even if it is ignored."""
         self._top = ""
         parts = folder.split("/") if folder else []
         ways = ["/".join(parts[: n + 1]) + "/" for n in range(len(parts))]
         self._top = folder if any(map(self.match, ways)) else ""
 
     def match(self, name: str) -> bool:
-        """Whether a file leaves out what has this name; a folder's ends with a slash."""
+        """Return true if ``name`` is ignored; a folder's name ends with a slash."""
         if not self._wanted:
             return False
         folder = name.rstrip("/")
         while folder:
             folder = folder.rpartition("/")[0]
             inside = name[len(folder) + 1 :] if folder else name
-            for pattern in self._in(folder):  # the last that matches counts
+            for pattern in self._in(folder):  # the last match decides
                 if pattern.matches(inside):
                     return pattern.ignores
             if folder == self._top:
@@ -122,7 +121,7 @@ class IgnoreFiles:
         return False
 
     def _in(self, folder: str) -> Sequence[_Pattern]:
-        """The patterns of the file in a folder, the last first."""
+        """Return the patterns of the file in a folder, the last first."""
         if folder not in self._known:
             self._known[folder] = self._read(os.path.join(self._root, folder, ".gitignore"))
         return self._known[folder]
@@ -135,13 +134,13 @@ class IgnoreFiles:
         except SourceError as error:
             self._problems.append(error)
             return ()
-        # As git: a byte order mark is skipped; names may be any bytes.
+        # As in git: a byte order mark is skipped; names may be any bytes.
         text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
         return _patterns(line.removesuffix("\r") for line in text.split("\n"))
 
 
 def _patterns(lines: Iterable[str]) -> Sequence[_Pattern]:
-    """The patterns of lines, the last first; a line that is none is passed over, as git does."""
+    """Return the patterns in ``lines``, the last first; invalid lines are skipped, as in git."""
     from pathspec import GitIgnoreSpec
 
     found: list[_Pattern] = []
@@ -157,20 +156,20 @@ def _patterns(lines: Iterable[str]) -> Sequence[_Pattern]:
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """A line of a ``.gitignore`` file. ``folders``: it is for folders alone."""
+    """A line of a ``.gitignore`` file; with ``folders`` it applies to folders only."""
 
     regex: RegexPattern
     folders: bool
     ignores: bool
 
     def matches(self, name: str) -> bool:
-        """Whether it is about ``name`` itself: git asks that of each folder on the way."""
+        """Return true if the pattern matches ``name`` itself, not only a folder above it."""
         if self.folders and not name.endswith("/"):
             return False
         path = name if self.folders else name.removesuffix("/")
         found = self.regex.match_file(path)
         if found is None:
             return False
-        # A named group is the slash after a folder that matches with all that is in it.
+        # A named group is the slash after a folder that matches with its whole content.
         marks = (found.match.start(group) for group in found.match.re.groupindex)
         return all(mark in (-1, len(path) - 1) for mark in marks)

@@ -1,4 +1,4 @@
-"""Where the data goes: standard output, or a file that appears only when it is complete."""
+"""Standard output, and files that appear only when they are complete."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from chunkast.cli.files import is_file, is_there
-from chunkast.cli.messages import UsageError
-from chunkast.errors import ChunkastError
+from chunkast.errors import ChunkastError, UsageError
+from chunkast.files.paths import is_file, is_there
 
-__all__ = ("Output", "abandon_stdout", "open_output", "stdout")
+__all__ = ("Output", "open_output", "stdout")
 
 
 @dataclass(slots=True)
@@ -32,9 +31,9 @@ class Output:
 def open_output(path: str | None) -> Iterator[Output]:
     """Open ``path``, or standard output for ``None``.
 
-    A file is written beside its place under another name and moved there at the end;
-    without ``complete``, or when the block raises, nothing is left of it and what was
-    there before stays. Raises ``UsageError`` when no file can be written there.
+    A new file is written under another name beside ``path`` and replaces it at the end. Without
+    ``complete``, or when the block raises, it is deleted and the old file stays. Raises
+    ``UsageError`` when no file can be written there.
     """
     if path is None:
         stream = stdout()
@@ -43,31 +42,25 @@ def open_output(path: str | None) -> Iterator[Output]:
         return
     if is_there(path) and not is_file(path):
         # A device or a pipe cannot be replaced.
-        with _open(Path(path), "wb", path) as written:
-            yield Output(written)
+        with _open(Path(path), "wb", path) as stream:
+            yield Output(stream)
         return
-    # The file that a symbolic link leads to is replaced, not the link.
+    # A symbolic link stays; the file that it leads to is replaced.
     target = Path(os.path.realpath(path))
-    # Nobody else's: whoever shares the folder may have the same process id. It does not
-    # grow with the target's name, which may be as long as a name can be.
+    # Random, as runs in several containers may share both the folder and the process id; and
+    # short, as the target's name may be as long as a name can be.
     file = target.with_name(f".chunkast-{secrets.token_hex(16)}.tmp")
-    made = True
     try:
-        try:
-            stream = _open(file, "xb", path)
-        except UsageError:
-            made = False
-            raise
-        with stream as written:
-            output = Output(written)
+        with _open(file, "xb", path) as stream:
+            output = Output(stream)
             yield output
         if output.complete:
             if is_there(target):
                 shutil.copymode(target, file)
             file.replace(target)
     finally:
-        if made:
-            file.unlink(missing_ok=True)
+        with suppress(OSError):
+            file.unlink()
 
 
 def _open(file: Path, mode: Literal["wb", "xb"], path: str) -> BinaryIO:
@@ -78,7 +71,7 @@ def _open(file: Path, mode: Literal["wb", "xb"], path: str) -> BinaryIO:
 
 
 def stdout() -> BinaryIO:
-    """Standard output as bytes, so that neither locale nor platform changes the data."""
+    """Return standard output as bytes, so that neither locale nor platform changes the data."""
     if sys.stdout is None:
         raise ChunkastError("standard output is closed")
     buffer = sys.stdout.buffer
@@ -86,11 +79,3 @@ def stdout() -> BinaryIO:
         # PYTHONUNBUFFERED; such a stream may write less than it is given.
         return os.fdopen(buffer.fileno(), "wb", closefd=False)
     return buffer
-
-
-def abandon_stdout() -> None:
-    """Let what was not written go nowhere, so that leaving the interpreter does not fail."""
-    with suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

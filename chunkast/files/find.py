@@ -1,42 +1,35 @@
-"""Which files the command's arguments mean, and their text.
+"""Files found by arguments: a file, a folder, a glob or ``-`` (standard input).
 
-An argument is a file, a folder, a glob or ``-`` (standard input).
+A document's source is its path relative to the root, however it was found (see ``paths``).
 
-A document's source is its path relative to the root, whichever way it was found (see ``names``).
-
-- A file is taken whatever its name, unless ``--exclude`` leaves it out.
-- A folder is searched for files with a Markdown ending, in capitals too; if that is asked for,
-  for those with the ending of a programming language, too, or in their place for those that
-  ``--include`` says. Hidden files, hidden folders and vendored folders (see ``VENDORED``) below it
-  are left out, and so is what ``.gitignore`` files and ``--exclude`` name, and symbolic
-  links to folders and to files outside the folder, unless they are to be followed.
+- A file is taken whatever its name, unless ``exclude`` matches it.
+- A folder is searched for files with a Markdown extension, in capitals too; with ``code`` for
+  source code as well; with ``include`` for files that match it instead. Hidden files and folders
+  and vendored folders (``VENDORED``) below it are skipped, and so are files and folders named
+  in ``.gitignore`` files or by ``exclude``. Symbolic links to folders and to files outside the
+  folder are followed only if asked for.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
-  the shell has not. Its wildcards pass over what a folder's search leaves out, the folder
-  being what the pattern names before the first of them. A pattern
-  with an ending (``*.rst``) takes every file that it matches, any other (``docs/*``) those
-  that a folder's search takes; folders that it matches are searched like any other.
-- Standard input has no source, a pipe that of its path as it was given.
+  the shell has not. It skips the same files as a search of the folder before its first wildcard.
+  A pattern with an extension (``*.rst``) takes every file that it matches, any other pattern
+  (``docs/*``) those that a search takes; folders that it matches are searched.
+- Standard input has no source, a pipe has its path as it was given.
 
 A file found twice, by whatever path, is taken once.
 """
 
 from __future__ import annotations
 
-import codecs
 import os
-import sys
-from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from io import BufferedReader
 from itertools import takewhile
 from pathlib import Path, PurePath
-from typing import Final, cast
+from typing import Final
 
-from chunkast.cli.files import is_file, is_folder, is_there
-from chunkast.cli.ignored import (
+from chunkast.code import ENDINGS as CODE_ENDINGS
+from chunkast.errors import SourceError, UsageError
+from chunkast.files.ignored import (
     EXCLUDED,
     IGNORED,
     LINKED_OUT,
@@ -45,28 +38,13 @@ from chunkast.cli.ignored import (
     IgnoreFiles,
     LeftOut,
 )
-from chunkast.cli.messages import UsageError
-from chunkast.cli.names import Root
-from chunkast.code import ENDINGS as CODE_ENDINGS
-from chunkast.errors import SourceError, describe
-from chunkast.sources.notebook import Notebook, is_notebook, read_notebook
-from chunkast.text.files import decode, read_bytes, undecodable
+from chunkast.files.paths import Root, is_file, is_folder, is_there
+from chunkast.files.read import STDIN, InputFile, input_file
 
-__all__ = (
-    "ENDINGS",
-    "VENDORED",
-    "InputFile",
-    "Selection",
-    "named_part",
-    "read",
-    "read_bytes",
-    "read_document",
-    "read_pieces",
-    "select",
-)
+__all__ = ("ENDINGS", "VENDORED", "Search", "Selection", "named_part", "select")
 
 ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
-# Folders of other people's files and of generated ones.
+# Folders of generated files and of other people's.
 VENDORED: Final = frozenset(
     {
         "__pycache__",
@@ -82,25 +60,31 @@ VENDORED: Final = frozenset(
         "venv",
     }
 )
-_STDIN: Final = "<stdin>"
-# The most that is read at once of what is read piece by piece, in bytes.
-_PIECE: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class InputFile:
-    """A document to read. ``data`` is its content where it can be read only once."""
+class Search:
+    """The rules by which folders are searched.
 
-    path: str
-    source: str | None
-    data: bytes | None = None
+    include: globs of the files to take, in place of the known extensions.
+    exclude: globs of files and folders to skip.
+    no_ignore: disregard ``.gitignore`` files.
+    code: search for source code too.
+    follow_links: follow symbolic links to folders, and to files outside the folder given.
+    """
+
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    no_ignore: bool = False
+    code: bool = False
+    follow_links: bool = False
 
 
 @dataclass(slots=True)
 class Selection:
-    """The files that the arguments mean, sorted by source, each once.
+    """The files that were found, sorted by source, each once.
 
-    ``problems`` are the arguments that mean nothing and what could not be looked into.
+    ``problems`` has an error for each argument without a file and each unreadable folder.
     """
 
     files: list[InputFile] = field(default_factory=list)
@@ -108,135 +92,57 @@ class Selection:
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-def select(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
-    """Find the files that the arguments mean (see ``add_selection``).
+def select(
+    arguments: Sequence[str], root: Root, search: Search | None = None, output: str | None = None
+) -> Selection:
+    """Find the files that the arguments name, except ``output``.
 
-    ``output`` is not one of them; ``root`` is what names are relative to where ``--root`` does
-    not say it: by default the current folder.
-
-    Raises ``UsageError`` when an argument names the output itself, or what is outside the root.
+    Raises ``UsageError`` when an argument names the output itself, or a path outside the root.
     """
-    arguments: Sequence[str] = options.paths
     written = None if output is None else os.path.realpath(output)
     if any(argument != "-" and os.path.realpath(argument) == written for argument in arguments):
         raise UsageError(f"--output {output}: that is one of the inputs")
-    if root is None:
-        root = Root.at(options.root or ".")
     selection = Selection()
-    finder = _Finder(selection, root, options)
+    finder = _Finder(selection, root, search or Search())
     taken: set[str | None] = {written}
     for argument in arguments:
         for path in finder.find(argument):
-            real = path if path == _STDIN else os.path.realpath(path)
+            real = path if path == STDIN else os.path.realpath(path)
             if real in taken:
                 continue
             taken.add(real)
             try:
-                selection.files.append(_input_file(path, root))
+                selection.files.append(input_file(path, root))
             except SourceError as error:
                 selection.problems.append(error)
-    selection.files.sort(key=lambda file: (file.source or "", file.path))
+    # Standard input is sorted as "-", its name in a lock.
+    selection.files.sort(key=lambda file: (file.source or "-", file.path))
     return selection
 
 
-def read(file: InputFile) -> str:
-    """The text of a file, exactly: no line end, no byte order mark is changed.
-
-    Raises ``SourceError`` when the file cannot be read or is not UTF-8.
-    """
-    return decode(read_bytes(file.path) if file.data is None else file.data, file.path)
-
-
-def read_document(file: InputFile) -> str | Notebook:
-    """The text of a file, or the notebook in it if its ending says so.
-
-    Raises ``SourceError`` like :func:`read`, and for what is not a notebook.
-    """
-    text = read(file)
-    return read_notebook(text, file.path) if is_notebook(file.source) else text
-
-
-def read_pieces(path: str) -> Iterator[str]:
-    """The text of a file or of ``-`` (standard input), piece by piece as it comes.
-
-    Raises ``SourceError`` like :func:`read`, once everything before the error is given.
-    """
-    name = _STDIN if path == "-" else path
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    position = 0
-    with _open_bytes(path, name) as stream:
-        while True:
-            try:
-                data = stream.read1(_PIECE)
-            except OSError as error:
-                raise SourceError(name, error.strerror or str(error)) from None
-            # Bytes of a character that is not complete yet wait in the decoder.
-            waiting = len(decoder.getstate()[0])
-            try:
-                yield decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
-                yield error.object[: error.start].decode("utf-8")
-                raise undecodable(name, error, position - waiting) from None
-            if not data:
-                return
-            position += len(data)
-
-
-@contextmanager
-def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
-    if path == "-":
-        if sys.stdin is None:
-            raise SourceError(name, "standard input is closed")
-        # With PYTHONUNBUFFERED, too, this reads what is there and no more.
-        yield cast("BufferedReader", sys.stdin.buffer)
-        return
-    try:
-        stream = Path(path).open("rb")  # noqa: SIM115 - it is closed below
-    except OSError as error:
-        raise SourceError(name, error.strerror or str(error)) from None
-    with stream:
-        yield stream
-
-
-def _input_file(path: str, root: Root) -> InputFile:
-    """The file with its name; what can be read only once, and not by a worker, is read."""
-    if path == _STDIN:
-        if sys.stdin is None:
-            raise SourceError(path, "standard input is closed")
-        try:
-            return InputFile(path, None, sys.stdin.buffer.read())
-        except OSError as error:
-            raise SourceError(path, error.strerror or str(error)) from None
-        except MemoryError as error:
-            raise SourceError(path, describe(error)) from None
-    if is_file(path) or not is_there(path):
-        return InputFile(path, root.name(path))
-    return InputFile(path, PurePath(path).as_posix(), read_bytes(path))
-
-
 class _Finder:
-    """Finds the files that the arguments mean, one argument at a time."""
+    """Finds the files that arguments name, one argument at a time."""
 
-    def __init__(self, selection: Selection, root: Root, options: Namespace) -> None:
+    def __init__(self, selection: Selection, root: Root, search: Search) -> None:
         self.root = root
         self.problems = selection.problems
         self.left_out = selection.left_out
-        self.follow_links: bool = options.follow_links
-        self.endings = (*ENDINGS, *CODE_ENDINGS) if options.code else ENDINGS
-        self.wanted: Sequence[str] = options.include or self.endings
-        self.included = Globs("--include", options.include)
-        self.excluded = Globs("--exclude", options.exclude)
-        self.ignore_files = IgnoreFiles(root.real, self.problems, wanted=not options.no_ignore)
+        self.follow_links = search.follow_links
+        self.endings = (*ENDINGS, *CODE_ENDINGS) if search.code else ENDINGS
+        self.wanted = search.include or self.endings
+        self.included = Globs("--include", search.include)
+        self.excluded = Globs("--exclude", search.exclude)
+        self.ignore_files = IgnoreFiles(root.real, self.problems, wanted=not search.no_ignore)
         # The folder that was given, without links in its path.
         self.base = ""
-        # The folders that a link led to, which may be a circle, and what was sought there.
+        # Folders that a link led to, which may be a circle, each with the rest of the glob.
         self.entered: set[tuple[str, ...]] = set()
 
     def find(self, argument: str) -> Iterable[str]:
-        """The paths of the files."""
+        """Return the paths of the files."""
         self.entered.clear()
         if argument == "-":
-            return [_STDIN]
+            return [STDIN]
         if is_folder(argument):
             self.begin(argument)
             return self.in_folder(Path(argument)) or self.nothing(
@@ -252,7 +158,7 @@ class _Finder:
         return self.nothing(argument, "no such file or folder")
 
     def begin(self, folder: str) -> None:
-        """Begin to search below a folder that was given."""
+        """Begin a search below a folder that was given."""
         self.base = os.path.realpath(folder)
         self.ignore_files.enter(self.root.name(folder))
 
@@ -262,21 +168,19 @@ class _Finder:
 
     def in_folder(self, root: Path) -> list[str]:
         files: list[tuple[bool, str]] = []
-        folders = [root]
-        links: list[Path] = []
-        while folders or links:
-            linked = not folders
-            folder = links.pop() if linked else folders.pop()
+        folders = [(False, root)]
+        while folders:
+            linked, folder = folders.pop()
             if linked and self.is_entered(folder):
                 continue
             for entry, name in self.entries(folder):
-                path = Path(entry.path)
+                found = linked or entry.is_symlink(), Path(entry.path)
                 if _is_folder(entry):
                     if self.may_enter(entry, name):
-                        (links if linked or entry.is_symlink() else folders).append(path)
+                        folders.append(found)
                 elif self.is_wanted(name) and self.may_take(entry, name):
-                    files.append((linked or entry.is_symlink(), str(path)))
-        # Where a link and the file itself are both found, the file comes first and stays.
+                    files.append((found[0], str(found[1])))
+        # The file itself comes before a link to it, and is the one that is kept.
         return [path for _, path in sorted(files)]
 
     def matching(self, pattern: str) -> list[str]:
@@ -296,7 +200,7 @@ class _Finder:
         return [*files, *(found for folder in folders for found in self.in_folder(folder))]
 
     def expand(self, base: Path, parts: Sequence[str]) -> Iterator[Path]:
-        """The paths below ``base`` that match ``parts`` one by one."""
+        """Yield the paths below ``base`` that match ``parts`` one by one."""
         if not parts:
             yield base
         elif _is_pattern(parts[0]):
@@ -323,7 +227,7 @@ class _Finder:
                 yield from self.expand(path, rest)
 
     def entries(self, folder: Path, *, hidden: bool = False) -> list[tuple[os.DirEntry[str], str]]:
-        """What a folder holds, with names, but for what is hidden."""
+        """Return the entries of a folder, each with its name, without the hidden ones."""
         within = self.root.name(str(folder))
         within += "/" if within else ""
         try:
@@ -347,14 +251,14 @@ class _Finder:
     def may_enter(self, folder: os.DirEntry[str], name: str) -> bool:
         if self.is_left_out(folder, name):
             return False
-        # Where a link within the folder leads is found without it.
+        # The target of a link within the folder is found anyway.
         return self.follow_links or not folder.is_symlink()
 
     def may_take(self, file: os.DirEntry[str], name: str) -> bool:
         return _is_file(file) and not self.is_left_out(file, name)
 
     def is_left_out(self, entry: os.DirEntry[str], name: str) -> bool:
-        """Whether something found may not be taken or entered; then it is noted."""
+        """Return true, and note the entry, if it may not be taken or entered."""
         name += "/" if _is_folder(entry) else ""
         if self.is_excluded(entry.path, name):
             return True
@@ -376,14 +280,14 @@ class _Finder:
         return True
 
     def is_out(self, entry: os.DirEntry[str]) -> bool:
-        """Whether it is a link out of the folder that was given, which is not to be followed."""
+        """Return true for a link out of the given folder, unless links are followed."""
         if self.follow_links or not entry.is_symlink():
             return False
         real = os.path.realpath(entry.path)
         return real != self.base and not real.startswith(os.path.join(self.base, ""))
 
     def is_entered(self, folder: Path, *rest: str) -> bool:
-        """Whether a link has led to this folder before; from now on one has."""
+        """Return true if a link has led to this folder before, and remember it."""
         key = (os.path.realpath(folder), *rest)
         if key in self.entered:
             return True
@@ -392,7 +296,7 @@ class _Finder:
 
 
 def named_part(argument: str) -> str:
-    """What an argument names: a glob the folder before its first wildcard, another itself."""
+    """Return the folder before a glob's first wildcard; any other argument unchanged."""
     if os.path.lexists(argument):
         return argument
     return str(Path(*takewhile(lambda part: not _is_pattern(part), PurePath(argument).parts)))
@@ -408,7 +312,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or a link to nothing, which is to be reported; not a pipe."""
+    """Return true for a file, and for a broken link, which is reported; not for a pipe."""
     return entry.is_file(follow_symlinks=False) or (
         entry.is_symlink() and (is_file(entry.path) or not is_there(entry.path))
     )

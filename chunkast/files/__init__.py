@@ -1,0 +1,1 @@
+"""Files: found in folders, read as documents, written at once or not at all."""

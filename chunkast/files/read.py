@@ -1,0 +1,97 @@
+"""Input files and standard input, read as documents or piece by piece."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path, PurePath
+from typing import Final, cast
+
+from chunkast.errors import SourceError, describe
+from chunkast.files.paths import Root, is_file, is_there
+from chunkast.sources.notebook import Notebook, is_notebook, read_notebook
+from chunkast.text.files import decode, read_bytes, undecodable
+
+__all__ = ("STDIN", "InputFile", "input_file", "read_document", "read_pieces")
+
+# The path of standard input in messages.
+STDIN: Final = "<stdin>"
+# The most bytes that are read at once from a stream.
+_PIECE: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A document to read; ``data`` is the content of a file that can be read only once."""
+
+    path: str
+    source: str | None
+    data: bytes | None = None
+
+
+def input_file(path: str, root: Root) -> InputFile:
+    """Return the file at ``path``, or standard input for ``STDIN``.
+
+    Pipes and standard input are read at once: a worker process could not read them.
+    """
+    if path == STDIN:
+        with _open_bytes("-", path) as stream:
+            return InputFile(path, None, stream.read())
+    if is_file(path) or not is_there(path):
+        return InputFile(path, root.name(path))
+    return InputFile(path, PurePath(path).as_posix(), read_bytes(path))
+
+
+def read_document(file: InputFile) -> str | Notebook:
+    """Return the text of a file, unchanged, or the notebook in a file ``*.ipynb``.
+
+    Raises ``SourceError`` for a file that cannot be read, is not UTF-8 or is not a notebook.
+    """
+    data = read_bytes(file.path) if file.data is None else file.data
+    text = decode(data, file.path)
+    return read_notebook(text, file.path) if is_notebook(file.source) else text
+
+
+def read_pieces(path: str) -> Iterator[str]:
+    """Yield the text of a file or of ``-`` (standard input) as it comes.
+
+    Raises ``SourceError`` like :func:`read_document`, after everything before the error.
+    """
+    name = STDIN if path == "-" else path
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    position = 0
+    with _open_bytes(path, name) as stream:
+        while True:
+            data = stream.read1(_PIECE)
+            # The first bytes of an incomplete character are kept in the decoder.
+            waiting = len(decoder.getstate()[0])
+            try:
+                yield decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                yield error.object[: error.start].decode("utf-8")
+                raise undecodable(name, error, position - waiting) from None
+            if not data:
+                return
+            position += len(data)
+
+
+@contextmanager
+def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
+    """Open a file or ``-``; whatever fails meanwhile is raised as ``SourceError``."""
+    try:
+        if path != "-":
+            with Path(path).open("rb") as stream:
+                yield stream
+        elif sys.stdin is None:
+            raise SourceError(name, "standard input is closed")
+        else:
+            # With PYTHONUNBUFFERED, too, this reads only what is available.
+            yield cast("BufferedReader", sys.stdin.buffer)
+    except OSError as error:
+        raise SourceError(name, error.strerror or str(error)) from None
+    except MemoryError as error:
+        raise SourceError(name, describe(error)) from None
