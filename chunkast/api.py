@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from os import PathLike
 
 from chunkast.chunker import Chunker
@@ -18,23 +17,20 @@ def chunk(
     text: str,
     *,
     source: str | None = None,
-    previous: Iterable[Chunk] = (),
     **options: Unpack[ChunkOptions],
 ) -> list[Chunk]:
     """The chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
-    ``source`` names the text, and its ending says what it is; ``previous`` are its chunks before
-    an edit: see :meth:`Chunker.chunk`. Raises ``ConfigError`` for an option that is not allowed,
+    ``source`` names the text, and its extension says what it is: see :meth:`Chunker.chunk`. Raises ``ConfigError`` for an option that is not allowed,
     ``TypeError`` for what is not a str, and nothing on any string.
     """
-    return Chunker(**options).chunk(text, source, previous=previous)
+    return Chunker(**options).chunk(text, source)
 
 
 def chunk_file(
     path: str | PathLike[str],
     *,
     source: str | None = None,
-    previous: Iterable[Chunk] = (),
     **options: Unpack[ChunkOptions],
 ) -> list[Chunk]:
     """The chunks of a file in UTF-8; its ending says what it is: Markdown, code, a notebook.
@@ -43,7 +39,7 @@ def chunk_file(
     ``ConfigError`` for an option that is not allowed, ``SourceError`` for a file that cannot
     be read or is not UTF-8.
     """
-    return Chunker(**options).chunk_file(path, source, previous=previous)
+    return Chunker(**options).chunk_file(path, source)
 
 
 def count_tokens(

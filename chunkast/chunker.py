@@ -87,51 +87,34 @@ class Chunker:
         text: str | Analysis,
         source: str | None = None,
         language: str | None = None,
-        *,
-        previous: Iterable[Chunk] = (),
     ) -> list[Chunk]:
-        r"""The chunks of a Markdown text (or of code, or of an analysis), in order.
+        """The chunks of a Markdown text (or of code, or of an analysis), in order.
 
         ``source`` names the document in the chunks and their ids; without it ids are
         unique within the document only. ``language`` is as in :meth:`analyze`; the headings
         of code are the definitions around it. Never raises on a string, ``TypeError`` for
         what is none.
 
-        ``previous`` are the chunks of the document before an edit, made with the same
-        configuration: what stands in the text still is cut out of it where it was, if it
-        fits, so that little has to be embedded again but what was edited. The chunks depend
-        on the edits before then, not on the text alone. Raises ``TypeError`` for what is no chunk.
-
         A text whose ``source`` ends with ``.ipynb`` is the JSON of a notebook, unless a
         ``language`` is given: positions are those of each cell's source, which
         ``chunk.source`` names (see ``chunkast.notebook``). JSON that is none is text.
-
-        >>> chunker = Chunker(max_tokens=40)
-        >>> before = chunker.chunk("# Tea\n\nPour it.\n")
-        >>> after = chunker.chunk("# Tea\n\nPour it slowly.\n", previous=before)
-        >>> [chunk.text for chunk in after]
-        ['# Tea\n\nPour it slowly.']
         """
-        known = checked_items("previous", previous, Chunk)
-        return chunk_document(self, text, source, language=language, previous=known)
+        return chunk_document(self, text, source, language=language)
 
     def chunk_file(
         self,
         path: str | PathLike[str],
         source: str | None = None,
-        *,
-        previous: Iterable[Chunk] = (),
     ) -> list[Chunk]:
         """The chunks of a file in UTF-8; its ending says what it is, as in :meth:`chunk`.
 
         ``source`` names it in the chunks and their ids: by default its path as it is given,
-        with forward slashes. ``previous`` is as in :meth:`chunk`. Raises ``SourceError`` for a
+        with forward slashes. Raises ``SourceError`` for a
         file that cannot be read or is not UTF-8, naming the path and the byte.
         """
         name, source = source_of_path(path), checked_name("source", source)
-        known = checked_items("previous", previous, Chunk)
         source = name if source is None else source
-        return chunk_document(self, read_text(path), source, name=name, previous=known)
+        return chunk_document(self, read_text(path), source, name=name)
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""

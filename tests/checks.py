@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
@@ -114,16 +114,15 @@ def check_promises(
     config: ChunkConfig,
     own_points: AbstractSet[int] = frozenset(),
     language: str = "",
-    previous: Iterable[Chunk] = (),
 ) -> list[Chunk]:
     """Chunk ``text`` and assert every promise that one run can show; returns the chunks.
 
     At ``own_points``, which a user's heuristic set, a sentence may be cut. ``text`` is
-    Markdown, or code in ``language``; ``previous`` are its chunks before an edit.
+    Markdown, or code in ``language``.
     """
     chunker = Chunker(config)
     analysis = chunker.analyze(text, language=language)
-    chunks = chunker.chunk(text, "doc.md", language=language, previous=previous)
+    chunks = chunker.chunk(text, "doc.md", language=language)
     config = chunker.config
     count = counter_of(config)
     budget = config.budget

@@ -35,7 +35,6 @@ def divider_of(
     regions: Sequence[ProtectedRegion] = (),
     points: Sequence[BreakPoint] = (),
     counter: Counter | None = None,
-    edges: Sequence[int] = (),
     **options: Any,
 ) -> tuple[Divider, Refined]:
     """A text's divider, and the text refined; ``regions`` and ``points`` are a user's own."""
@@ -51,7 +50,7 @@ def divider_of(
     document = Document.of(
         analysis, Leaves(text, analysis.blocks), given_, counter or chunker.counter
     )
-    divider = Divider(document, edges)
+    divider = Divider(document)
     extended = bool(regions or points)
     return divider, refine(document, analysis.break_points, divider, extended=extended)
 
@@ -958,62 +957,6 @@ def test_code_is_divided_at_its_outermost_definitions_then_at_those_inside() -> 
         ("class", "class B:\n"),
         ("lead-in", "    w = w\n"),
     ]
-
-
-def test_code_is_cut_at_lines_where_it_was_before_an_edit() -> None:
-    pytest.importorskip("tree_sitter_python")
-    one = "    def one(self):\n        w\n        w\n\n"
-    two = "    def two(self):\n        w\n\n        w\n\n\n"
-    last = "class B:\n    w = '''w\nw'''\n"
-    text = f"```python\nclass A:\n{one}{two}{last}```\n\nw.\n"
-    alone = [
-        ("", "```python\n"),
-        ("lead-in", f"class A:\n{one}{two}"),
-        ("class", f"{last}```\n\n"),
-        ("fence", "w.\n"),
-    ]
-    assert parts(text, 5) == alone
-    edge = text.index("    def two")
-    assert parts(text, 5, edges=[edge]) == [
-        alone[0],
-        ("lead-in", f"class A:\n{one}"),
-        ("line", two),
-        *alone[2:],
-    ]
-    # Not where it is cut anyway, inside a line, or among blank lines; and code alone.
-    others = {pos for pos in range(len(text) + 1) if text[pos - 1] != "\n"}
-    others.update(map(text.index, ("class A", "\n\nclass B", "\nclass B", "class B", "w.")))
-    assert parts(text, 5, edges=sorted(others)) == alone
-    prose = "One w\nand w.\nAnother w\nand w.\n"
-    assert parts(prose, 2, edges=range(len(prose))) == parts(prose, 2)
-    every = parts(text, 5, edges=range(len(text) + 1))
-    assert every[:8] == [
-        alone[0],
-        ("lead-in", "class A:\n"),
-        ("line", "    def one(self):\n"),
-        ("line", "        w\n"),
-        ("line", "        w\n"),
-        ("line", "\n    def two(self):\n"),
-        ("line", "        w\n"),
-        ("line", "\n        w\n\n\n"),
-    ]
-    assert every[8:] == [
-        ("class", "class B:\n"),
-        ("line", "    w = '''w\n"),
-        ("line", "w'''\n"),
-        ("line", "```\n\n"),
-        *alone[3:],
-    ]
-    # A user's region stays whole, and so does what has more tokens in parts.
-    region = ProtectedRegion(text.index("        w"), edge)
-    kept = parts(text, 5, edges=[region.start, region.start + 10, edge], regions=[region])
-    assert [part for _, part in kept[1:4]] == [
-        "class A:\n    def one(self):\n",
-        "        w\n        w\n\n",
-        two,
-    ]
-    apart = Counter("apart", lambda span: span.count("w") + 9 * span.startswith("    def two"))
-    assert parts(text, 5, edges=[edge], counter=apart) == parts(text, 5, counter=apart)
 
 
 def test_words_and_characters_are_set_apart_by_a_share_of_the_budget() -> None:

@@ -21,7 +21,6 @@ from chunkast.core.joining import Joins, joined
 from chunkast.core.layout import TRIMMED, Layout
 from chunkast.core.overlap import Overlap
 from chunkast.core.packer import pack
-from chunkast.core.piece import Piece
 from chunkast.core.replaced import Replaced
 from chunkast.core.sections import sections_of
 from chunkast.model import Heading, Replacement
@@ -54,7 +53,6 @@ def packed(
     kinds: Mapping[int, str] | None = None,
     depths: Mapping[int, int] | None = None,
     silent: Collection[int] = (),
-    previous: Sequence[Place | None] = (),
     **options: Any,
 ) -> list[Place]:
     """The pieces of a row in which ``levels`` has the units that are headings."""
@@ -65,8 +63,7 @@ def packed(
     has_text = texts or [unit not in levels for unit in range(layout.units)]
     found = {unit: (depths or {}).get(unit, 0) for unit in range(layout.units + 1)}
     says = bytearray(text + 2 * (unit in silent) for unit, text in enumerate(has_text))
-    pieces = [piece and Piece(*piece) for piece in previous]
-    return [*pack(layout, sections, overlap, says, found.__getitem__, previous=pieces)]
+    return [*pack(layout, sections, overlap, says, found.__getitem__)]
 
 
 def filled(units: Sequence[Unit], budget: int, *args: Any, **options: Any) -> list[Place]:
@@ -997,101 +994,3 @@ def test_crumbs_leave_room_for_overlap_and_context() -> None:
         (0, 3),
         (3, 5),
     ]
-
-
-# After an edit
-
-# Units, the pieces of an earlier state (None: gone), the levels of headings, other options, the
-# pieces; a budget of ten.
-EDITS: dict[
-    str, tuple[list[Unit], list[Place | None], dict[int, int], dict[str, Any], list[Place]]
-] = {
-    "what stays is not joined, though more would fit": (
-        [2, 1, 2], [(0, 1), (1, 3)], {}, {}, [(0, 1), (1, 3)],
-    ),
-    "nor what is as it would be cut today": (
-        [5, 1, 4], [(0, 2), (2, 3)], {}, {}, [(0, 2), (2, 3)],
-    ),
-    "it stays across today's cuts": (
-        [3, 5, 5], [(0, 1), (1, 3)], {}, {}, [(0, 1), (1, 3)],
-    ),
-    "all of it does": (
-        [3, 2, 5, 3], [(0, 1), (1, 2), (2, 4)], {}, {}, [(0, 1), (1, 2), (2, 4)],
-    ),
-    "up to the end": (
-        [5, 3, 2], [(0, 3)], {}, {}, [(0, 3)],
-    ),
-    "what does not fit is cut as today": (
-        [3, 4, 4], [(0, 3)], {}, {}, [(0, 2), (2, 3)],
-    ),
-    "so is all where nothing stays": (
-        [3, 5, 3], [None], {}, {}, [(0, 2), (2, 3)],
-    ),
-    "with a scored search too": (
-        [5, 4, 2], [None], {}, {"packing": "fill"}, [(0, 2), (2, 3)],
-    ),
-    "of which pieces stay too": (
-        [2, 1, 2], [(0, 1), (1, 3)], {}, {"packing": "fill"}, [(0, 1), (1, 3)],
-    ),
-    "one that was edited stays one": (
-        [5, 2, 5], [None, (2, 3)], {}, {}, [(0, 2), (2, 3)],
-    ),
-    "between two that stay": (
-        [4, 4, 5, 5, 4], [(0, 1), None, (3, 5)], {}, {}, [(0, 1), (1, 3), (3, 5)],
-    ),
-    "two that were edited do not become one": (
-        [3, 3, 2, 3], [None, None, (3, 4)], {}, {}, [(0, 1), (1, 4)],
-    ),
-    "what is new joins what stays after it": (
-        [1, 1, 1], [None, (2, 3)], {}, {}, [(0, 3)],
-    ),
-    "and what stays before it": (
-        [4, 3, 1], [(0, 1), None, (2, 3)], {}, {}, [(0, 3)],
-    ),
-    "what is left of a piece joins no more than fits": (
-        [4, 3, 1, 3, 5], [(0, 3), (3, 5)], {}, {"context": {3: 3}}, [(0, 3), (3, 4), (4, 5)],
-    ),
-    "it may need more context than the whole": (
-        [2, 4, 2, 3, 4, 1, 1], [(0, 1), None, (1, 3), (3, 6), (6, 7)], {}, {"context": {3: 4}},
-        [(0, 1), (1, 4), (4, 7)],
-    ),
-    "a heading stays with its text": (
-        [1, 2, 4], [(0, 1), (1, 3)], {0: 1}, {}, [(0, 3)],
-    ),
-    "a cut without a penalty stays": (
-        [1, 4, 4], [(0, 1), (1, 3)], {}, {"scores": {1: 0}}, [(0, 1), (1, 3)],
-    ),
-    "however low its score": (
-        [5, 3, 3], [(0, 2), None], {}, {"scores": {2: 0.5}}, [(0, 2), (2, 3)],
-    ),
-    "a whole section in what was edited stays in it": (
-        [5, 1, 1, 4], [(0, 1), None], {2: 2}, {}, [(0, 1), (1, 4)],
-    ),
-    "as it does where nothing stayed": (
-        [4, 5, 1], [None], {2: 1}, {}, [(0, 3)],
-    ),
-    "one that was edited joins what stays before it": (
-        [1, 1, 5], [(0, 1), None], {1: 1}, {}, [(0, 3)],
-    ),
-    "but no part of a body": (
-        [2, 1, 4, 1, 4], [(0, 2), (2, 3), (3, 4), (4, 5)], {1: 1}, {}, [(0, 1), (1, 4), (4, 5)],
-    ),
-    "each section for itself": (
-        [3, 1, 3, 2, 1, 3], [(0, 3), None], {4: 2}, {"min_tokens": 0}, [(0, 4), (4, 6)],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("units", "previous", "levels", "options", "pieces"), EDITS.values(), ids=EDITS
-)
-def test_pieces_after_an_edit(
-    units: list[Unit],
-    previous: list[Place | None],
-    levels: dict[int, int],
-    options: dict[str, Any],
-    pieces: list[Place],
-) -> None:
-    context = options.get("context", {})
-    options = {**options, "context": lambda unit: context.get(unit, 0)}
-    assert packed(units, 10, levels, previous=previous, **options) == pieces

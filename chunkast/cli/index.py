@@ -6,10 +6,8 @@ import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.index import IndexedDocument, IndexReport, Store
     from chunkast.index.writing import Writing
-    from chunkast.model import Chunk
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -59,12 +56,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_database(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print what would change, and change nothing"
-    )
-    parser.add_argument(
-        "--keep-cuts",
-        action="store_true",
-        help="cut documents that have changed where they were cut, as far as possible: fewer texts "
-        "to embed again, and a database that may differ from one made at once",
     )
     parser.add_argument(
         "--replace",
@@ -152,9 +143,7 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
         run.settings[_ROOT] = here
         for source in gone:
             run.remove(source)
-        sources = [file.source or "" for file in new] if options.keep_cuts else []
-        task = partial(_index, options.db, frozenset(filter(run.is_cut_alike, sources)))
-        documents = results(options, replace(selection, files=new), chunker, task, tally)
+        documents = results(options, replace(selection, files=new), chunker, _index, tally)
         with closing(documents):
             for document in documents:
                 run.put(document)
@@ -257,26 +246,12 @@ def _check_lost(
         )
 
 
-def _index(
-    database: str, known: AbstractSet[str], chunker: Chunker, given: Document, _parts: Parts
-) -> IndexedDocument:
-    """Chunk a document; those ``known`` are cut where the database has them cut."""
+def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
+    """Chunk a document for the database."""
     from chunkast.index import index_document
 
     source, document = given
-    previous = _stored_chunks(database, source) if source in known else []
-    return index_document(chunker, source or "", document, previous)
-
-
-def _stored_chunks(database: str, source: str | None) -> list[Chunk]:
-    """The chunks of a document before this run; none where they are damaged."""
-    from chunkast.index import Store
-
-    try:
-        with Store(database, read_only=True) as store:
-            return [*store.chunks(source)]
-    except StoreError:
-        return []
+    return index_document(chunker, source or "", document)
 
 
 def _page(report: IndexReport, form: str) -> str:

@@ -298,10 +298,8 @@ class Divider:
     off before the part itself is divided.
     """
 
-    def __init__(self, document: Document, edges: Sequence[int] = ()) -> None:
-        """``edges`` are where it was cut before an edit, sorted: code is cut at these lines again."""
+    def __init__(self, document: Document) -> None:
         self.document = document
-        self._edges = edges
         self.text = document.text
         self.index = document.index
         self.measure = document.measure
@@ -347,29 +345,7 @@ class Divider:
             points.append(piece.point(tail, "line"))
             points += self._fitting(piece, tail, end, (*_BLANK_LINES, *_FINEST))
         points += self._inside(piece, start, tail)
-        if self._edges:
-            points += self._cut_before(piece, start, tail, points)
         return Division(points, list(_frames(self.text, leaf, piece.tables, points)), replaced)
-
-    def _cut_before(
-        self, piece: _Piece, start: int, end: int, points: Iterable[BreakPoint]
-    ) -> Iterator[BreakPoint]:
-        """Lines of code in ``[start, end)`` at which it was cut, where none of the ``points`` is."""
-        if CONSTRUCTS[piece.leaf.kind].shape != "code":
-            return
-        known = sorted({start, *(point.pos for point in points), end})
-        for pos in self._edges[bisect_right(self._edges, start) : bisect_left(self._edges, end)]:
-            slot = bisect_left(known, pos)
-            parts = (known[slot - 1], pos), (pos, known[slot])
-            # A chunk does not begin at blank lines before it. Less text may have more tokens.
-            if (
-                self.text[pos - 1] in "\r\n"
-                and piece.blocked.end(pos) == pos
-                and not any(is_blank(self.text[first:last]) for first, last in parts)
-                and all(self.measure.fits(*part) for part in parts)
-            ):
-                known.insert(slot, pos)
-                yield piece.point(pos, "line")
 
     def _inside(self, piece: _Piece, start: int, end: int) -> list[BreakPoint]:
         """The points inside a leaf; none right after a fence's opening line that would stand alone."""

@@ -7,9 +7,8 @@ whole document.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise, starmap
+from collections.abc import Callable
+from itertools import accumulate, pairwise, starmap
 
 from chunkast.core.fill import fill
 from chunkast.core.joining import joined
@@ -32,24 +31,16 @@ def pack(
     overlap: Overlap,
     says: bytearray,
     depth: Callable[[int], int],
-    *,
-    previous: Sequence[Piece | None] = (),
 ) -> list[Piece]:
     """All units of the document, in order, as pieces that fit the budget.
 
     ``says`` is what each unit says, by ``Leaves.says``, ``depth(unit)`` how many containers hold
     both it and the unit before it. A single unit larger than the budget is a piece of its own.
-    ``previous`` are the pieces of an earlier state, None for those that are gone: those that fit
-    stay.
     """
-    filled = fill(layout, sections, overlap) if layout.config.packing == "fill" else []
-    if filled and not previous:
-        return filled
+    if layout.config.packing == "fill":
+        return fill(layout, sections, overlap)
     packer = _Packer(layout, sections, overlap, says, depth)
-    bounds = [0, *(piece.last for piece in filled)] if filled else [0, *packer.section(0, 0)]
-    if previous:
-        bounds = packer.after_edit(bounds, previous)
-    return [*starmap(Piece, pairwise(bounds))]
+    return [*starmap(Piece, pairwise([0, *packer.section(0, 0)]))]
 
 
 class _Packer:
@@ -134,63 +125,6 @@ class _Packer:
         """``ends``, of which pieces that were cut are not joined with what is outside."""
         self.cuts.update(ends[:-1])
         return ends
-
-    def after_edit(self, bounds: Sequence[int], previous: Sequence[Piece | None]) -> list[int]:
-        """``bounds`` with the ``previous`` pieces that may stay, and the one between two as one.
-
-        What is new is joined with its neighbours where it may be, which costs no text more.
-        """
-        edges, fresh = set(bounds), {*pairwise(bounds)}
-
-        def may_stay(piece: Piece) -> bool:
-            """Whether it fits, and parts nothing that belongs together where no fresh one does."""
-            if piece in fresh:
-                return True
-            parts = any(self.layout.score[h] < 0 and h not in edges for h in piece)
-            return not parts and self.fits(*piece)
-
-        staying = [piece if piece is not None and may_stay(piece) else None for piece in previous]
-        stays: set[tuple[int, int]] = {*filter(None, staying)}
-        edited = [
-            piece
-            for piece in self.edited(staying)
-            if self.holds_whole_sections(*piece) and may_stay(piece)
-        ]
-        cuts = {*bounds, *chain.from_iterable(stays)}
-        for first, last in chain(stays, edited):
-            cuts.difference_update(range(first + 1, last))
-        for i, j in pairwise(sorted(cuts)):
-            # What is left of a piece may need more context than the whole.
-            if (i, j) not in fresh and (i, j) not in stays and not self.fits(i, j):
-                cuts.update(range(i, j))
-        self.cuts.update(h for h in cuts if not self.sections.begins(h))
-
-        def joins(i: int, h: int, j: int) -> bool:
-            if any(known.issuperset(((i, h), (h, j))) for known in (stays, fresh)):
-                return False
-            parts = self.config.packing == "sections" and self.sections.begins(h)
-            return self.belong(i, h, j) if parts else self.fit_together(i, h, j)
-
-        return joined(self.layout, sorted(cuts), self.depth, joins)
-
-    def edited(self, staying: Iterable[Piece | None]) -> Iterator[Piece]:
-        """What stands between two pieces that stay, where a single one did."""
-        first, gone = 0, 0
-        for piece in (*staying, Piece(self.layout.units, self.layout.units)):
-            if piece is None:
-                gone += 1
-                continue
-            if gone == 1 and first < piece.first:
-                yield Piece(first, piece.first)
-            first, gone = piece.last, 0
-
-    def holds_whole_sections(self, first: int, last: int) -> bool:
-        """Whether sections that begin inside a piece end in it; none may where each has its own."""
-        starts = self.sections.starts
-        inside = range(bisect_right(starts, first), bisect_left(starts, last))
-        if self.config.min_tokens == 0:
-            return not inside
-        return all(self.sections.end(number) <= last for number in inside)
 
     def has_text(self, i: int, j: int) -> bool:
         return self.texts[j] > self.texts[i]

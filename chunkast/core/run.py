@@ -16,7 +16,6 @@ from chunkast.core.layout import Layout
 from chunkast.core.leaves import Leaves
 from chunkast.core.overlap import Overlap, sentences_of
 from chunkast.core.packer import pack
-from chunkast.core.previous import previous_edges, previous_pieces, previous_places
 from chunkast.core.refine import refine
 from chunkast.core.replaced import Replaced
 from chunkast.core.sections import sections_of
@@ -38,22 +37,18 @@ def chunks_of(
     counter: Counter,
     source: str | None,
     parts: Parts,
-    *,
-    previous: Sequence[Chunk] = (),
 ) -> Iterator[Chunk]:
     """The chunks of an analysed document, in order, made as they are asked for.
 
     All is packed when this returns. ``parts`` counts the chunks of each location, and goes on
-    from document to document. Chunks of a ``previous`` state that are in the text still, and fit,
-    are cut out of it again.
+    from document to document.
     """
     unpacked = analysis if counter.is_estimated else None
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than all that comes after it, which needs the leaves.
     analysis = replace(analysis, blocks=_NO_TREE)
     document = Document.of(analysis, leaves, config, counter)
-    places = previous_places(document, previous) if previous else ()
-    divider = Divider(document, previous_edges(document.text, places))
+    divider = Divider(document)
     refined = refine(document, analysis.break_points, divider, extended=analysis.extended)
     headings, front_matter, path = analysis.headings, analysis.front_matter, analysis.path
     origin = Origin.of(analysis, source)
@@ -93,12 +88,11 @@ def chunks_of(
         overlap,
         leaves.says(document.text, layout.pos),
         lambda unit: leaves.depth(layout.pos[unit]),
-        previous=previous_pieces(layout, places),
     )
     near = document.index.is_near
     if unpacked and not all(near(*layout.span(piece.first, piece.last)) for piece in pieces):
         counter = replace(counter, trusted=False)
-        return chunks_of(unpacked, config, counter, source, parts, previous=previous)
+        return chunks_of(unpacked, config, counter, source, parts)
     return assemble(
         document,
         layout,

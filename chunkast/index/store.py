@@ -102,25 +102,21 @@ class Store:
         chunker: Chunker,
         *,
         dry_run: bool = False,
-        keep_cuts: bool = False,
     ) -> IndexReport:
         """Make the index contain exactly these ``(source, text)`` documents.
 
         A notebook (:func:`chunkast.sources.notebook.read_notebook`) may be used instead of a text.
 
         Documents that are stored with the same text and configuration are not chunked again.
-        With ``keep_cuts`` those that have changed are cut where they were, as far as possible
-        (see ``previous`` of :meth:`Chunker.chunk`): less has to be embedded again, and the index may
-        differ from one made at once. With ``dry_run`` nothing is stored. Raises ``StoreError`` when the index cannot be
+        With ``dry_run`` nothing is stored. Raises ``StoreError`` when the index cannot be
         written, ``ConfigError`` for a source that occurs twice; then nothing is stored either.
         """
         with self.writing(chunker, dry_run=dry_run) as run:
             for source, document in documents:
                 if run.knows(source, document_hash(document)):
                     run.keep(source)
-                    continue
-                known = self.chunks(source) if keep_cuts and run.is_cut_alike(source) else ()
-                run.put(index_document(chunker, source, document, [*known]))
+                else:
+                    run.put(index_document(chunker, source, document))
             for source in run.absent():
                 run.remove(source)
         return run.report

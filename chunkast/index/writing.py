@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -88,13 +88,11 @@ def text_hash(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def index_document(
-    chunker: Chunker, source: str, document: str | Notebook, previous: Sequence[Chunk] = ()
-) -> IndexedDocument:
-    """Chunk a document for an index: a text, or a notebook; ``previous`` is as in ``Chunker.chunk``."""
+def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
+    """Chunk a text or a notebook for an index."""
     from chunkast.sources.documents import chunk_document
 
-    chunks = tuple(chunk_document(chunker, document, source, previous=previous))
+    chunks = tuple(chunk_document(chunker, document, source))
     own = own_token_counts(chunks, chunker.counter.count)
     return IndexedDocument(source, document_hash(document), chunks, own)
 
@@ -237,11 +235,6 @@ class Writing:
             text_hash,
             self._fingerprint,
         )
-
-    def is_cut_alike(self, source: str) -> bool:
-        """Whether a document of that name is stored with this configuration, whatever its text."""
-        known = self._stored.get(without_surrogates(source))
-        return known is not None and known.fingerprint == self._fingerprint
 
     def absent(self) -> list[str]:
         """The stored sources that were neither kept nor put, sorted."""

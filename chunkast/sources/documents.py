@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Protocol
 
 from chunkast.config import ChunkConfig
@@ -34,13 +34,11 @@ def iter_document(
     *,
     language: str | None = None,
     name: str | None = None,
-    previous: Sequence[Chunk] = (),
 ) -> Iterator[Chunk]:
     """The chunks of a document one by one; all is packed when this returns.
 
     ``parts`` counts those of each location so far, of documents with a source. The ending of
-    ``name`` (the ``source`` unless given) says what a text is. ``previous`` are the chunks of the
-    document before an edit. Raises ``TypeError`` for what is none of the three.
+    ``name`` (the ``source`` unless given) says what a text is. Raises ``TypeError`` for what is none of the three.
     """
     source, language = checked_name("source", source), checked_name("language", language)
     name = source if name is None else name
@@ -54,7 +52,7 @@ def iter_document(
             document = notebook_in(document) or document
     with paused():
         if isinstance(document, Notebook):
-            return chunk_cells(chunker, document, source, parts, previous)
+            return chunk_cells(chunker, document, source, parts)
         # An analysis that is made here is kept by no name: its tree is freed when its leaves
         # are known.
         return chunks_of(
@@ -65,7 +63,6 @@ def iter_document(
             counter,
             source,
             parts,
-            previous=previous,
         )
 
 
@@ -77,13 +74,8 @@ def chunk_document(
     *,
     language: str | None = None,
     name: str | None = None,
-    previous: Sequence[Chunk] = (),
 ) -> list[Chunk]:
     """The chunks of a document, as in :func:`iter_document`."""
     parts = defaultdict(int) if parts is None else parts
     with paused():
-        return list(
-            iter_document(
-                chunker, document, source, parts, language=language, name=name, previous=previous
-            )
-        )
+        return list(iter_document(chunker, document, source, parts, language=language, name=name))

@@ -286,18 +286,11 @@ def chunk_cells(
     notebook: Notebook,
     source: str | None,
     parts: Parts,
-    previous: Iterable[Chunk] = (),
 ) -> Iterator[Chunk]:
-    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far.
-
-    ``previous`` are its chunks before an edit; of a cell those with its name.
-    """
+    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far."""
     from chunkast.core import chunks_of
 
     index = count()
-    known: dict[str | None, list[Chunk]] = defaultdict(list)
-    for chunk in previous:
-        known[chunk.source].append(chunk)
     for cell, analysis in analyze_cells(chunker, notebook):
         name = cell_source(source, cell.number, cell.id)
         # Where cells have no id, their number must not be part of the chunks' ids.
@@ -309,7 +302,6 @@ def chunk_cells(
             chunker.counter,
             location,
             parts,
-            previous=known.get(name, ()),
         )
         for chunk in chunks:
             yield replace(

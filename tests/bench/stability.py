@@ -35,16 +35,18 @@ def run(setting: Setting) -> Iterator[Table]:
         for share in (0.0, 0.15):
             setting.say(f"stability: {budget} tokens, overlap {share:g}")
             rows = [
-                _row(name, *_embedded_again(chunk, edits, may_fail=contender.may_fail))
+                _row(
+                    contender.name,
+                    *_embedded_again(_edit(contender), edits, may_fail=contender.may_fail),
+                )
                 for contender in _contenders(budget, share, setting)
-                for name, chunk in _ways(contender)
             ]
             yield Table(
                 f"{KEY}, {budget} tokens, overlap {share:g}",
                 f"Embedded again: {budget} tokens, overlap {share:g}",
                 f"Texts to embed after a small edit that were not there before: {len(edits)} "
                 f"random edits of {len(long):,} documents. *error*: the standard error of the mean. "
-                "*chunks*: of all documents after their edit. *previous*: told what was cut before. "
+                "*chunks*: of all documents after their edit. "
                 "*failed*: edits on which it raised.",
                 (
                     ("", ""),
@@ -59,12 +61,10 @@ def run(setting: Setting) -> Iterator[Table]:
             )
 
 
-def _ways(contender: Contender) -> Iterator[tuple[str, Edit]]:
-    """How a document is chunked before and after an edit."""
+def _edit(contender: Contender) -> Edit:
+    """Chunk a document before and after an edit."""
     chunk = contender.make()
-    yield contender.name, lambda before, after: (chunk(before), chunk(after))
-    if contender.edit is not None:
-        yield f"{contender.name}, previous", contender.edit()
+    return lambda before, after: (chunk(before), chunk(after))
 
 
 def _row(name: str, counts: list[int], chunks: int, failed: int) -> tuple[Cell, ...]:
