@@ -11,8 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from chunkast.api import chunk, chunk_file, count_tokens
-    from chunkast.chunker import Chunker
+    from chunkast.chunker import Chunker, chunk, chunk_file, count_tokens
     from chunkast.config import ChunkConfig
     from chunkast.core.analysis.points import merge_break_points
     from chunkast.core.analysis.search import best_cut
@@ -86,10 +85,9 @@ __all__ = (
 __version__ = "0.1.0"
 
 _HOME: Final = {
-    "chunkast.api": ("chunk", "chunk_file", "count_tokens"),
     "chunkast.core.analysis.points": ("merge_break_points",),
     "chunkast.core.analysis.search": ("best_cut",),
-    "chunkast.chunker": ("Chunker",),
+    "chunkast.chunker": ("Chunker", "chunk", "chunk_file", "count_tokens"),
     "chunkast.config": ("ChunkConfig",),
     "chunkast.errors": (
         "ChunkastError",

@@ -1,4 +1,4 @@
-"""The façade: configuration, analysis, packing, chunks."""
+"""The chunker and the one-line functions ``chunk``, ``chunk_file`` and ``count_tokens``."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ from chunkast.sources.collector import paused
 from chunkast.sources.documents import chunk_document, iter_document
 from chunkast.sources.parallel import OnError, chunk_texts
 from chunkast.text.files import read_text
-from chunkast.text.reprs import changed_fields
 from chunkast.tokens import resolve_counter
 
-__all__ = ("Chunker",)
+__all__ = ("Chunker", "chunk", "chunk_file", "count_tokens")
 
 
 class Chunker:
     """Cuts Markdown into chunks that fit an exact token budget.
 
     Keywords are the fields of :class:`ChunkConfig`; a configuration object may be given
-    instead. Raises ``ConfigError`` for what is not allowed, naming the field. A chunker
+    instead. Raises ``ConfigError`` for an invalid value, naming the field. A chunker
     has no state of its own and may be shared between threads.
     """
 
@@ -55,10 +54,11 @@ class Chunker:
         self.config = config
 
     def __repr__(self) -> str:
-        return f"Chunker({changed_fields(self.config)})"
+        changed = self.config.changed_fields().items()
+        return f"Chunker({', '.join(f'{name}={value!r}' for name, value in changed)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy in another process is made from: all but the loaded vocabulary."""
+        """Return the state for a copy in another process, without the loaded vocabulary."""
         return {name: value for name, value in vars(self).items() if name != "counter"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -68,14 +68,14 @@ class Chunker:
     def analyze(
         self, text: str, source: str | None = None, language: str | None = None
     ) -> Analysis:
-        """What is known of ``text`` before it is packed: blocks, break points, regions, headings.
+        """Return the blocks, break points, regions and headings of ``text``, before packing.
 
-        ``source`` is the document's name, whose ending may say how it is read: which Markdown
-        it is, or code in which language. ``language`` says that it is code: a name as in a
-        fence's info string; "" that it is not. A language that is not known, or without the
-        extra ``code``, is code all the same. Heuristics and tools are for Markdown. A notebook
-        is many texts: here its JSON is one (see ``chunkast.notebook.analyze_cells``). Raises
-        ``TypeError`` for what is not a str.
+        ``source`` is the document's name; its extension may select a Markdown dialect or a
+        programming language. ``language`` marks the text as code: a name as in a fence's info
+        string; "" means that it is not code. Code in an unknown language, or without the extra
+        ``code``, is still code. Heuristics and tools apply to Markdown only. The JSON of a
+        notebook is analysed as one text (see ``chunkast.notebook.analyze_cells``). Raises
+        ``TypeError`` if ``text`` is not a str.
         """
         text, source = checked_text(text), checked_name("source", source)
         language = checked_name("language", language)
@@ -83,50 +83,44 @@ class Chunker:
             return analyze(text, self.config, source, language)
 
     def chunk(
-        self,
-        text: str | Analysis,
-        source: str | None = None,
-        language: str | None = None,
+        self, text: str | Analysis, source: str | None = None, language: str | None = None
     ) -> list[Chunk]:
-        """The chunks of a Markdown text (or of code, or of an analysis), in order.
+        """Return the chunks of a Markdown text (or of code, or of an analysis), in order.
 
         ``source`` names the document in the chunks and their ids; without it ids are
         unique within the document only. ``language`` is as in :meth:`analyze`; the headings
-        of code are the definitions around it. Never raises on a string, ``TypeError`` for
-        what is none.
+        of code are the definitions around it. Never raises on a string; raises ``TypeError``
+        for any other type.
 
         A text whose ``source`` ends with ``.ipynb`` is the JSON of a notebook, unless a
         ``language`` is given: positions are those of each cell's source, which
-        ``chunk.source`` names (see ``chunkast.notebook``). JSON that is none is text.
+        ``chunk.source`` names (see ``chunkast.notebook``). JSON that is not a notebook is
+        treated as text.
         """
         return chunk_document(self, text, source, language=language)
 
-    def chunk_file(
-        self,
-        path: str | PathLike[str],
-        source: str | None = None,
-    ) -> list[Chunk]:
-        """The chunks of a file in UTF-8; its ending says what it is, as in :meth:`chunk`.
+    def chunk_file(self, path: str | PathLike[str], source: str | None = None) -> list[Chunk]:
+        """Return the chunks of a file in UTF-8, whose type is inferred from its extension.
 
-        ``source`` names it in the chunks and their ids: by default its path as it is given,
-        with forward slashes. Raises ``SourceError`` for a
-        file that cannot be read or is not UTF-8, naming the path and the byte.
+        ``source`` names it in the chunks and their ids: by default its path as given, with
+        forward slashes. Raises ``SourceError`` for a file that cannot be read or is not UTF-8,
+        naming the path and the byte.
         """
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
         return chunk_document(self, read_text(path), source, name=name)
 
     def split_text(self, text: str) -> list[str]:
-        """The texts of the chunks alone."""
+        """Return only the texts of the chunks."""
         return [chunk.text for chunk in self.chunk(text)]
 
     def iter_chunks(
         self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[Chunk]:
-        """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
+        """Yield the chunks of ``(source, text)`` pairs, in order.
 
-        Only the document at hand is kept, and of it no chunk that was given out. Each is
-        read as in :meth:`chunk`; a source that comes again goes on counting its parts.
+        Only the current document is in memory, without the chunks already yielded. Each is
+        chunked as in :meth:`chunk`; a repeated source continues to count its parts.
         """
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
@@ -135,7 +129,7 @@ class Chunker:
     def chunk_documents(
         self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[list[Chunk]]:
-        """Like :meth:`iter_chunks`, a list for each document."""
+        """Yield a list of chunks for each document; like :meth:`iter_chunks`."""
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
             yield chunk_document(self, text, source, parts)
@@ -148,22 +142,21 @@ class Chunker:
         progress: bool = False,
         on_error: OnError | None = None,
     ) -> list[list[Chunk]]:
-        """The chunks of several texts, in input order, each read as in :meth:`chunk`.
+        """Return the chunks of several texts, in input order, each as in :meth:`chunk`.
 
-        A source that is given twice goes on counting its parts. With ``workers`` above 1
-        the texts are spread over processes (the configuration must be picklable, as it
-        is with an encoding's name); the result does not depend on it. Where processes
-        cannot be forked (outside Linux, or once threads run) they import the program's
-        main module: what it does belongs below ``if __name__ == "__main__":``. ``progress``
-        shows a bar on stderr.
+        A repeated source continues to count its parts. With ``workers`` above 1 the texts are
+        spread over processes (the configuration must be picklable, as it is with an encoding's
+        name); the result does not depend on it. Where processes cannot be forked (outside
+        Linux, or once threads run) they import the program's main module, so its code belongs
+        below ``if __name__ == "__main__":``. ``progress`` shows a bar on stderr.
 
-        What is raised while one text is chunked (by a counter of your own, for lack of
-        memory) costs that text alone: its list is empty, and ``on_error(position, source,
-        exception)`` is called here. Without ``on_error`` the exception, of several that of
-        the first text, is raised when the other texts are done.
+        One failing text (by a counter of your own, for lack of memory) does not affect the
+        others: its list is empty, and ``on_error(position, source, exception)`` is called in
+        this process. Without ``on_error`` the exception of the first failing text is raised
+        when the other texts are done.
 
         Raises ``ConfigError`` when ``sources`` has another length, ``TypeError`` when
-        ``texts`` is a single one, ``ChunkastError`` when a process was lost.
+        ``texts`` is a single text, ``ChunkastError`` when a process was lost.
         """
         texts = checked_items("texts", texts)
         names: list[str | None]
@@ -175,3 +168,36 @@ class Chunker:
         return chunk_texts(
             self, texts, names, workers=workers, progress=progress, on_error=on_error
         )
+
+
+def chunk(text: str, *, source: str | None = None, **options: Unpack[ChunkOptions]) -> list[Chunk]:
+    """Return the chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
+
+    ``source`` names the text; its type is inferred from the extension: see
+    :meth:`Chunker.chunk`. Raises ``ConfigError`` for an invalid option, ``TypeError`` if
+    ``text`` is not a str, and nothing on any string.
+    """
+    return Chunker(**options).chunk(text, source)
+
+
+def chunk_file(
+    path: str | PathLike[str], *, source: str | None = None, **options: Unpack[ChunkOptions]
+) -> list[Chunk]:
+    """Return the chunks of a file in UTF-8: Markdown, code or a notebook, by its extension.
+
+    See :meth:`Chunker.chunk_file`; ``options`` are the fields of ``ChunkConfig``. Raises
+    ``ConfigError`` for an invalid option, ``SourceError`` for a file that cannot be read or
+    is not UTF-8.
+    """
+    return Chunker(**options).chunk_file(path, source)
+
+
+def count_tokens(
+    text: str, encoding: object = "cl100k_base", *, allow_download: bool = False
+) -> int:
+    """Count the tokens of ``text``; ``encoding`` and ``allow_download`` are as in ``ChunkConfig``.
+
+    Raises ``ConfigError`` for an unknown encoding, ``TypeError`` if ``text`` is not a str.
+    """
+    text = checked_text(text)
+    return resolve_counter(encoding, allow_download=allow_download).count(text)

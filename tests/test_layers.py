@@ -33,7 +33,6 @@ ORDER = (
     "sources",
     "notebook",
     "chunker",
-    "api",
     "index",
     "output",
     "view",
