@@ -21,7 +21,6 @@ from chunkast.sources.arguments import (
     checked_text,
     source_of_path,
 )
-from chunkast.sources.collector import paused
 from chunkast.sources.documents import chunk_document, iter_document
 from chunkast.sources.parallel import OnError, chunk_texts
 from chunkast.text.files import read_text
@@ -79,8 +78,7 @@ class Chunker:
         """
         text, source = checked_text(text), checked_name("source", source)
         language = checked_name("language", language)
-        with paused():
-            return analyze(text, self.config, source, language)
+        return analyze(text, self.config, source, language)
 
     def chunk(
         self, text: str | Analysis, source: str | None = None, language: str | None = None

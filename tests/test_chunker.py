@@ -372,18 +372,6 @@ def test_nothing_is_left_for_the_garbage_collector() -> None:
         gc.enable()
 
 
-def test_the_garbage_collector_runs_again_as_before() -> None:
-    chunker = Chunker()
-    chunker.chunk("# One\n\nTwo.")
-    assert gc.isenabled()
-    gc.disable()
-    try:
-        chunker.chunk("# One\n\nTwo.")
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-
-
 @pytest.mark.parametrize("extra", ["\u1680", "\u2003", "\u2028"])
 def test_sentences_after_a_line_that_the_parser_trims(extra: str) -> None:
     """It begins the paragraph but not its content, which begins a line later then."""

@@ -4,7 +4,7 @@ A chunk never spans cells, so that it can be cited by its cell: positions and li
 of the cell's own source, ``chunk.source`` is the notebook's name with the cell after it
 (``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` where the format has no ids yet), and the
 metadata has "cell", "cell_type" and "cell_id". A heading applies to the cells after it too.
-Outputs and attachments are left out.
+Outputs and attachments are ignored.
 
 Where cells have ids, chunk ids are counted per cell, else per heading path as in any
 document: an inserted cell does not change the chunk ids of the other cells.
@@ -23,7 +23,6 @@ from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk, Heading
-from chunkast.sources.collector import paused
 from chunkast.text.source_map import encode
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "Cell",
+    "ConfiguredChunker",
     "Notebook",
     "analyze_cells",
     "cell_source",
@@ -45,8 +45,8 @@ __all__ = (
 _MAX_ID: Final = 64
 
 
-class _Chunker(Protocol):
-    """What is read of a ``chunkast.Chunker`` here."""
+class ConfiguredChunker(Protocol):
+    """The part of a ``chunkast.Chunker`` that makes chunks of an analysis."""
 
     config: ChunkConfig
     counter: Counter
@@ -81,14 +81,14 @@ class Notebook:
 
 
 def is_notebook(source: str | None) -> bool:
-    """Whether a document of this name is a notebook: by its ending."""
+    """Return True if the name has the extension of a notebook."""
     return (source or "").lower().endswith(".ipynb")
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """The notebook of format 4, 3 or 2 that ``text`` contains as JSON.
+    """Read a notebook of format 4, 3 or 2 from its JSON.
 
-    Raises ``SourceError`` for any other text; it names ``path`` and says what is wrong where.
+    Raises ``SourceError`` for any other text, naming ``path``, the place and the fault.
     """
     try:
         # A byte order mark is not part of the JSON.
@@ -101,20 +101,20 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
         raise SourceError(path, "not a notebook: nested too deep") from None
     except ValueError as error:  # a number with more digits than Python reads
         raise SourceError(path, f"a notebook that cannot be read: {error}") from None
-    reader = _Reader(path)
+    reader = _NotebookReader(path)
     return Notebook(text, tuple(reader.cells(reader.mapping(values, "the notebook"))))
 
 
 def notebook_in(text: str) -> Notebook | None:
-    """The notebook that ``text`` holds as JSON; None if it holds none, for whatever reason."""
+    """Read a notebook from its JSON; None for any text that is not a notebook."""
     try:
         return read_notebook(text)
     except SourceError:
         return None
 
 
-class _Reader:
-    """Reads the parts of a notebook that are used here and checks their types."""
+class _NotebookReader:
+    """Reads the cells of a notebook and checks the types of their values."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -134,7 +134,7 @@ class _Reader:
         return value
 
     def text(self, value: Any, where: str) -> str:
-        """A text, or a list of its lines with their line ends."""
+        """Join the lines of a text, which may be a string or a list of lines."""
         if isinstance(value, str):
             return value
         if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
@@ -145,11 +145,8 @@ class _Reader:
         language = _language(notebook.get("metadata"))
         for number, (where, value) in enumerate(self.listed(notebook)):
             cell = self.mapping(value, where)
-            cell_type, id_, own = (
-                cell.get("cell_type"),
-                cell.get("id"),
-                cell.get("language", language),
-            )
+            cell_type, id_ = cell.get("cell_type"), cell.get("id")
+            own = cell.get("language", language)
             if not isinstance(cell_type, str):
                 raise self.wrong(f"{where}.cell_type", cell_type, "a string")
             # Format 3 has the source of code under another name; other types may have none.
@@ -164,7 +161,7 @@ class _Reader:
             )
 
     def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Every cell and its place, in format 3 those of all worksheets."""
+        """Yield every cell with its place; in format 3 the cells of all worksheets."""
         sheets: list[tuple[str, Any]] = [("", notebook)]
         if "cells" not in notebook and "nbformat" in notebook:
             given = self.items(notebook.get("worksheets", []), "worksheets")
@@ -182,7 +179,7 @@ def _level(given: Any) -> int:
 
 
 def _language(metadata: Any) -> str:
-    """The language of code, from whichever place has it."""
+    """Return the language of a notebook's code, or "" if its metadata has none."""
     for place, key in (("language_info", "name"), ("kernelspec", "language")):
         about = metadata.get(place) if isinstance(metadata, dict) else None
         name = about.get(key) if isinstance(about, dict) else None
@@ -192,31 +189,33 @@ def _language(metadata: Any) -> str:
 
 
 def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
-    """The ``source`` of the chunks of a notebook's cell."""
+    """Return the ``source`` of the chunks of a notebook's cell."""
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
 
 
 def document_source(chunk: Chunk) -> str | None:
-    """The source of a chunk's document: the notebook's, if the chunk is of a cell."""
+    """Return the source of a chunk's document: for a cell, that of its notebook."""
     source, about = chunk.source, chunk.metadata
     if source is None or not isinstance(about.get("cell_id"), str):
         return source
     return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
 
 
-def analyze_cells(chunker: _Chunker, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
-    """Each cell with its analysis, including the headings and front matter before it."""
+def analyze_cells(
+    chunker: ConfiguredChunker, notebook: Notebook
+) -> Iterator[tuple[Cell, Analysis]]:
+    """Yield each cell with its analysis, including the headings and front matter before it."""
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
     for cell in notebook.cells:
         analysis = replace(_analyze(chunker.config, cell), path=tuple(title for _, title in path))
-        if first is not None and first.front_matter:
+        first = first or analysis
+        if first.front_matter:
             analysis = replace(
                 analysis,
                 front_matter=first.front_matter,
                 front_matter_data=first.front_matter_data,
             )
-        first = first or analysis
         if cell.type == "code":  # its definitions are headings inside the cell alone
             headings = tuple(replace(h, path=(*analysis.path, *h.path)) for h in analysis.headings)
         else:
@@ -225,7 +224,7 @@ def analyze_cells(chunker: _Chunker, notebook: Notebook) -> Iterator[tuple[Cell,
 
 
 def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
-    """``headings`` with their paths since the notebook's first cell; updates ``path``."""
+    """Yield ``headings`` with their paths across cells; updates ``path``."""
     for heading in headings:
         while path and path[-1][0] >= heading.level:
             path.pop()
@@ -250,7 +249,7 @@ def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
 
 
 def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
-    """The analysis of a cell that is not Markdown, as one block that is divided at its lines."""
+    """Return the analysis of a cell that is not Markdown: one block, divided at its lines."""
     from chunkast.core.analysis.points import scan_break_points
     from chunkast.core.analysis.regions import find_regions
     from chunkast.markdown.titles import plain_title
@@ -269,25 +268,24 @@ def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
 
 
 def chunk_notebook(
-    chunker: _Chunker, notebook: Notebook | str, source: str | None = None
+    chunker: ConfiguredChunker, notebook: Notebook | str, source: str | None = None
 ) -> list[Chunk]:
-    """The chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
+    """Return the chunks of a notebook (or of its JSON), cell by cell; ``index`` spans all cells.
 
     Raises ``SourceError`` for text that is not a notebook's JSON.
     """
     if isinstance(notebook, str):
         notebook = read_notebook(notebook, source or "notebook")
-    with paused():
-        return list(chunk_cells(chunker, notebook, source, defaultdict(int)))
+    return list(chunk_cells(chunker, notebook, source, defaultdict(int)))
 
 
 def chunk_cells(
-    chunker: _Chunker,
+    chunker: ConfiguredChunker,
     notebook: Notebook,
     source: str | None,
     parts: Parts,
 ) -> Iterator[Chunk]:
-    """The chunks of a notebook, one by one; ``parts`` counts those of each location so far."""
+    """Yield the chunks of a notebook; ``parts`` counts those of each location so far."""
     from chunkast.core import chunks_of
 
     index = count()
