@@ -24,7 +24,6 @@ from chunkast.sources.arguments import (
 from chunkast.sources.documents import chunk_document, iter_document
 from chunkast.sources.parallel import OnError, chunk_texts
 from chunkast.text.files import read_text
-from chunkast.text.reprs import changed_fields
 from chunkast.tokens import resolve_counter
 
 __all__ = ("Chunker", "chunk", "chunk_file", "count_tokens")
@@ -54,7 +53,8 @@ class Chunker:
         self.config = config
 
     def __repr__(self) -> str:
-        return f"Chunker({changed_fields(self.config)})"
+        changed = self.config.changed_fields().items()
+        return f"Chunker({', '.join(f'{name}={value!r}' for name, value in changed)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy in another process is made from: all but the loaded vocabulary."""

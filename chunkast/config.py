@@ -312,6 +312,12 @@ class ChunkConfig:
             tools = tuple(tools_by_name(tools).values())
         object.__setattr__(self, "tools", tools)
 
+    def changed_fields(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults, by name."""
+        default = type(self)()
+        given = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return {name: value for name, value in given if value != getattr(default, name)}
+
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
         """A configuration from keyword options, the aliases included.

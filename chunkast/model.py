@@ -6,12 +6,13 @@ byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
-from chunkast.text.reprs import analysis_html, chunk_html, chunk_line, counts_line
+from chunkast.text.source_map import without_surrogates
 
 __all__ = (
     "Analysis",
@@ -25,6 +26,11 @@ __all__ = (
     "mutable_type",
     "state_hash",
 )
+
+# The most headings that an analysis shows in a notebook.
+_SHOWN_HEADINGS: Final = 50
+# The most characters of a chunk's text in its ``repr``.
+_SHOWN_TEXT: Final = 40
 
 
 def mutable_type(of: type) -> Any:
@@ -118,7 +124,7 @@ class ProtectedRegion:
     kind: str = ""
 
     def contains(self, pos: int) -> bool:
-        """Whether ``pos`` lies strictly inside: ``start < pos < end``."""
+        """Return True if ``pos`` lies strictly inside: ``start < pos < end``."""
         return self.start < pos < self.end
 
 
@@ -165,9 +171,9 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What ``embed_text`` has in place of the span ``[start, end)`` of a chunk's text.
+    """A text that replaces the span ``[start, end)`` in ``embed_text``.
 
-    It counts where the whole span is in one chunk; ``text`` stays as it is.
+    It applies if the whole span is in one chunk; the chunk's ``text`` is unchanged.
 
     start: where the span begins, a character index.
     end: where it ends, a character index, exclusive.
@@ -181,7 +187,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the chunker knows of a document before it is packed.
+    """The structure of a document, as found before it is packed.
 
     An analysis does not depend on the budget, so one can be used with several.
 
@@ -192,7 +198,7 @@ class Analysis:
     headings: the headings at the top level, in document order.
     references: the normalized labels of the link definitions.
     front_matter: the raw front matter, delimiters included; empty if there is none.
-    notes: one sentence each: what had to be done differently than usual.
+    notes: fallbacks and other unusual steps of the analysis, a sentence each.
     masked: the text that the parser read, of the same length and lines as ``text``; empty
         where it was ``text`` itself.
     tags: the spans of the blocks that pairs of XML tags enclose, in character indices.
@@ -200,12 +206,12 @@ class Analysis:
     extended: whether there may be points and regions that no block of the tree has: those of
         a user's heuristics and of tool calls.
     front_matter_data: the parsed front matter, if the configuration wants it and it is valid.
-    path: the heading path that the text as a whole stands under, as a notebook's cell may.
+    path: the heading path above the whole text, as for a notebook's cell.
     extensions: the Markdown extensions that the text was parsed with.
     footnotes: the labels of the footnotes.
     pages: where each page begins, a character index, and its number, from 1.
-    replacements: what ``embed_text`` has in place of spans, sorted by start; of two that
-        overlap the first counts.
+    replacements: texts that replace spans in ``embed_text``, sorted by start; of two that
+        overlap the first applies.
     """
 
     text: str
@@ -264,23 +270,29 @@ class Analysis:
         return f"<Analysis: {self._counts()}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        headings = [(heading.level, heading.title) for heading in self.headings]
-        return analysis_html(self._counts(), headings, self.notes)
+        """Return the counts, headings and notes as HTML for a notebook."""
+        rows = [
+            f'<div style="margin-left: {heading.level - 1}em">{_escaped(heading.title)}</div>'
+            for heading in self.headings[:_SHOWN_HEADINGS]
+        ]
+        more = len(self.headings) - _SHOWN_HEADINGS
+        if more > 0:
+            rows.append(f"<div>and {_counted(more, 'heading')} more</div>")
+        rows += [f"<div>note: {_escaped(note)}</div>" for note in self.notes]
+        return f"<div><b>Analysis</b> {self._counts()}{''.join(rows)}</div>"
 
     def _counts(self) -> str:
-        return counts_line(
-            (
-                (len(self.text), "character"),
-                (sum(1 for _ in self.blocks.walk()) - 1, "block"),
-                (len(self.break_points), "break point"),
-                (len(self.regions), "region"),
-                (len(self.headings), "heading"),
-            )
+        counts = (
+            (len(self.text), "character"),
+            (sum(1 for _ in self.blocks.walk()) - 1, "block"),
+            (len(self.break_points), "break point"),
+            (len(self.regions), "region"),
+            (len(self.headings), "heading"),
         )
+        return ", ".join(_counted(count, noun) for count, noun in counts)
 
 
-# What a plan needs to know of a chunk.
+# The fields of a chunk that a plan compares.
 RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
 
 
@@ -349,7 +361,7 @@ class Chunk:
 
     @property
     def uuid(self) -> str:
-        """The id as a UUID, for stores that take no other: see :func:`chunkast.chunk_uuid`."""
+        """The id as a UUID, for stores that accept only UUIDs: see :func:`chunkast.chunk_uuid`."""
         return chunk_uuid(self.id)
 
     @property
@@ -358,7 +370,7 @@ class Chunk:
         return state_hash(self.to_dict())
 
     def record(self) -> dict[str, str]:
-        """What a plan needs to know of a stored chunk, for a vector store's payload.
+        """Return the fields that a plan compares, for a vector store's payload.
 
         The keys are ``id``, ``content_hash``, ``embed_hash`` and ``state_hash``: see
         :func:`chunkast.plan_writes`.
@@ -375,15 +387,24 @@ class Chunk:
         return values
 
     def __repr__(self) -> str:
-        lines = (self.start_line, self.end_line)
-        return chunk_line(self.id, self.source, lines, self.token_count, self.text)
+        words = " ".join(self.text[: 4 * _SHOWN_TEXT].split())
+        shown = words if len(words) <= _SHOWN_TEXT else f"{words[: _SHOWN_TEXT - 1]}…"
+        return f"<Chunk {self._label()}, {self.token_count} tokens: {shown!r}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        lines = (self.start_line, self.end_line)
-        return chunk_html(
-            self.id, self.source, lines, self.token_count, headings=self.headings, text=self.text
-        )
+        """Return the label, heading path and text as HTML for a notebook."""
+        path = f"<br>{_escaped(' > '.join(self.headings))}" if self.headings else ""
+        head = f"<b>Chunk</b> {_escaped(self._label())}, {self.token_count} tokens{path}"
+        text = _escaped(self.text)
+        return f'<div>{head}<pre style="white-space: pre-wrap">{text}</pre></div>'
+
+    def _label(self) -> str:
+        """Return the id and the place in the document, in one line."""
+        lines = f"{self.start_line}-{self.end_line}"
+        if self.source is None:
+            return f"{self.id} lines {lines}"
+        # As in a string's own repr, so that a name with a line end stays one line.
+        return f"{self.id} {repr(f'{self.source}:{lines}')[1:-1]}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
@@ -401,6 +422,16 @@ class Chunk:
             if given.get(name) is not None:
                 given[name] = tuple(given[name])
         return cls(**given)
+
+
+def _counted(count: int, noun: str) -> str:
+    """Return the count with its noun: "1 block", "2 blocks"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _escaped(text: str) -> str:
+    """Escape ``text`` for HTML; lone surrogates, which no page may contain, become U+FFFD."""
+    return html.escape(without_surrogates(text))
 
 
 def state_hash(values: Mapping[str, Any]) -> str:
