@@ -12,6 +12,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from chunkast import Chunker
+from tests.bench.against import find_documents, flaws_of
+from tests.bench.against_worker import block_rows
 from tests.bench.compare import positions, raised_on
 from tests.bench.contenders import FLOOR, own_name
 from tests.bench.corpus import CJK, ENGLISH, by_language, copies, load_corpus, of_size
@@ -197,3 +200,34 @@ def test_a_panic_is_an_exception_too() -> None:
 @pytest.mark.parametrize(("module", "path"), [seam[1:] for seam in SEAMS])
 def test_every_stage_has_a_function(module: str, path: str) -> None:
     assert callable(attrgetter(path)(import_module(module)))
+
+
+def test_an_other_checkout_is_compared_on_documents_of_a_size_once_each(tmp_path: Path) -> None:
+    for name, text in (("b/one.md", "One.\n" * 300), ("a/two.md", "Two.\n" * 300)):
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_text(text, "utf-8")
+    (tmp_path / "copy.md").write_text("One.\n" * 300, "utf-8")
+    (tmp_path / "small.md").write_text("Three.\n", "utf-8")
+    found = [document.source for document in find_documents([tmp_path])]
+    assert found == [str(Path("a/two.md")), str(Path("b/one.md"))]
+
+
+@pytest.mark.parametrize(
+    ("cut", "flaws"),
+    [
+        ("It", {"stranded heading"}),
+        ("- one", {"separated lead-in"}),
+        ("- two", set()),
+        ("more of", {"cut item", "cut paragraph"}),
+        ("2\n", {"cut fence"}),
+        ("Last", set()),
+        ("words", {"cut paragraph"}),
+    ],
+)
+def test_the_comparison_counts_flaws(cut: str, flaws: set[str]) -> None:
+    text = "# A\n\nIt has:\n\n- one\n- two,\n  more of it\n\n```\n1\n2\n```\n\nLast words.\n"
+    rows = block_rows(Chunker().analyze(text).blocks)
+    whole, part = ({"start_index": start, "overlap": 0} for start in (0, text.index(cut)))
+    assert set(flaws_of(text, rows, [whole, part], 100)) == flaws
+    assert not flaws_of(text, rows, [whole], 100)
