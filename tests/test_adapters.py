@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from chunkast import Chunk, Chunker, ConfigError, chunk_uuid
 from tests import strategies
-from tests.bench.edits import SYSTEMS, measure
 from tests.frameworks import DOCUMENTS, run_example
 from tests.test_cli import environment
 from tests.test_documents import CELLS, notebook
@@ -661,21 +660,3 @@ class TestHaystack:
 
     def test_the_example(self) -> None:
         check_synchronized(run_example("haystack_pipeline.py"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_an_edit_costs_what_is_new(name: str) -> None:
-    """The benchmark on a few documents: each store is checked after each edit."""
-    pages = {n: DOCUMENTS[n] for n in ("api-reference.md", "runbook.md", "faq.md", "readme.md")}
-    try:
-        rows = list(measure(name, pages, 100, times=lambda count: min(count, 4)))
-    except ImportError as error:
-        pytest.skip(f"needs {error.name}")
-    assert len(rows) == 7
-    for _, edit, count, _, most, _, _, equal in rows[1:]:
-        if name == "LangChain index()" and str(edit)[:3] in ("(c)", "(d)"):
-            assert most  # by itself it embeds what it writes, whose metadata changed
-        else:
-            assert equal == f"{count} of {count}", edit

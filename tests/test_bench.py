@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import import_module
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -20,7 +18,6 @@ from tests.bench.contenders import FLOOR, own_name
 from tests.bench.corpus import CJK, ENGLISH, by_language, copies, load_corpus, of_size
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.report import write_results
-from tests.bench.stages import SEAMS
 from tests.bench.tables import Table, as_markdown
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -195,11 +192,6 @@ def test_a_panic_is_an_exception_too() -> None:
         text.encode()
 
     assert raised_on(chunk) == "lone surrogate: UnicodeEncodeError; empty: PanicException"
-
-
-@pytest.mark.parametrize(("module", "path"), [seam[1:] for seam in SEAMS])
-def test_every_stage_has_a_function(module: str, path: str) -> None:
-    assert callable(attrgetter(path)(import_module(module)))
 
 
 def test_an_other_checkout_is_compared_on_documents_of_a_size_once_each(tmp_path: Path) -> None:

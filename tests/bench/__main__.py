@@ -1,8 +1,7 @@
-"""Benchmarks of chunkast beside other chunkers; by itself the throughput and its stages.
+"""Benchmarks of chunkast beside other chunkers; without names the throughput.
 
-Nothing is fetched but what retrieval asks for, and a tokenizer by encoders: peers that are not
-installed are left out (pip install 'chunkast[bench]').
-Tables go to stdout, what is going on to stderr.
+Only retrieval and encoders download anything. Peers that are not installed are skipped
+(pip install 'chunkast[bench]'). Tables go to stdout, progress to stderr.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from tempfile import TemporaryDirectory
 
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
-    calls,
     compare,
     converted,
     encoders,
@@ -28,7 +26,6 @@ from tests.bench import (
     retrieval,
     scaling,
     stability,
-    stages,
     startup,
     throughput,
 )
@@ -43,8 +40,6 @@ BENCHES = {
     for bench in (
         throughput,
         encoders,
-        stages,
-        calls,
         startup,
         memory,
         scaling,
@@ -55,7 +50,7 @@ BENCHES = {
         retrieval,
     )
 }
-DEFAULT = [throughput.KEY, stages.KEY]
+DEFAULT = [throughput.KEY]
 HERE = Path(__file__).parent
 
 
