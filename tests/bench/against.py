@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _compare_chunks(checkouts, sample, folder, options.show)
         languages = by_language(document.text for document in documents)
         if "speed" in only:
-            print(as_markdown(_speed(checkouts, languages, folder, options.rounds)))
+            print(as_markdown(_speed(checkouts, languages, folder, options.rounds)), flush=True)
             print(as_markdown(_growth(checkouts, languages[ENGLISH], folder)))
         if "memory" in only:
             print(as_markdown(_memory(checkouts, languages, folder)))
@@ -170,7 +170,7 @@ def _compare_chunks(
     for worker in workers:
         worker.close()
     print(as_markdown(_table_of_differences(differences)))
-    print(as_markdown(_table_of_flaws(flaws)))
+    print(as_markdown(_table_of_flaws(flaws)), flush=True)
     for place in random.Random(SEED).sample(places, min(shown, len(places))):
         print(place)
 

@@ -72,12 +72,18 @@ def _load(documents: str) -> list[tuple[str, str]]:
 
 
 def _encoding(name: str) -> Any:
-    """Return a name of tiktoken's as it is, and the tokenizer of a ``.json`` file."""
-    if not name.endswith(".json"):
-        return name
-    from tokenizers import Tokenizer
+    """Return tiktoken's encoding of a name, or the tokenizer of a ``.json`` file.
 
-    return Tokenizer.from_file(name)
+    A chunker that gets an object remembers no counts of an earlier chunker.
+    """
+    if name.endswith(".json"):
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(name)
+    import tiktoken
+
+    Chunker(encoding=name)  # finds the bundled vocabulary
+    return tiktoken.get_encoding(name)
 
 
 def block_rows(root: Any) -> list[tuple[str, int, int, int, int]]:

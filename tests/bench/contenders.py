@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -24,7 +24,6 @@ __all__ = (
     "PEER_MODULES",
     "Chunk",
     "Contender",
-    "Edit",
     "Place",
     "chonkie_rules",
     "chunkast_contenders",
@@ -37,8 +36,6 @@ __all__ = (
 )
 
 Chunk = Callable[[str], list[str]]
-# The texts to embed of a document before an edit and after it.
-Edit = Callable[[str, str], tuple[list[str], list[str]]]
 # Start and end in code points, as far as the library has them, and the chunk's own text.
 Place = tuple[int | None, int | None, str]
 
@@ -59,15 +56,13 @@ MODELS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}
 class Contender:
     """A name for the table, how a fresh object comes to be, and whether texts may fail.
 
-    ``ways`` makes the same chunker and returns both functions; the floor has none. ``edit`` is
-    for one that can be told what was cut before an edit.
+    ``ways`` makes the same chunker and returns both functions; the floor has none.
     """
 
     name: str
     make: Callable[[], Chunk]
     may_fail: bool = False
     ways: Callable[[], ChunkFunctions] | None = None
-    edit: Callable[[], Edit] | None = None
 
 
 def warm_up(contenders: Iterable[Contender]) -> None:
@@ -131,19 +126,7 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
                 ],
             )
 
-        def edit(options: dict[str, Any] = options) -> Edit:
-            chunker = Chunker(max_tokens=budget, encoding=_loaded(encoding), **options)
-
-            def chunk(before: str, after: str) -> tuple[list[str], list[str]]:
-                first = chunker.chunk(before)
-                states = first, chunker.chunk(after, previous=first)
-                old, new = ([chunk.embed_text for chunk in chunks] for chunks in states)
-                return old, new
-
-            return chunk
-
-        made = _contender(own_name(packing, overlap, context), ways)
-        yield replace(made, edit=edit)
+        yield _contender(own_name(packing, overlap, context), ways)
 
 
 def _contender(

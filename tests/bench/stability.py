@@ -15,7 +15,7 @@ from itertools import chain
 from math import sqrt
 from statistics import mean, stdev
 
-from tests.bench.contenders import Contender, Edit, chunkast_contenders, peers
+from tests.bench.contenders import Contender, chunkast_contenders, peers
 from tests.bench.tables import Cell, Setting, Table
 
 __all__ = ("KEY", "edited", "run")
@@ -35,17 +35,15 @@ def run(setting: Setting) -> Iterator[Table]:
         for share in (0.0, 0.15):
             setting.say(f"stability: {budget} tokens, overlap {share:g}")
             rows = [
-                _row(name, *_embedded_again(chunk, edits, may_fail=contender.may_fail))
+                _row(contender.name, *_embedded_again(contender, edits))
                 for contender in _contenders(budget, share, setting)
-                for name, chunk in _ways(contender)
             ]
             yield Table(
                 f"{KEY}, {budget} tokens, overlap {share:g}",
                 f"Embedded again: {budget} tokens, overlap {share:g}",
                 f"Texts to embed after a small edit that were not there before: {len(edits)} "
                 f"random edits of {len(long):,} documents. *error*: the standard error of the mean. "
-                "*chunks*: of all documents after their edit. *previous*: told what was cut before. "
-                "*failed*: edits on which it raised.",
+                "*chunks*: of all documents after their edit. *failed*: edits on which it raised.",
                 (
                     ("", ""),
                     ("mean", ".2f"),
@@ -57,14 +55,6 @@ def run(setting: Setting) -> Iterator[Table]:
                 ),
                 tuple(rows),
             )
-
-
-def _ways(contender: Contender) -> Iterator[tuple[str, Edit]]:
-    """How a document is chunked before and after an edit."""
-    chunk = contender.make()
-    yield contender.name, lambda before, after: (chunk(before), chunk(after))
-    if contender.edit is not None:
-        yield f"{contender.name}, previous", contender.edit()
 
 
 def _row(name: str, counts: list[int], chunks: int, failed: int) -> tuple[Cell, ...]:
@@ -85,16 +75,17 @@ def _contenders(budget: int, share: float, setting: Setting) -> list[Contender]:
 
 
 def _embedded_again(
-    chunk: Edit, edits: list[tuple[str, str]], *, may_fail: bool
+    contender: Contender, edits: list[tuple[str, str]]
 ) -> tuple[list[int], int, int]:
-    """How many texts of each edit, sorted; all chunks after edits; edits on which a peer failed."""
+    """Return sorted counts of re-embedded texts per edit, all chunks after edits, and failures."""
+    chunk = contender.make()
     counts: list[int] = []
     chunks = failed = 0
-    for edit in edits:
+    for old, new in edits:
         try:
-            before, after = chunk(*edit)
+            before, after = chunk(old), chunk(new)
         except Exception:
-            if not may_fail:
+            if not contender.may_fail:
                 raise
             failed += 1
             continue
