@@ -60,9 +60,9 @@ def peak(documents: str, budget: int, encoding: str) -> list[int]:
     texts = [text for _, text in _load(documents)]
     chunker = Chunker(max_tokens=budget, encoding=_encoding(encoding))
     chunker.chunk(_WARM_UP)
-    before = _peak_bytes()
+    before = peak_bytes()
     kept = [chunker.chunk(text) for text in texts]
-    after = _peak_bytes()
+    after = peak_bytes()
     del kept
     return [before, after]
 
@@ -97,7 +97,8 @@ def block_rows(root: Any) -> list[tuple[str, int, int, int, int]]:
     return rows
 
 
-def _peak_bytes() -> int:
+def peak_bytes() -> int:
+    """Return the largest resident size of this process so far."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux ru_maxrss also counts the parent process
         peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
