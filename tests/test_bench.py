@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from importlib import import_module
 from itertools import islice
-from operator import attrgetter
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
+from chunkast import Chunker
+from tests.bench.against import find_documents, flaws_of
+from tests.bench.against_worker import block_rows
 from tests.bench.compare import positions, raised_on
-from tests.bench.contenders import FLOOR, own_name
+from tests.bench.contenders import FLOOR
 from tests.bench.corpus import CJK, ENGLISH, by_language, copies, load_corpus, of_size
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.report import write_results
-from tests.bench.stages import SEAMS
 from tests.bench.tables import Table, as_markdown
-
-SVG = "{http://www.w3.org/2000/svg}"
-DEFAULTS = own_name("sections", 0.15, "headings")
 
 
 def test_the_fixtures_have_both_languages() -> None:
@@ -52,39 +47,12 @@ def test_a_table_is_markdown_that_reads_as_text() -> None:
     assert as_markdown(below).endswith("| a   |\n\n- *one*: how.\n- *two*: how.\n")
 
 
-def test_the_results_have_every_figure_and_a_plot(tmp_path: Path) -> None:
-    speed = (("", ""), ("MB/s", ".2f"), ("of floor", ".1%"))
-    rows = ((FLOOR, 8.0, 1.0), (DEFAULTS, 4.0, 0.5), ("a <peer> 1.0, Kind", 2.0, 0.25))
-    sizes = (("", ""), ("1 kB", ".2f"), ("10 kB", ".2f"))
-    tables = [
-        Table("throughput, English", "English", "", speed, rows),
-        Table("throughput, CJK", "CJK", "", speed, rows),
-        Table(
-            "scaling, size",
-            "Size",
-            "",
-            sizes,
-            ((FLOOR, 6.0, 8.0), (DEFAULTS, 3.0, 4.0), ("a <peer> 1.0, Kind", 2.0, None)),
-        ),
-    ]
-    write_results(tmp_path, "About", tables)
-
-    found = json.loads((tmp_path / "results.json").read_text("utf-8"))
-    assert found["tables"]["scaling, size"]["rows"][2] == {
-        "": "a <peer> 1.0, Kind",
-        "1 kB": 2.0,
-        "10 kB": None,
-    }
-    text = (tmp_path / "RESULTS.md").read_text("utf-8")
-    assert all(as_markdown(table) in text for table in tables)
-
-    picture = ET.parse(tmp_path / "results.svg")  # noqa: S314 - our own file
-    words = [element.text for element in picture.iter(f"{SVG}text")]
-    assert [word for word in words if word in ("50%", "25%")] == ["50%", "50%", "25%", "25%"]
-    # One name at its bars, one in the key of the lines.
-    assert words.count("a <peer> 1.0") == 2
-    points = [line.get("points", "").split() for line in picture.iter(f"{SVG}polyline")]
-    assert [len(line) for line in points] == [2, 2, 1]
+def test_the_results_have_the_tables(tmp_path: Path) -> None:
+    table = Table(
+        "throughput, English", "English", "", (("", ""), ("MB/s", ".2f")), ((FLOOR, 8.0),)
+    )
+    write_results(tmp_path, "About", [table])
+    assert as_markdown(table) in (tmp_path / "RESULTS.md").read_text("utf-8")
 
 
 # Front matter, which is no heading; headings with and without a body; a fence in a list, a
@@ -194,6 +162,32 @@ def test_a_panic_is_an_exception_too() -> None:
     assert raised_on(chunk) == "lone surrogate: UnicodeEncodeError; empty: PanicException"
 
 
-@pytest.mark.parametrize(("module", "path"), [seam[1:] for seam in SEAMS])
-def test_every_stage_has_a_function(module: str, path: str) -> None:
-    assert callable(attrgetter(path)(import_module(module)))
+def test_an_other_checkout_is_compared_on_documents_of_a_size_once_each(tmp_path: Path) -> None:
+    for name, text in (("b/one.md", "One.\n" * 300), ("a/two.md", "Two.\n" * 300)):
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_text(text, "utf-8")
+    (tmp_path / "copy.md").write_text("One.\n" * 300, "utf-8")
+    (tmp_path / "small.md").write_text("Three.\n", "utf-8")
+    found = [document.source for document in find_documents([tmp_path])]
+    assert found == [str(Path("a/two.md")), str(Path("b/one.md"))]
+
+
+@pytest.mark.parametrize(
+    ("cut", "flaws"),
+    [
+        ("It", {"stranded heading"}),
+        ("- one", {"separated lead-in"}),
+        ("- two", set()),
+        ("more of", {"cut item", "cut paragraph"}),
+        ("2\n", {"cut fence"}),
+        ("Last", set()),
+        ("words", {"cut paragraph"}),
+    ],
+)
+def test_the_comparison_counts_flaws(cut: str, flaws: set[str]) -> None:
+    text = "# A\n\nIt has:\n\n- one\n- two,\n  more of it\n\n```\n1\n2\n```\n\nLast words.\n"
+    rows = block_rows(Chunker().analyze(text).blocks)
+    whole, part = ({"start_index": start, "overlap": 0} for start in (0, text.index(cut)))
+    assert set(flaws_of(text, rows, [whole, part], 100)) == flaws
+    assert not flaws_of(text, rows, [whole], 100)

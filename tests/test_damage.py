@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -20,8 +19,6 @@ from chunkast import Chunker, StoreError
 from chunkast.index import Store
 from chunkast.index.connection import store_errors
 from chunkast.index.schema import STEPS, connect
-from tests.bench.damage import damages
-from tests.bench.damage import run as run_damaged
 from tests.command import environment, errors, posix, run
 from tests.test_index import CORPUS, ISLANDS, state
 
@@ -67,16 +64,6 @@ def refused(path: Path) -> Iterator[str]:
         with pytest.raises(StoreError) as caught, Store(str(path), read_only=True) as store:
             read(store)
         yield str(caught.value)
-
-
-@pytest.mark.slow
-def test_damage_gives_no_traceback_and_no_other_answer(tmp_path: Path) -> None:
-    """A part of what ``python -m tests.bench.damage`` does."""
-    chosen = random.Random(14).sample(list(damages(80)), 30)
-    tally = run_damaged(tmp_path, chosen)
-    assert tally.databases > 20
-    assert tally.tracebacks == []
-    assert tally.silent == []
 
 
 @pytest.mark.slow

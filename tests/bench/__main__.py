@@ -1,8 +1,7 @@
-"""Benchmarks of chunkast beside other chunkers; by itself the throughput and its stages.
+"""Benchmarks of chunkast beside other chunkers; without names the throughput.
 
-Nothing is fetched but what retrieval asks for, and a tokenizer by encoders: peers that are not
-installed are left out (pip install 'chunkast[bench]').
-Tables go to stdout, what is going on to stderr.
+Only retrieval and encoders download anything. Peers that are not installed are skipped
+(pip install 'chunkast[bench]'). Tables go to stdout, progress to stderr.
 """
 
 from __future__ import annotations
@@ -19,23 +18,19 @@ from tempfile import TemporaryDirectory
 
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
-    calls,
     compare,
-    converted,
     encoders,
     index,
     memory,
     retrieval,
     scaling,
     stability,
-    stages,
     startup,
     throughput,
 )
 from tests.bench.corpus import by_language, load_corpus
-from tests.bench.report import write_json, write_results
-from tests.bench.retrieval.dataset import SETS
-from tests.bench.retrieval.report import write_retrieval
+from tests.bench.report import write_results, write_retrieval
+from tests.bench.retrieval.dataset import HALVES
 from tests.bench.tables import Setting, Table, as_markdown
 
 BENCHES = {
@@ -43,19 +38,16 @@ BENCHES = {
     for bench in (
         throughput,
         encoders,
-        stages,
-        calls,
         startup,
         memory,
         scaling,
         stability,
         index,
         compare,
-        converted,
         retrieval,
     )
 }
-DEFAULT = [throughput.KEY, stages.KEY]
+DEFAULT = [throughput.KEY]
 HERE = Path(__file__).parent
 
 
@@ -93,8 +85,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for table in BENCHES[name].run(setting):
             print(as_markdown(table), flush=True)
             tables.append(table)
-    if options.json:
-        write_json(options.json, about, tables)
     if options.results:
         own = [table for table in tables if table.key.startswith(f"{retrieval.KEY}, ")]
         write_retrieval(options.results, setting.half, about, own)
@@ -111,8 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="every bench but retrieval; writes results.json, RESULTS.md and results.svg beside "
-        "the benchmarks",
+        help="every bench but retrieval; writes RESULTS.md beside the benchmarks",
     )
     parser.add_argument(
         "--smoke",
@@ -132,8 +121,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--encoding", default="cl100k_base", help="default: cl100k_base")
     parser.add_argument(
         "--half",
-        choices=SETS,
-        default=SETS[0],
+        choices=HALVES,
+        default=HALVES[0],
         help="of the questions that retrieval asks; the test half is not for tuning",
     )
     parser.add_argument(
@@ -145,9 +134,8 @@ def _parser() -> argparse.ArgumentParser:
         "~/.cache/chunkast-bench)",
     )
     parser.add_argument(
-        "--results", type=Path, metavar="DIR", help="write retrieval's tables and plot there"
+        "--results", type=Path, metavar="DIR", help="write retrieval's tables there"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser
 
 

@@ -1,9 +1,8 @@
-"""Compare this checkout with another one: chunks, ids, hashes, speed and peak memory.
+"""Compare this checkout with another one: chunks, speed and memory on real documents.
 
-    python -m tests.bench.against OTHER_CHECKOUT FOLDER... [--limit 300] [--show 10]
+    python -m tests.bench.against OTHER_CHECKOUT --documents DIR
 
-The documents are Markdown files below the folders. Each version runs in processes of its own, in
-turns, and only uses the public API.
+Every version runs in processes of its own; both are measured in turns.
 """
 
 from __future__ import annotations
@@ -14,198 +13,388 @@ import os
 import random
 import subprocess
 import sys
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
 
-__all__ = ("main",)
+from chunkast import count_tokens
+from tests.bench.corpus import CJK, ENGLISH, FIXTURES, by_language, of_size, some
+from tests.bench.tables import Cell, Table, as_markdown
 
-BUDGETS: Final = (128, 256, 512)
-ROUNDS: Final = 3
-SEED: Final = 5
-SMALLEST, LARGEST = 1_000, 200_000
-OWN: Final = Path(__file__).parents[2]
-# Fields that have to be the same for the same span of the same document; the number of a chunk
-# in its section, and so its id, depends on the cuts before it.
-FIELDS: Final = ("token_count", "content_hash", "embed_text", "embed_hash", "headings", "kinds")
-# The worker of both versions: documents and options on stdin, results on stdout.
-WORKER: Final = """
-import json, resource, sys, time, warnings
-warnings.simplefilter("ignore")
-from chunkast import Chunker
-given = json.load(sys.stdin)
-chunker = Chunker(**given["options"])
-chunker.chunk("# Warm\\n\\nup.")
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-seconds, found = [], []
-for name, text in given["texts"]:
-    best = 1e9
-    for _ in range(given["repeats"]):
-        start = time.process_time()
-        chunks = chunker.chunk(text, name)
-        best = min(best, time.process_time() - start)
-    seconds.append(best)
-    if given["chunks"]:
-        found.append([chunk.to_dict() for chunk in chunks])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-json.dump({"seconds": seconds, "chunks": found, "peak": peak}, sys.stdout)
-"""
+ROOT = Path(__file__).parents[2]
+WORKER = Path(__file__).with_name("against_worker.py")
+PARTS = ("chunks", "speed", "memory")
+BUDGETS = (128, 256, 512)
+ENCODINGS = ("o200k_base", "cl100k_base")
+# Families of tests/hf.py.
+HUGGING_FACE = ("wordpiece", "unigram")
+LEAST_BYTES, MOST_BYTES = 1_000, 200_000
+SEED = 1
+TIMED_CHARACTERS = 1_000_000
+GROWTH_BYTES = 250_000
+MEMORY_BYTES = 2_000_000
+
+# Fields that follow from the position of the other chunks.
+_OF_NEIGHBOURS = ("index",)
+_IDENTITY = ("id", "content_hash", "embed_hash", "token_count", "embed_text")
+_WHOLE = ("fence", "table", "item", "paragraph")
+_INTRODUCED = ("list", "table", "fence")
+_FLAWS = ("stranded heading", "separated lead-in", *(f"cut {kind}" for kind in _WHOLE))
+
+Rows = Sequence[tuple[str, int, int, int, int]]
+Chunks = Sequence[dict[str, Any]]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the comparison."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("other", type=Path, help="a checkout of another version")
-    parser.add_argument("folders", type=Path, nargs="+", help="folders of Markdown documents")
-    parser.add_argument("--limit", type=int, default=300, help="the most documents (300)")
-    parser.add_argument("--show", type=int, default=0, help="print so many differences")
-    options = parser.parse_args(argv)
-    texts = documents(options.folders, options.limit)
-    print(f"{len(texts)} documents, {sum(len(text) for _, text in texts):,} characters")
-    for budget in BUDGETS:
-        compare_chunks(options.other, texts, budget, options.show)
-    compare_speed(options.other, "documents", texts)
-    chinese = [pair for pair in texts if _is_cjk(pair[1])]
-    if chinese:
-        compare_speed(options.other, f"{len(chinese)} in Chinese, Japanese or Korean", chinese)
-    whole = "\n\n".join(text for _, text in texts)
-    for size in (len(whole) // 4, len(whole)):
-        compare_speed(options.other, f"one of {size:,} characters", [("whole", whole[:size])])
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A Markdown document and its path."""
+
+    source: str
+    text: str
+
+
+class Worker:
+    """A process that chunks with one checkout."""
+
+    def __init__(self, checkout: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(checkout), "TOKENIZERS_PARALLELISM": "false"}
+        self._process = subprocess.Popen(
+            [sys.executable, str(WORKER)],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        imported = Path(self.ask("about"))
+        if imported != checkout / "chunkast":
+            raise RuntimeError(f"imported {imported}, not the package in {checkout}")
+
+    def ask(self, job: str, **arguments: Any) -> Any:
+        """Run a job of the worker and return its answer."""
+        assert self._process.stdin
+        assert self._process.stdout
+        print(json.dumps({"do": job, **arguments}), file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"the worker failed at {job}")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare and print; the exit code does not depend on the result."""
+    options = _parser().parse_args(arguments)
+    documents = find_documents(options.documents or [FIXTURES])
+    sample = documents
+    if len(documents) > options.limit:
+        sample = random.Random(SEED).sample(documents, options.limit)
+    only = options.only or PARTS
+    checkouts = (options.other.resolve(), ROOT)
+    print(f"other: {checkouts[0]}; {len(sample)} of {len(documents)} documents\n")
+    with TemporaryDirectory(prefix="chunkast-against-") as name:
+        folder = Path(name)
+        if "chunks" in only:
+            _compare_chunks(checkouts, sample, folder, options.show)
+        languages = by_language(document.text for document in documents)
+        if "speed" in only:
+            print(as_markdown(_speed(checkouts, languages, folder, options.rounds)), flush=True)
+            print(as_markdown(_growth(checkouts, languages[ENGLISH], folder)))
+        if "memory" in only:
+            print(as_markdown(_memory(checkouts, languages, folder)))
     return 0
 
 
-def documents(folders: Sequence[Path], limit: int) -> list[tuple[str, str]]:
-    """Return a random sample of different documents, the same every time."""
+def find_documents(folders: Sequence[Path]) -> list[Document]:
+    """Return the Markdown files of 1 to 200 KB below the folders, equal texts once."""
     found: dict[str, str] = {}
-    for path in sorted(path for folder in folders for path in folder.rglob("*.md")):
-        if path.is_file() and SMALLEST <= path.stat().st_size <= LARGEST:
-            try:
-                found.setdefault(path.read_bytes().decode(), path.as_posix())
-            except UnicodeDecodeError:
-                continue
-    texts = [(name, text) for text, name in found.items()]
-    random.Random(SEED).shuffle(texts)
-    return texts[:limit]
+    for folder in folders:
+        for path in sorted(folder.rglob("*.md")):
+            if path.is_file() and LEAST_BYTES <= path.stat().st_size <= MOST_BYTES:
+                try:
+                    found.setdefault(path.read_bytes().decode(), str(path.relative_to(folder)))
+                except UnicodeDecodeError:
+                    continue
+    return [Document(source, text) for text, source in found.items()]
 
 
-def compare_chunks(other: Path, texts: Sequence[tuple[str, str]], budget: int, show: int) -> None:
-    """Print how many chunks differ, and how many of the same span have other fields."""
-    options = {"max_tokens": budget}
-    theirs, ours = (run(where, texts, options, chunks=True)["chunks"] for where in (other, OWN))
-    total = new = gone = 0
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.against", description=__doc__)
+    parser.add_argument("other", type=Path, help="a checkout of another version")
+    parser.add_argument(
+        "--documents",
+        type=Path,
+        action="append",
+        metavar="DIR",
+        help="a folder of Markdown documents; repeatable (default: the fixtures)",
+    )
+    parser.add_argument("--limit", type=int, default=300, help="documents to chunk (default: 300)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="repeatable")
+    parser.add_argument("--rounds", type=int, default=5, help="of the speed (default: 5)")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N differing places")
+    return parser
+
+
+def _compare_chunks(
+    checkouts: Sequence[Path], documents: Sequence[Document], folder: Path, shown: int
+) -> None:
+    """Print the differences between the chunks of both versions, and the flaws of each."""
+    path = _write(folder, "sample", documents)
+    workers = [Worker(checkout) for checkout in checkouts]
+    blocks = workers[0].ask("blocks", documents=path)
+    differences: list[tuple[Cell, ...]] = []
+    flaws: list[tuple[Cell, ...]] = []
+    places: list[str] = []
+    for budget in BUDGETS:
+        before, after = (
+            worker.ask("chunks", documents=path, budget=budget, encoding=ENCODINGS[0])
+            for worker in workers
+        )
+        differences.append((str(budget), *_differences(before, after)))
+        for name, found in (("other", before), ("this", after)):
+            counts: Counter[str] = Counter()
+            for document, rows, chunks in zip(documents, blocks, found, strict=True):
+                counts += flaws_of(document.text, rows, chunks, budget)
+            flaws.append((f"{budget}, {name}", *(counts[flaw] for flaw in _FLAWS)))
+        for document, old, new in zip(documents, before, after, strict=True):
+            places += _places(document, old, new, budget)
+    for worker in workers:
+        worker.close()
+    print(as_markdown(_table_of_differences(differences)))
+    print(as_markdown(_table_of_flaws(flaws)), flush=True)
+    for place in random.Random(SEED).sample(places, min(shown, len(places))):
+        print(place)
+
+
+def _table_of_differences(rows: Sequence[tuple[Cell, ...]]) -> Table:
+    fields = (*_IDENTITY, "other fields")
+    return Table(
+        "chunks",
+        "Chunks",
+        "*gone*: chunks of the other version that this one does not have. The columns after that: "
+        "chunks of the same span that differ in the field.",
+        (
+            ("tokens", ""),
+            ("other", ",d"),
+            ("this", ",d"),
+            ("gone", ",d"),
+            ("gone %", ".2f"),
+            *((field, ",d") for field in fields),
+        ),
+        tuple(rows),
+    )
+
+
+def _table_of_flaws(rows: Sequence[tuple[Cell, ...]]) -> Table:
+    return Table(
+        "flaws",
+        "Flaws",
+        "Chunks that end in a heading, lead-ins cut from what they introduce, and blocks that fit "
+        "the budget but were cut. Blocks are those of the other version.",
+        (("tokens", ""), *((flaw, ",d") for flaw in _FLAWS)),
+        tuple(rows),
+    )
+
+
+def _differences(before: Sequence[Chunks], after: Sequence[Chunks]) -> Iterator[Cell]:
+    """Yield the cells of a row: totals, chunks that are gone, differences by field."""
+    gone = 0
     fields: Counter[str] = Counter()
-    shown: list[str] = []
-    for (name, _), before, after in zip(texts, theirs, ours, strict=True):
-        total, new = total + len(before), new + len(after)
-        spans = {_span(chunk): chunk for chunk in after}
-        for chunk in before:
+    for old, new in zip(before, after, strict=True):
+        spans = {_span(chunk): chunk for chunk in new}
+        for chunk in old:
             same = spans.get(_span(chunk))
             if same is None:
                 gone += 1
-                shown.append(_place(name, chunk, after))
             else:
-                fields.update(field for field in FIELDS if chunk[field] != same[field])
-                fields["id"] += chunk["id"] != same["id"]
-    flaws = ", ".join(
-        f"{name} {sum(map(count, theirs))} -> {sum(map(count, ours))}"
-        for name, count in (("stranded headings", _stranded), ("separated lead-ins", _separated))
-    )
-    print(
-        f"{budget} tokens: {total} -> {new} chunks, {gone} ({gone / total:.2%}) are cut elsewhere"
-    )
-    print(f"  same span, other fields: {dict(+fields) or 'none'}; {flaws}")
-    for text in shown[:show]:
-        print(text)
+                differing = {
+                    name
+                    for name in chunk.keys() & same.keys()
+                    if chunk[name] != same[name] and name not in _OF_NEIGHBOURS
+                }
+                fields.update(name if name in _IDENTITY else "other" for name in differing)
+    total = sum(map(len, before))
+    yield from (total, sum(map(len, after)), gone, 100 * gone / max(total, 1))
+    yield from (fields[name] for name in (*_IDENTITY, "other"))
 
 
-def compare_speed(other: Path, name: str, texts: Sequence[tuple[str, str]]) -> None:
-    """Print the CPU time and the peak memory of both versions, the best of rounds in turns."""
-    for budget in BUDGETS[1:]:
-        best: dict[Path, list[float]] = {}
-        peak: dict[Path, int] = {}
-        for where in (other, OWN) * ROUNDS:
-            found = run(where, texts, {"max_tokens": budget}, repeats=2)
-            known = best.get(where, found["seconds"])
-            best[where] = [*map(min, known, found["seconds"])]
-            peak[where] = min(peak.get(where, found["peak"]), found["peak"])
-        before, after = (sum(best[where]) for where in (other, OWN))
-        memory = f"{peak[other] >> 10} -> {peak[OWN] >> 10} MiB"
-        print(
-            f"{name}, {budget} tokens: {before:.2f} -> {after:.2f} s ({before / after:.2f}), {memory}"
+def _span(chunk: dict[str, Any]) -> tuple[int, int, str]:
+    return chunk["start_index"], chunk["end_index"], chunk["text"]
+
+
+def flaws_of(text: str, rows: Rows, chunks: Chunks, budget: int) -> Counter[str]:
+    """Count the flaws of a document's chunks."""
+    cuts = [chunk["start_index"] + chunk["overlap"] for chunk in chunks[1:]]
+
+    def is_cut(after: int, until: int) -> bool:
+        """Return whether a cut lies in ``(after, until]``."""
+        return bisect_right(cuts, after) < bisect_right(cuts, until)
+
+    found: Counter[str] = Counter()
+    parents = {parent for *_, parent in rows}
+    leaves = [row for number, row in enumerate(rows) if number not in parents and row[0] != "blank"]
+    for (kind, start, _, level, _), (next_kind, next_start, _, next_level, _) in pairwise(leaves):
+        has_content = next_kind != "heading" or next_level > level
+        if kind == "heading" and has_content and is_cut(start, next_start):
+            found["stranded heading"] += 1
+    previous: dict[int, tuple[str, int]] = {}  # by parent: the last child that is not blank
+    for kind, start, end, _, parent in rows:
+        if kind == "blank":
+            continue
+        last_kind, last_end = previous.get(parent, ("", 0))
+        if last_kind == "paragraph" and kind in _INTRODUCED:
+            lead = text[:last_end].rstrip().rstrip("*_")
+            if lead.endswith((":", "：")) and is_cut(len(lead), start):
+                found["separated lead-in"] += 1
+        previous[parent] = (kind, end)
+        whole = text[start:end].strip()
+        last = start + len(text[start:end].rstrip())
+        if kind in _WHOLE and is_cut(start, last - 1) and _fits(whole, budget):
+            found[f"cut {kind}"] += 1
+    return found
+
+
+def _fits(text: str, budget: int) -> bool:
+    return count_tokens(text, ENCODINGS[0]) <= budget
+
+
+def _places(document: Document, old: Chunks, new: Chunks, budget: int) -> Iterator[str]:
+    """Yield every run of chunks that differ, both versions' one after the other."""
+    before, after = ([_span(chunk) for chunk in chunks] for chunks in (old, new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
+        if tag != "equal":
+            lines = [f"### {document.source}, {budget} tokens"]
+            for name, chunks in (("other", old[old_from:old_to]), ("this", new[new_from:new_to])):
+                lines += [f"  {name}: {_brief(chunk)}" for chunk in chunks]
+            yield "\n".join(lines) + "\n"
+
+
+def _brief(chunk: dict[str, Any]) -> str:
+    lines = chunk["text"].strip().splitlines() or [""]
+    return (
+        f"lines {chunk['start_line']}-{chunk['end_line']}, {chunk['token_count']} tokens, "
+        f"overlap {chunk['overlap']}: {lines[0][:60]!r} ... {lines[-1][-60:]!r}"
+    )
+
+
+def _speed(
+    checkouts: Sequence[Path], languages: dict[str, list[str]], folder: Path, rounds: int
+) -> Table:
+    """Measure both versions in turns."""
+    cases = [
+        (language, encoding, budget)
+        for language in (ENGLISH, CJK)
+        for encoding in (*ENCODINGS, *_train(languages[ENGLISH], folder))
+        for budget in BUDGETS[1:]
+        if languages[language]
+    ]
+    workers = [Worker(checkout) for checkout in checkouts]
+    rows: list[tuple[Cell, ...]] = []
+    for language, encoding, budget in cases:
+        texts = some(languages[language], TIMED_CHARACTERS)
+        path = _write(folder, language, [Document("", text) for text in texts])
+        arguments = {"documents": path, "budget": budget, "encoding": encoding}
+        turns = [[worker.ask("seconds", **arguments) for worker in workers] for _ in range(rounds)]
+        other, own = (min(times) for times in zip(*turns, strict=True))
+        ratio = median(before / after for before, after in turns)
+        name = f"{language}, {Path(encoding).stem}, {budget}"
+        rows.append((name, other, own, other / own, ratio))
+    for worker in workers:
+        worker.close()
+    return Table(
+        "speed",
+        "Speed",
+        f"CPU seconds for {TIMED_CHARACTERS:,} characters or less, the least of {rounds} rounds "
+        "in turns; the speed of this version is as many times that of the other, by the least "
+        "times and by the median of the rounds.",
+        (("", ""), ("other", ".3f"), ("this", ".3f"), ("by least", ".2f"), ("by median", ".2f")),
+        tuple(rows),
+    )
+
+
+def _train(texts: Sequence[str], folder: Path) -> Iterator[str]:
+    """Train a tokenizer of each family and yield its file; none without tokenizers."""
+    try:
+        from tests.hf import train_on
+    except ImportError:
+        return
+    lines = [line for text in some(texts, TIMED_CHARACTERS) for line in text.splitlines()]
+    for family in HUGGING_FACE:
+        path = folder / f"{family}.json"
+        train_on(lines, family, 4_000).save(str(path))
+        yield str(path)
+
+
+def _growth(checkouts: Sequence[Path], texts: Sequence[str], folder: Path) -> Table:
+    """Measure one document and one of four times its size."""
+    paths = [
+        _write(folder, f"growth-{times}", [Document("", of_size(texts, times * GROWTH_BYTES))])
+        for times in (1, 4)
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    for name, checkout in zip(("other", "this"), checkouts, strict=True):
+        worker = Worker(checkout)
+        small, large = (
+            min(
+                worker.ask("seconds", documents=path, budget=512, encoding=ENCODINGS[0])
+                for _ in range(3)
+            )
+            for path in paths
         )
-
-
-def run(
-    where: Path,
-    texts: Sequence[tuple[str, str]],
-    options: Mapping[str, Any],
-    *,
-    repeats: int = 1,
-    chunks: bool = False,
-) -> dict[str, Any]:
-    """Return what the worker prints with the checkout at ``where``."""
-    given = {"texts": texts, "options": options, "repeats": repeats, "chunks": chunks}
-    done = subprocess.run(
-        [sys.executable, "-c", WORKER],
-        input=json.dumps(given),
-        env={**os.environ, "PYTHONPATH": str(where.resolve())},
-        cwd=where,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
-
-
-def _span(chunk: Mapping[str, Any]) -> tuple[int, int]:
-    return chunk["start_index"], chunk["end_index"]
-
-
-def _place(name: str, chunk: Mapping[str, Any], after: Sequence[Mapping[str, Any]]) -> str:
-    start, end = _span(chunk)
-    lines = [f"  {name}", f"    was {start}-{end} {chunk['token_count']} {_ends(chunk)}"]
-    lines += (
-        f"    now {_span(other)} {other['token_count']} {_ends(other)}"
-        for other in after
-        if other["start_index"] < end and other["end_index"] > start
-    )
-    return "\n".join(lines)
-
-
-def _ends(chunk: Mapping[str, Any]) -> str:
-    text = chunk["text"]
-    return f"{text[:50]!r} ... {text[-30:]!r}"
-
-
-def _is_cjk(text: str) -> bool:
-    return sum(
-        "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text
-    ) * 4 > len(text)
-
-
-def _stranded(chunks: Sequence[Mapping[str, Any]]) -> int:
-    """Count chunks that end with a heading, but for the last."""
-    lasts = (
-        chunk["text"].rsplit("\n", 1)[-1] for chunk in chunks[:-1] if "fence" not in chunk["kinds"]
-    )
-    return sum(1 for line in lasts if line.startswith(("# ", "## ", "### ", "#### ")))
-
-
-def _separated(chunks: Sequence[Mapping[str, Any]]) -> int:
-    """Count chunks that end with a colon before a list, a table or a fence."""
-    return sum(
-        1
-        for before, after in _neighbours(chunks)
-        if before.endswith(":") and after.startswith(("- ", "* ", "1. ", "|", "```"))
+        worker.close()
+        rows.append((name, small, large, large / small))
+    return Table(
+        "growth",
+        "Growth",
+        f"CPU seconds for one document of {GROWTH_BYTES:,} bytes and one of four times as many.",
+        (("", ""), ("once", ".3f"), ("four times", ".3f"), ("ratio", ".2f")),
+        tuple(rows),
     )
 
 
-def _neighbours(chunks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    for one, two in pairwise(chunks):
-        yield one["text"], two["text"][two["overlap"] :]
+def _memory(checkouts: Sequence[Path], languages: dict[str, list[str]], folder: Path) -> Table:
+    """Measure the peak of a new process for each version and document."""
+    rows: list[tuple[Cell, ...]] = []
+    for language in (ENGLISH, CJK):
+        if not languages[language]:
+            continue
+        text = of_size(languages[language], MEMORY_BYTES)
+        path = _write(folder, f"memory-{language}", [Document("", text)])
+        for budget in BUDGETS:
+            used = []
+            for checkout in checkouts:
+                worker = Worker(checkout)
+                peaks = worker.ask("peak", documents=path, budget=budget, encoding=ENCODINGS[0])
+                worker.close()
+                used.append([each / 1e6 for each in peaks])
+            (old_base, old_peak), (base, peak) = used
+            grown = (peak - base) / (old_peak - old_base)
+            rows.append((f"{language}, {budget}", old_peak, peak, peak / old_peak, grown))
+    return Table(
+        "memory",
+        "Peak memory",
+        f"MB at the peak for one document of {MEMORY_BYTES / 1e6:g} MB; *growth*: the ratio of "
+        "what chunking added to the peak.",
+        (("", ""), ("other", ".1f"), ("this", ".1f"), ("ratio", ".2f"), ("growth", ".2f")),
+        tuple(rows),
+    )
+
+
+def _write(folder: Path, name: str, documents: Sequence[Document]) -> str:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps([(each.source, each.text) for each in documents]), "utf-8")
+    return str(path)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

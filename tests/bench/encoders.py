@@ -15,7 +15,6 @@ from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from time import process_time
 from typing import Any
-from unittest.mock import patch
 
 from chunkast import Chunker
 from chunkast.tokens import resolve_counter
@@ -94,7 +93,7 @@ class _Encoder:
     def chunkers(self, setting: Setting) -> Iterator[tuple[str, Cut]]:
         """Chunkers of a fresh make by name, those that are installed."""
         given = _loaded(self.given) if self.given == setting.encoding else self.given
-        yield from _own("chunkast", given)
+        yield from _own(given)
         for peer in _PEERS:
             try:
                 yield f"{peer} {version(peer)}", getattr(self, f"_{peer.split('-')[0]}")()
@@ -128,19 +127,15 @@ def _loaded(name: str) -> Any:
     return import_module("tiktoken").get_encoding(name)
 
 
-def _own(name: str, given: Any) -> Iterator[tuple[str, Cut]]:
-    """The defaults, and what the peers do: no overlap, and no context.
-
-    Each has a counter of its own, which remembers no words of the other's.
-    """
+def _own(encoding: Any) -> Iterator[tuple[str, Cut]]:
+    """Yield the defaults, and what the peers do: no overlap and no context."""
 
     def cut(chunker: Chunker, text: str) -> Sequence[str]:
         return [chunk.embed_text for chunk in chunker.chunk(text)]
 
-    with patch("chunkast.chunker.resolve_counter", lambda *_, **__: resolve_counter(given)):
-        yield name, partial(cut, Chunker(max_tokens=_BUDGET))
-        bare = Chunker(max_tokens=_BUDGET, overlap=0, context="none")
-        yield f"{name}, no overlap or context", partial(cut, bare)
+    yield "chunkast", partial(cut, Chunker(max_tokens=_BUDGET, encoding=encoding))
+    bare = Chunker(max_tokens=_BUDGET, encoding=encoding, overlap=0, context="none")
+    yield "chunkast, no overlap or context", partial(cut, bare)
 
 
 def run(setting: Setting) -> Iterator[Table]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-__all__ = ("Cell", "Setting", "Table", "as_json", "as_markdown")
+__all__ = ("Cell", "Setting", "Table", "as_markdown")
 
 Cell = str | int | float | None
 
@@ -34,7 +33,7 @@ class Setting:
 class Table:
     """Rows of raw figures; ``columns`` are pairs of a name and how ``format`` shows its cells.
 
-    The first column names the row. ``key`` is the table's name in the JSON report,
+    The first column names the row. ``key`` is its name in a run,
     ``footnotes`` stand below the rows as a list.
     """
 
@@ -73,14 +72,3 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _shown(cell: Cell, spec: str) -> str:
     return "-" if cell is None else format(cell, spec).replace("|", "\\|")
-
-
-def as_json(table: Table) -> dict[str, Any]:
-    """The table for the JSON report: an object for each row, by the columns' names."""
-    names = [name for name, _ in table.columns]
-    return {
-        "title": table.title,
-        "note": table.note,
-        "footnotes": list(table.footnotes),
-        "rows": [dict(zip(names, row, strict=True)) for row in table.rows],
-    }

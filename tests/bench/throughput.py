@@ -1,4 +1,4 @@
-"""Chunkast and its peers against the speed of the tokenizer alone, and what overlap costs.
+"""Chunkast and its peers against the speed of the tokenizer alone.
 
 All contenders take turns in one process, some of the texts at a time, so that what the
 machine does meanwhile meets them all. Times are CPU times, the tables show medians.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from statistics import median
 from time import process_time
 
@@ -19,7 +18,6 @@ from tests.bench.contenders import (
     Contender,
     chunkast_contenders,
     floor,
-    own_name,
     peers,
     warm_up,
 )
@@ -46,20 +44,15 @@ class _Turns:
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """A table for each language, and one of what overlap costs."""
+    """Yield a table for each language."""
     contenders = [
         floor(setting.encoding),
         *chunkast_contenders(setting.budget, setting.encoding),
         *peers(setting.budget, setting.encoding, setting.say),
     ]
     warm_up(contenders)
-    measured = {
-        language: _measure(contenders, texts, setting)
-        for language, texts in setting.corpora.items()
-    }
-    for language, turns in measured.items():
-        yield _speeds(language, turns, setting)
-    yield _overlap(measured)
+    for language, texts in setting.corpora.items():
+        yield _speeds(language, _measure(contenders, texts, setting), setting)
 
 
 def _measure(
@@ -123,32 +116,3 @@ def _speeds(language: str, turns: dict[str, _Turns], setting: Setting) -> Table:
             for name, taken in turns.items()
         ),
     )
-
-
-def _overlap(measured: dict[str, dict[str, _Turns]]) -> Table:
-    """The time with overlap against the time without, round by round."""
-    return Table(
-        "overlap",
-        "What overlap costs",
-        "Time at overlap 0.15 beyond the time at overlap 0, as a share of the latter: median "
-        "over the rounds of the throughput.",
-        (("", ""), *((language, "+.1%") for language in measured)),
-        tuple(
-            (
-                f"{packing}, context {context}",
-                *(
-                    _extra(
-                        turns[own_name(packing, 0.15, context)],
-                        turns[own_name(packing, 0.0, context)],
-                    )
-                    for turns in measured.values()
-                ),
-            )
-            for packing, context in product(("sections", "fill"), ("headings", "none"))
-        ),
-    )
-
-
-def _extra(with_overlap: _Turns, without: _Turns) -> float:
-    pairs = zip(with_overlap.seconds, without.seconds, strict=True)
-    return median(more / less for more, less in pairs) - 1

@@ -1,9 +1,8 @@
 """The questions, and the documents that they are asked of.
 
-``documents.json`` names the packages and the hash of every document, and what converters make of
-those that are not Markdown; ``questions.jsonl`` has
-the questions with the span of the document that answers each: positions in code points and the
-beginning of the SHA-256 of the excerpt. No text of others is stored.
+``documents.json`` names the packages and the hash of every document. ``questions.jsonl`` has the
+questions with the span that answers each: positions in code points and the beginning of the
+SHA-256 of the excerpt. The documents themselves are not stored.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from typing import Any
 
 from tests.bench.corpus import FIXTURES, load_corpus
 from tests.bench.facts import Source
-from tests.bench.retrieval.convert import converted
 from tests.bench.retrieval.fetch import Package, files
 
 __all__ = (
     "HALVES",
-    "SETS",
     "Dataset",
     "Question",
     "excerpt_hash",
@@ -35,8 +32,6 @@ __all__ = (
 HERE = Path(__file__).parent
 # Of whole projects: what is tuned on one half is not seen by the other.
 HALVES = ("development", "test")
-# The halves of the converted documents are sets of their own.
-SETS = (*HALVES, *(f"converted-{half}" for half in HALVES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +55,7 @@ class Dataset:
 
 
 def packages() -> list[dict[str, Any]]:
-    """The packages: registry, name, version, half, and the SHA-256 of each document.
-
-    With a converter, that of each file and of what is made of it.
-    """
+    """The packages: registry, name, version, half, and the SHA-256 of each document."""
     found: list[dict[str, Any]] = json.loads((HERE / "documents.json").read_text("utf-8"))
     return found
 
@@ -86,8 +78,6 @@ def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
         if row["half"] == half:
             package = Package(row["registry"], row["name"], row["version"])
             contents = files(package, row["files"], cache, say)
-            if "converter" in row:
-                contents = converted(row["converter"], contents, row["converted"], cache, say)
             for path, content in contents.items():
                 texts[package.name, path] = content.decode()
     numbers = {key: number for number, key in enumerate(texts)}

