@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from enum import Enum
@@ -15,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkast
-from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ConfigError, SourceError, count_tokens
+from chunkast import Analysis, Chunk, Chunker, ConfigError, SourceError, count_tokens
 from chunkast.cli.inputs import InputFile, read
 from chunkast.index import Store
 from chunkast.sources.notebook import chunk_notebook, read_notebook
@@ -137,14 +136,6 @@ def test_several_texts_are_told_from_one(value: Any) -> None:
             CHUNKER.chunk_batch([TEXT], value)
 
 
-def test_texts_may_come_from_a_generator() -> None:
-    names = ["a.md", "b.md"]
-    wanted = CHUNKER.chunk_batch([TEXT, TEXT], names)
-    texts: Any = (TEXT for _ in names)
-    sources: Any = (name for name in names)
-    assert CHUNKER.chunk_batch(texts, sources) == wanted
-
-
 @pytest.mark.parametrize(
     ("value", "place"),
     [
@@ -254,16 +245,6 @@ def test_a_path_that_is_no_file_is_told(folder: Path) -> None:
         chunkast.chunk_file("docs/a.md", max_tokens="x")  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a name that is no UTF-8")
-def test_a_path_need_not_be_text_that_can_be_written(folder: Path) -> None:
-    path = str(folder / os.fsdecode(b"\xff.md"))
-    try:
-        Path(path).write_bytes(TEXT.encode())
-    except OSError:
-        pytest.skip("this file system takes UTF-8 only")
-    assert [chunk.source for chunk in CHUNKER.chunk_file(path)] == [path] * len(CHUNKER.chunk(TEXT))
-
-
 # Notebooks
 
 
@@ -362,8 +343,3 @@ def test_no_json_makes_it_raise(value: Any) -> None:
         own = text if cells is None else cells[chunk.metadata["cell"]]
         assert chunk.text == own[chunk.start_index : chunk.end_index]
         assert chunk.token_count <= 40 or chunk.oversize
-
-
-def test_plain_commonmark_reads_notebooks_too() -> None:
-    chunker = Chunker(ChunkConfig(extensions=()))
-    assert chunker.chunk(NOTEBOOK, "n.ipynb") == chunk_notebook(chunker, NOTEBOOK, "n.ipynb")

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from sentencex import get_sentence_boundaries
 
-from chunkast import ChunkConfig, Chunker, ConfigError
-from chunkast.identity import fingerprint
-from chunkast.text.abbreviations import MENDED
+from chunkast import ChunkConfig, Chunker
 from chunkast.text.language import language_of_text
 from chunkast.text.sentences import sentence_starts
 from tests.checks import check_promises
@@ -93,14 +91,6 @@ def test_sentences_end_where_their_language_says(
     assert (found[0] <= mended[0], found[1] <= mended[1]) == (True, True), found
 
 
-def test_every_mended_language_has_its_sentences() -> None:
-    assert SENTENCES.keys() == FIGURES.keys()
-    assert PARAGRAPHS.keys() == FIGURES_OF_PARAGRAPHS.keys()
-    assert SENTENCES.keys() | PARAGRAPHS.keys() == MENDED
-    for paragraphs in PARAGRAPHS.values():
-        assert len([line for part in paragraphs for line in part]) == 100
-
-
 @pytest.mark.parametrize("language", SENTENCES)
 def test_a_text_is_known_by_its_words(language: str) -> None:
     text = "\n\n".join(SENTENCES[language])
@@ -143,14 +133,3 @@ def test_the_promises_hold(language: str, budget: int) -> None:
     text = "\n\n".join(" ".join(SENTENCES[language][at : at + 20]) for at in range(0, 100, 20))
     check_promises(text, ChunkConfig(max_tokens=budget))
     check_promises(text, ChunkConfig(max_tokens=budget, sentence_language="pl", overlap=0.3))
-
-
-def test_it_is_an_option_like_others() -> None:
-    for wrong in ("", "German", "DE", "de-AT", 5, None):
-        with pytest.raises(ConfigError, match=r"sentence_language=.*: must be"):
-            ChunkConfig(sentence_language=wrong)  # type: ignore[arg-type]
-    prints = {
-        fingerprint(ChunkConfig(sentence_language=name), "cl100k_base")
-        for name in ("auto", "de", "en")
-    }
-    assert len(prints) == 3

@@ -26,7 +26,7 @@ from chunkast import (
     plan_writes,
 )
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.core.analysis import DocumentDraft, DocumentHeuristic
+from chunkast.core.analysis import DocumentDraft
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.index import Store
 from chunkast.output.formats import WRITERS
@@ -114,14 +114,6 @@ def test_what_does_not_fit_is_not_put_in_place_of_what_does() -> None:
     assert [chunk.embed_text for chunk in chunker.chunk("Some text.")] == ["Some text."]
 
 
-@pytest.mark.slow
-def test_it_is_the_same_with_any_number_of_workers() -> None:
-    texts = [TEXT.replace("tide", f"tide {number}") for number in range(64)]
-    alone = CHUNKER.chunk_batch(texts)
-    assert CHUNKER.chunk_batch(texts, workers=2) == alone
-    assert alone[3][0].embed_text != alone[4][0].embed_text
-
-
 def test_it_is_kept_as_json_and_in_records() -> None:
     found = chunks()
     for chunk in found:
@@ -160,64 +152,3 @@ def test_every_format_has_it(form: str, tmp_path: Path) -> None:
     else:
         read = from_parquet(data) if form == "parquet" else from_sqlite(data, tmp_path)
     assert read == chunks()
-
-
-def options() -> dict[str, Any]:
-    heuristics: tuple[DocumentHeuristic, ...] = (PAGES,)
-    return {
-        "max_tokens": 60,
-        "overlap": 0,
-        "min_tokens": 0,
-        "heuristics": heuristics,
-        "extensions": EXTENSIONS,
-    }
-
-
-def test_langchain_embeds_it() -> None:
-    pytest.importorskip("langchain_text_splitters", reason="needs chunkast[langchain]")
-    from chunkast.adapters.langchain import ChunkastTextSplitter
-
-    splitter = ChunkastTextSplitter(content="embed_text", **options())
-    parts = splitter.create_documents([TEXT])
-    assert [(part.page_content, part.metadata["text"]) for part in parts] == [
-        (chunk.embed_text, chunk.text) for chunk in chunks()
-    ]
-
-
-def test_llama_index_embeds_it() -> None:
-    pytest.importorskip("llama_index.core", reason="needs chunkast[llama-index]")
-    from llama_index.core import Document
-    from llama_index.core.schema import MetadataMode, TextNode
-
-    from chunkast.adapters.llama_index import ChunkastNodeParser
-
-    parser = ChunkastNodeParser(**options())
-    nodes = parser.get_nodes_from_documents([Document(text=TEXT, id_="tides.md")])
-    assert len(nodes) > 3
-    for node in nodes:
-        assert node.get_content() == TEXT[node.start_char_idx : node.end_char_idx]
-        back = TextNode.from_dict(json.loads(json.dumps(node.to_dict())))
-        for mode in (MetadataMode.EMBED, MetadataMode.LLM):
-            content = back.get_content(mode)
-            assert "page" not in content
-            assert "tide of day" in content or "Then it falls" in content
-            assert count_tokens(content) <= 60
-
-
-def test_haystack_embeds_it() -> None:
-    pytest.importorskip("haystack", reason="needs chunkast[haystack]")
-    from haystack import Document
-
-    from haystack_integrations.components.preprocessors.chunkast import ChunkastDocumentSplitter
-
-    given = [Document(content=TEXT, meta={"file_path": "tides.md"})]
-    parts = ChunkastDocumentSplitter(**options()).run(given)["documents"]
-    assert [(p.content, p.meta["embed_text"], p.meta["embed_prefix"]) for p in parts] == [
-        (chunk.text, chunk.embed_text, "") for chunk in chunks()
-    ]
-    embedded = ChunkastDocumentSplitter(content="embed_text", **options())
-    assert embedded.to_dict()["init_parameters"]["content"] == "embed_text"
-    parts = embedded.run(given)["documents"]
-    assert [(part.content, part.meta["text"]) for part in parts] == [
-        (chunk.embed_text, chunk.text) for chunk in chunks()
-    ]
