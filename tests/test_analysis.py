@@ -180,19 +180,6 @@ def test_a_heuristics_exception_is_named_and_nothing_is_lost(phase: Any) -> None
     assert chunks == Chunker().chunk(PAPER)
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (Chunker().analyze("another text"), "gave the analysis of another text"),
-        ("no analysis", "gave str as a value"),
-    ],
-)
-def test_a_value_that_is_none_is_dropped(value: Any, reason: str) -> None:
-    wrong: DocumentHeuristic = Heuristic("odd", "post-parse", lambda _draft: Patch(value=value))
-    with pytest.warns(ChunkastWarning, match=f"heuristic 'odd': {reason}"):
-        assert Chunker(heuristics=[wrong]).chunk(PAPER) == Chunker().chunk(PAPER)
-
-
 def test_when_the_parser_fails_the_text_is_read_as_paragraphs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -260,16 +247,6 @@ def test_a_block_that_the_parser_fails_on_is_a_paragraph_and_no_other(
         f"the Markdown parser failed at line {line}" for line in (first, second)
     ]
     check_promises(head + failing + tail, ChunkConfig(max_tokens=20))
-
-
-@pytest.mark.parametrize(
-    "last", ["[a]: \ud83d\ude00", "[\ud83d\ude00]: b", "> ::: note\n> hi\n>", "- ::: note\n  hi\n-"]
-)
-def test_no_end_of_a_text_makes_the_parser_fail(last: str) -> None:
-    text = "---\ntitle: x\n---\n| a |\n| - |\n| b |\n\n" + last
-    analysis = Chunker().analyze(text)
-    assert analysis.notes == ()
-    assert [block.kind for block in analysis.blocks.children][:2] == ["front-matter", "table"]
 
 
 @pytest.mark.parametrize(

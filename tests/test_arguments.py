@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -83,48 +82,6 @@ def test_what_is_no_text_costs_itself_alone(workers: int) -> None:
     )
     assert told == [(1, "b", "text is of type NoneType: must be a str")]
     assert [bool(chunks) for chunks in found] == [True, False, True]
-
-
-class Markup(str):
-    """A str whose parts and sums are of its own kind, and wrong."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key: Any) -> Markup:
-        return Markup("wrong")
-
-    def __add__(self, other: str) -> Markup:
-        return Markup("wrong")
-
-    def __str__(self) -> str:
-        return "wrong"
-
-
-class Name(str, Enum):
-    TEXT = TEXT
-    SOURCE = "a.md"
-
-
-@pytest.mark.parametrize("text", [Markup(TEXT), Name.TEXT], ids=["subclass", "enum"])
-def test_a_subclass_of_str_is_its_characters(text: str) -> None:
-    wanted = CHUNKER.chunk(TEXT, "a.md")
-    source = Name.SOURCE if isinstance(text, Name) else Markup("a.md")
-    found = CHUNKER.chunk(text, source)
-    assert found == wanted
-    assert {type(chunk.text) for chunk in found} == {type(chunk.source) for chunk in found} == {str}
-    assert CHUNKER.chunk_batch([text], [source], workers=1) == [wanted]
-    assert CHUNKER.chunk(CHUNKER.analyze(text, source), source) == wanted
-    assert count_tokens(text) == count_tokens(TEXT)
-
-
-@pytest.mark.parametrize("name", ["source", "language"])
-def test_what_is_no_name_is_told(name: str) -> None:
-    ways: tuple[Callable[..., object], ...] = CHUNKER.chunk, CHUNKER.analyze
-    for way in ways:
-        with pytest.raises(TypeError, match=rf"^{name} is of type \w+Path: .*path\.as_posix\(\)"):
-            way(TEXT, **{name: Path("a.md")})
-        with pytest.raises(TypeError, match=f"^{name} is of type int: must be a str or None$"):
-            way(TEXT, **{name: 1})
 
 
 @pytest.mark.parametrize("value", [None, TEXT, b"text", 3], ids=["None", "str", "bytes", "int"])

@@ -142,13 +142,6 @@ def test_what_is_missing_is_refused_and_mended(whole: Path, statement: str, faul
         assert store.faults() == []
 
 
-def test_a_dry_run_mends_nothing(whole: Path) -> None:
-    change(whole, "UPDATE chunks SET text = 'x' WHERE number = 4")
-    with Store(str(whole)) as store:
-        assert store.update(TEXTS.items(), CHUNKER, dry_run=True).faults
-        assert store.faults()
-
-
 @pytest.mark.parametrize(
     "statements",
     [
@@ -242,12 +235,6 @@ def test_an_index_of_an_older_version_is_brought_up_to_date(
     with Store(str(whole)) as store:
         assert store.update(TEXTS.items(), CHUNKER).written == 0
         assert store.search("the")
-
-
-def test_a_damaged_row_of_the_first_version_is_not_taken_for_whole(whole: Path) -> None:
-    as_first_version(whole)
-    change(whole, "UPDATE chunks SET text = 'x' WHERE number = 4")
-    assert all("damaged" in message for message in refused(whole))
 
 
 # Runs that do not come to an end

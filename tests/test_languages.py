@@ -6,7 +6,6 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from sentencex import get_sentence_boundaries
 
 from chunkast import ChunkConfig, Chunker
 from chunkast.text.language import language_of_text
@@ -24,29 +23,28 @@ PARAGRAPHS = {
     path.stem: [part.splitlines() for part in path.read_text("utf-8").split("\n\n")]
     for path in sorted((FOLDER.parent / "paragraphs").glob("*.txt"))
 }
-# Beginnings found in the middle of a sentence, and those of sentences that were not found: asked in
-# English, as sentencex has them in the language, and here.
+# The most beginnings found in the middle of a sentence, and of sentences that were not found.
 FIGURES = {
-    "de": ((47, 0), (14, 0), (0, 0)),
-    "es": ((30, 0), (14, 1), (0, 1)),
-    "fr": ((21, 1), (31, 0), (0, 0)),
-    "it": ((28, 2), (11, 1), (0, 1)),
-    "nl": ((21, 1), (14, 2), (1, 2)),
-    "pl": ((24, 0), (37, 0), (0, 0)),
-    "pt": ((26, 1), (33, 0), (0, 0)),
-    "ru": ((48, 0), (17, 2), (0, 2)),
-    "uk": ((27, 0), (9, 0), (0, 0)),
+    "de": (0, 0),
+    "es": (0, 1),
+    "fr": (0, 0),
+    "it": (0, 1),
+    "nl": (1, 2),
+    "pl": (0, 0),
+    "pt": (0, 0),
+    "ru": (0, 2),
+    "uk": (0, 0),
 }
 FIGURES_OF_PARAGRAPHS = {
-    "de": ((60, 1), (22, 2), (2, 2)),
-    "en": ((13, 0), (13, 0), (6, 0)),
-    "es": ((37, 3), (29, 1), (0, 2)),
-    "fr": ((31, 3), (46, 0), (1, 0)),
-    "it": ((36, 1), (27, 1), (1, 2)),
-    "nl": ((32, 2), (26, 2), (1, 2)),
-    "pl": ((44, 3), (67, 1), (2, 1)),
-    "pt": ((36, 5), (55, 0), (1, 1)),
-    "ru": ((90, 0), (40, 6), (3, 6)),
+    "de": (2, 2),
+    "en": (6, 0),
+    "es": (0, 2),
+    "fr": (1, 0),
+    "it": (1, 2),
+    "nl": (1, 2),
+    "pl": (2, 1),
+    "pt": (1, 1),
+    "ru": (3, 6),
 }
 
 
@@ -65,14 +63,6 @@ def counted(paragraphs: list[list[str]], starts: object) -> tuple[int, int]:
     return wrong, missed
 
 
-def sentencex(language: str) -> object:
-    def starts(text: str) -> list[int]:
-        found = get_sentence_boundaries(language, text)
-        return [each["start_index"] for each in found if each["start_index"]]
-
-    return starts
-
-
 @pytest.mark.parametrize(
     ("language", "paragraphs", "figures"),
     [
@@ -81,14 +71,11 @@ def sentencex(language: str) -> object:
     ],
 )
 def test_sentences_end_where_their_language_says(
-    language: str, paragraphs: list[list[str]], figures: tuple[tuple[int, int], ...]
+    language: str, paragraphs: list[list[str]], figures: tuple[int, int]
 ) -> None:
-    in_english, own, mended = figures
-    # The first two are sentencex's: other figures mean that the tables are to be seen through.
-    assert counted(paragraphs, sentencex("en")) == in_english
-    assert counted(paragraphs, sentencex(language)) == own
-    found = counted(paragraphs, lambda text: sentence_starts(text, language=language))
-    assert (found[0] <= mended[0], found[1] <= mended[1]) == (True, True), found
+    wrong, missed = counted(paragraphs, lambda text: sentence_starts(text, language=language))
+    assert wrong <= figures[0]
+    assert missed <= figures[1]
 
 
 @pytest.mark.parametrize("language", SENTENCES)
