@@ -26,10 +26,9 @@ from chunkast import (
     count_tokens,
 )
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.core.analysis import DocumentContext, DocumentDraft, DocumentHeuristic
+from chunkast.core.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import dialects, parser
-from chunkast.markdown.blocks import Signs
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
@@ -181,19 +180,6 @@ def test_a_heuristics_exception_is_named_and_nothing_is_lost(phase: Any) -> None
     assert chunks == Chunker().chunk(PAPER)
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (Chunker().analyze("another text"), "gave the analysis of another text"),
-        ("no analysis", "gave str as a value"),
-    ],
-)
-def test_a_value_that_is_none_is_dropped(value: Any, reason: str) -> None:
-    wrong: DocumentHeuristic = Heuristic("odd", "post-parse", lambda _draft: Patch(value=value))
-    with pytest.warns(ChunkastWarning, match=f"heuristic 'odd': {reason}"):
-        assert Chunker(heuristics=[wrong]).chunk(PAPER) == Chunker().chunk(PAPER)
-
-
 def test_when_the_parser_fails_the_text_is_read_as_paragraphs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -208,23 +194,6 @@ def test_when_the_parser_fails_the_text_is_read_as_paragraphs(
     assert kinds == ["front-matter", *["paragraph"] * 11]
     assert analysis.notes[-1] == "the document was read as plain paragraphs"
     assert "RuntimeError: no parser today" in analysis.notes[-2]
-
-
-def test_when_an_extension_fails_everywhere_the_text_is_read_as_commonmark(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for blocks in (ParserBlock, FastBlocks):
-        parse = blocks.parse
-
-        def fail(self: ParserBlock, *given: Any, parse: Any = parse) -> Any:
-            if "table" in self.ruler.get_active_rules():
-                raise RuntimeError("no table today")
-            return parse(self, *given)
-
-        monkeypatch.setattr(blocks, "parse", fail)
-    analysis = Chunker().analyze("# Title\n\nSome text.\n" * 9)
-    assert [heading.title for heading in analysis.headings] == ["Title"] * 9
-    assert analysis.notes == ("the Markdown parser failed (RuntimeError: no table today)",)
 
 
 def _failing_plugin(md: MarkdownIt) -> None:
@@ -277,16 +246,6 @@ def test_a_block_that_the_parser_fails_on_is_a_paragraph_and_no_other(
         f"the Markdown parser failed at line {line}" for line in (first, second)
     ]
     check_promises(head + failing + tail, ChunkConfig(max_tokens=20))
-
-
-@pytest.mark.parametrize(
-    "last", ["[a]: \ud83d\ude00", "[\ud83d\ude00]: b", "> ::: note\n> hi\n>", "- ::: note\n  hi\n-"]
-)
-def test_no_end_of_a_text_makes_the_parser_fail(last: str) -> None:
-    text = "---\ntitle: x\n---\n| a |\n| - |\n| b |\n\n" + last
-    analysis = Chunker().analyze(text)
-    assert analysis.notes == ()
-    assert [block.kind for block in analysis.blocks.children][:2] == ["front-matter", "table"]
 
 
 @pytest.mark.parametrize(
@@ -467,30 +426,9 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
             )
 
 
-def test_the_context_says_what_is_configured() -> None:
-    seen: list[DocumentContext] = []
-
-    def look(draft: DocumentDraft) -> None:
-        seen.append(draft.context)
-
-    config = ChunkConfig(heuristics=(Heuristic("look", "post-parse", look),), tools=(CALC,))
-    Chunker(config).analyze("<calc><a>1</a></calc>")
-    assert seen[0].config is config
-    assert [call.name for call in seen[0].tool_calls] == ["calc"]
-
-
 def test_an_analysis_serves_chunkers_without_its_heuristics() -> None:
     scissors: DocumentHeuristic = Heuristic("scissors", "post-parse", cut_here)
     analysis = Chunker(heuristics=[scissors]).analyze(PAPER)
     chunks = Chunker(max_tokens=100, overlap=0).chunk(analysis)
     same = Chunker(max_tokens=100, overlap=0, heuristics=[scissors]).chunk(PAPER)
     assert chunks == same
-
-
-@given(
-    st.text(alphabet="<ta/TABLEbl\n é", max_size=40),
-    st.sampled_from([("table", "TABLE"), ("a",), ("/",)]),
-)
-def test_signs_tell_exactly_what_is_opened(text: str, names: tuple[str, ...]) -> None:
-    signs = Signs(text, html=False, tables=False)
-    assert signs.may_open(*names) == any(f"<{name}" in text for name in names)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkast
-from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ConfigError, SourceError, count_tokens
+from chunkast import Analysis, Chunk, Chunker, ConfigError, SourceError, count_tokens
 from chunkast.files.read import InputFile, read_document
 from chunkast.index import Store
 from chunkast.sources.notebook import chunk_notebook, read_notebook
@@ -86,48 +84,6 @@ def test_what_is_no_text_costs_itself_alone(workers: int) -> None:
     assert [bool(chunks) for chunks in found] == [True, False, True]
 
 
-class Markup(str):
-    """A str whose parts and sums are of its own kind, and wrong."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key: Any) -> Markup:
-        return Markup("wrong")
-
-    def __add__(self, other: str) -> Markup:
-        return Markup("wrong")
-
-    def __str__(self) -> str:
-        return "wrong"
-
-
-class Name(str, Enum):
-    TEXT = TEXT
-    SOURCE = "a.md"
-
-
-@pytest.mark.parametrize("text", [Markup(TEXT), Name.TEXT], ids=["subclass", "enum"])
-def test_a_subclass_of_str_is_its_characters(text: str) -> None:
-    wanted = CHUNKER.chunk(TEXT, "a.md")
-    source = Name.SOURCE if isinstance(text, Name) else Markup("a.md")
-    found = CHUNKER.chunk(text, source)
-    assert found == wanted
-    assert {type(chunk.text) for chunk in found} == {type(chunk.source) for chunk in found} == {str}
-    assert CHUNKER.chunk_batch([text], [source], workers=1) == [wanted]
-    assert CHUNKER.chunk(CHUNKER.analyze(text, source), source) == wanted
-    assert count_tokens(text) == count_tokens(TEXT)
-
-
-@pytest.mark.parametrize("name", ["source", "language"])
-def test_what_is_no_name_is_told(name: str) -> None:
-    ways: tuple[Callable[..., object], ...] = CHUNKER.chunk, CHUNKER.analyze
-    for way in ways:
-        with pytest.raises(TypeError, match=rf"^{name} is of type \w+Path: .*path\.as_posix\(\)"):
-            way(TEXT, **{name: Path("a.md")})
-        with pytest.raises(TypeError, match=f"^{name} is of type int: must be a str or None$"):
-            way(TEXT, **{name: 1})
-
-
 @pytest.mark.parametrize("value", [None, TEXT, b"text", 3], ids=["None", "str", "bytes", "int"])
 def test_several_texts_are_told_from_one(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^texts is of type .*: must be a list"):
@@ -135,14 +91,6 @@ def test_several_texts_are_told_from_one(value: Any) -> None:
     if value is not None:
         with pytest.raises(TypeError, match=r"^sources is of type .*: must be a list"):
             CHUNKER.chunk_batch([TEXT], value)
-
-
-def test_texts_may_come_from_a_generator() -> None:
-    names = ["a.md", "b.md"]
-    wanted = CHUNKER.chunk_batch([TEXT, TEXT], names)
-    texts: Any = (TEXT for _ in names)
-    sources: Any = (name for name in names)
-    assert CHUNKER.chunk_batch(texts, sources) == wanted
 
 
 @pytest.mark.parametrize(
@@ -254,16 +202,6 @@ def test_a_path_that_is_no_file_is_told(folder: Path) -> None:
         chunkast.chunk_file("docs/a.md", max_tokens="x")  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a name that is no UTF-8")
-def test_a_path_need_not_be_text_that_can_be_written(folder: Path) -> None:
-    path = str(folder / os.fsdecode(b"\xff.md"))
-    try:
-        Path(path).write_bytes(TEXT.encode())
-    except OSError:
-        pytest.skip("this file system takes UTF-8 only")
-    assert [chunk.source for chunk in CHUNKER.chunk_file(path)] == [path] * len(CHUNKER.chunk(TEXT))
-
-
 # Notebooks
 
 
@@ -362,8 +300,3 @@ def test_no_json_makes_it_raise(value: Any) -> None:
         own = text if cells is None else cells[chunk.metadata["cell"]]
         assert chunk.text == own[chunk.start_index : chunk.end_index]
         assert chunk.token_count <= 40 or chunk.oversize
-
-
-def test_plain_commonmark_reads_notebooks_too() -> None:
-    chunker = Chunker(ChunkConfig(extensions=()))
-    assert chunker.chunk(NOTEBOOK, "n.ipynb") == chunk_notebook(chunker, NOTEBOOK, "n.ipynb")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 import tracemalloc
@@ -13,8 +12,7 @@ from zlib import crc32
 import pytest
 
 import chunkast
-from chunkast import BreakPoint, Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
-from chunkast.markdown.prose import Prose
+from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
 from tests.checks import check_promises
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
@@ -80,30 +78,6 @@ def test_aliases_and_config_objects() -> None:
 # Sections
 
 
-def test_a_section_that_fits_stays_whole_and_small_neighbours_are_merged() -> None:
-    long = "# A\n\n" + SENTENCE * 7
-    text = f"{long}\n\n# B\n\nShort.\n\n# C\n\nShort too.\n"
-    budget = count_tokens(long) + 2
-    assert [chunk[:3] for chunk in texts(text, max_tokens=budget)] == ["# A", "# B"]
-    # "# B" and "# C" are each below 20 tokens, and never merged with 0.
-    assert len(texts(text, max_tokens=budget, min_tokens=20)) == 2
-    assert len(texts(text, max_tokens=budget, min_tokens=0)) == 3
-
-
-def test_a_heading_without_text_goes_with_the_section_below_it() -> None:
-    text = f"# A\n\n## B\n\n{SENTENCE * 9}\n\n## C\n\n{SENTENCE * 9}\n"
-    chunks = texts(text, max_tokens=140)
-    assert [chunk.splitlines()[0] for chunk in chunks] == ["# A", "## C"]
-
-
-def test_a_heading_takes_sentences_of_a_paragraph_that_does_not_fit_beside_it() -> None:
-    paragraph = SENTENCE * 8
-    budget = count_tokens(paragraph.strip()) + 2
-    first, second = texts(f"# A heading of several words\n\n{paragraph}", max_tokens=budget)
-    assert first.startswith("# A heading of several words\n\nThe ferry")
-    assert second.startswith("The ferry")
-
-
 def test_a_lead_in_stays_with_its_list() -> None:
     items = "".join(f"- Item {number} of the list that is led in\n" for number in range(12))
     text = f"{SENTENCE * 4}\n\nDo the following:\n\n{items}"
@@ -144,46 +118,6 @@ def test_titles_are_plain_text() -> None:
 # Blocks larger than the budget
 
 
-def test_an_oversized_table_divides_at_rows_and_repeats_its_header() -> None:
-    rows = "".join(f"| vessel {number} | {number * 7} |\n" for number in range(40))
-    text = f"| name | length |\n| --- | ---: |\n{rows}"
-    chunks = Chunker(max_tokens=100, overlap=0).chunk(text)
-    assert len(chunks) > 2
-    for chunk in chunks[1:]:
-        assert chunk.text.startswith("| vessel")
-        assert chunk.embed_text.startswith("| name | length |\n| --- | ---: |\n| vessel")
-        assert chunk.text in chunk.embed_text
-
-
-def test_an_oversized_fence_divides_at_blank_lines_and_is_opened_again() -> None:
-    functions = "\n".join(f"def f{n}(x):\n    y = x + {n}\n\n    return y\n" for n in range(20))
-    text = f"```python\n{functions}```\n"
-    chunks = Chunker(max_tokens=90, overlap=0).chunk(text)
-    for chunk in chunks[1:]:
-        assert chunk.text.startswith("def f")
-        assert chunk.embed_text.startswith("```python\ndef f")
-    for chunk in chunks[:-1]:
-        assert chunk.embed_text.endswith("\n```")
-    assert all(chunk.embed_token_count <= 90 for chunk in chunks)
-
-
-def test_keep_leaves_a_large_block_whole_and_flags_it() -> None:
-    code = "line of code\n" * 60
-    text = f"before\n\n```\n{code}```\n\nafter\n"
-    chunks = Chunker(max_tokens=50, oversize="keep").chunk(text)
-    flagged = [chunk for chunk in chunks if chunk.oversize]
-    assert [chunk.text for chunk in flagged] == [f"```\n{code}```"]
-
-
-def test_inline_constructs_that_fit_are_not_cut() -> None:
-    words = "word " * 30
-    text = f"{words}`inline code with several words in it` {words}[a link, with text](/and/a/url) {words}"
-    for budget in (14, 20, 33):
-        for chunk in texts(text, max_tokens=budget):
-            assert chunk.count("`") != 1
-            assert chunk.count("[") == chunk.count("](/and/a/url)")
-
-
 def test_quote_prefixes_and_crlf_are_kept() -> None:
     text = "> " + "\r\n> ".join([SENTENCE.strip()] * 12) + "\r\n"
     for chunk in check_promises(text, ChunkConfig(max_tokens=40)):
@@ -203,28 +137,6 @@ def test_context_before_the_embedded_text() -> None:
     bare = Chunker(max_tokens=120, overlap=0, context="none").chunk(text)[2]
     assert bare.embed_text == bare.text
     assert second.metadata["front_matter"] == "---\ntitle: Guide\n---\n"
-
-
-def test_a_heading_the_chunk_begins_with_is_not_shown_twice() -> None:
-    text = f"# One\n\n{SENTENCE * 9}\n\n## Two\n\n{SENTENCE * 9}"
-    chunks = Chunker(max_tokens=140, overlap=0).chunk(text)
-    assert [chunk.embed_text.split("\n")[0] for chunk in chunks] == ["# One", "One"]
-
-
-def test_long_context_is_shortened_from_the_outermost_heading() -> None:
-    text = f"# {'outermost ' * 30}\n\n## Inner\n\n{SENTENCE * 30}"
-    last = Chunker(max_tokens=50, overlap=0).chunk(text)[-1]
-    assert last.embed_text.startswith("Inner\n\nThe ferry")
-
-
-def test_overlap_repeats_whole_sentences_inside_a_section_only() -> None:
-    text = f"# A\n\n{SENTENCE * 20}\n\n# B\n\n{SENTENCE * 3}"
-    chunks = Chunker(max_tokens=100, overlap=30).chunk(text)
-    assert chunks[0].overlap == 0
-    assert all(chunk.text.startswith(SENTENCE * 2) for chunk in chunks[1:-1])
-    assert [chunk.overlap for chunk in chunks[1:-1]] == [len(SENTENCE) * 2] * (len(chunks) - 2)
-    assert chunks[-1].text.startswith("# B")
-    assert chunks[-1].overlap == 0
 
 
 # The rest of the interface
@@ -296,12 +208,6 @@ def test_no_chunk_that_was_given_out_is_kept() -> None:
     assert max(kept) < 1.05 * kept[0]
 
 
-@pytest.mark.slow
-def test_the_token_ends_of_long_blocks_are_freed() -> None:
-    kept = kept_while_given_out(" ".join(f"Pier {n}. {SENTENCE * 12}" for n in range(500)))
-    assert kept[-1] < 0.9 * kept[0]
-
-
 def test_batch_arguments_are_checked() -> None:
     with pytest.raises(ConfigError, match="sources=1: must be one per text"):
         Chunker().chunk_batch(["a", "b"], sources=["x"])
@@ -334,14 +240,6 @@ def test_a_users_counter_may_raise() -> None:
         Chunker(encoding=broken).chunk("some text")
 
 
-def test_public_functions_without_a_document() -> None:
-    points = [BreakPoint(10, 20, "paragraph"), BreakPoint(40, 90, "h2")]
-    assert chunkast.best_cut(points, 50, window=0) == 50
-    assert chunkast.best_cut(points, 50, window=45) == 40
-    assert chunkast.best_cut([chunkast.BreakPoint(48, -0.5, "lead-in")], 50, window=45) == 50
-    assert chunkast.merge_break_points(points, [BreakPoint(10, 30, "x")])[0].kind == "x"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("overlap", [0, 0.15])
 def test_an_edit_in_a_long_list_does_not_move_every_cut_after_it(overlap: float) -> None:
@@ -357,27 +255,3 @@ def test_an_edit_in_a_long_list_does_not_move_every_cut_after_it(overlap: float)
     for number in range(3, 2_000, 99):
         new = {chunk.text for chunk in chunker.chunk(changes(number))} - before
         assert len(new) <= 12, number
-
-
-def test_nothing_is_left_for_the_garbage_collector() -> None:
-    text = "".join(path.read_text("utf-8") for path in sorted(DOCUMENTS.glob("*.md"))[:4])
-    chunker = Chunker(max_tokens=64, overlap=0.3)
-    chunker.chunk(text)
-    gc.collect()
-    gc.disable()
-    try:
-        chunker.chunk(text)
-        assert gc.collect() == 0
-    finally:
-        gc.enable()
-
-
-@pytest.mark.parametrize("extra", ["\u1680", "\u2003", "\u2028"])
-def test_sentences_after_a_line_that_the_parser_trims(extra: str) -> None:
-    """It begins the paragraph but not its content, which begins a line later then."""
-    text = f"> {extra}\n> One sentence stands here. Another one is here.\n> A third follows it."
-    analysis = Chunker().analyze(text)
-    (leaf,) = (leaf for leaf in analysis.blocks.leaves() if leaf.kind == "paragraph")
-    starts = [*Prose(text, leaf).sentences([])]
-    assert [text[start:].split(maxsplit=1)[0] for start in starts] == ["Another", ">"]
-    assert "Another one is here." in texts(text, max_tokens=7)

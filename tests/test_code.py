@@ -6,10 +6,8 @@ What needs a grammar is skipped without the extra ``code``; what happens then is
 from __future__ import annotations
 
 import ast
-import gc
 import json
 import sysconfig
-import tracemalloc
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +17,12 @@ from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkConfig, Chunker
 from chunkast.code import Item, Outliner, language_named, language_of, versions
-from chunkast.code import grammars as grammars_module
 from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from tests.checks import check_promises
 from tests.code_samples import SAMPLES
 from tests.command import run, write
-from tests.hostile import CODE, filled
+from tests.hostile import CODE
 from tests.strategies import nasty_text
 from tests.test_linear import TIME_LIMIT, time_growth
 from tests.test_promises import configurations
@@ -323,28 +320,11 @@ def test_promises_on_source_files(name: str, budget: int) -> None:
         check_promises(text, config, language=name)
 
 
-@grammars
-@pytest.mark.parametrize("budget", [64, 512])
-def test_promises_on_the_standard_library(budget: int) -> None:
-    for module in ("argparse", "heapq"):
-        text = (STANDARD_LIBRARY / f"{module}.py").read_bytes().decode()
-        check_promises(text, ChunkConfig(max_tokens=budget), language="python")
-        check_promises(fenced(text, "python"), ChunkConfig(max_tokens=budget))
-
-
 def test_source_code_without_a_grammar_divides_at_blank_lines() -> None:
     text = "\n\n".join(f"procedure p{n}\n  begin\n  end" for n in range(20)) + "\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=40, overlap=0), language="pascal")
     assert all(line.startswith("procedure") for line in first_lines(chunks))
     assert {chunk.kinds for chunk in chunks} == {("code",)}
-
-
-@pytest.mark.parametrize(
-    "text", ["", "\n", " \n\n", "\ufeff", "\ufeff\nx", "x", "#", "\r\r\n\ud800"]
-)
-@pytest.mark.parametrize("name", [*SAMPLES, "pascal"])
-def test_hardly_any_code(text: str, name: str) -> None:
-    check_promises(text, ChunkConfig(max_tokens=2), language=name)
 
 
 # Any text
@@ -391,35 +371,6 @@ def test_time_grows_linearly_with_code(name: str) -> None:
     assert time_growth(chunk_both, build, 16_000) <= TIME_LIMIT
 
 
-@pytest.mark.slow
-@grammars
-def test_many_broken_fences_grow_linearly() -> None:
-    chunker = Chunker(max_tokens=64)
-    fence = fenced("struct=>\n" * 120, "java")
-    chunker.chunk(fence)
-    assert time_growth(chunker.chunk, filled(fence), 20_000) <= TIME_LIMIT
-
-
-@grammars
-def test_little_is_kept_of_the_code_that_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    # tree-sitter 0.26.1 never frees what it has read.
-    monkeypatch.setattr(grammars_module, "_MOST_KEPT", 50_000)
-    monkeypatch.setattr(grammars_module._Parts, "kept", 0)
-    texts = [f"def f{number}(a):\n    return a\n\n\n" * 60 for number in range(150)]
-    found = outline(texts[0], "python")
-    size = sum(map(len, texts))
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for text in texts:
-            # The same in whatever parts it is read.
-            assert [item.line for item in outline(text, "python")] == [item.line for item in found]
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - before < 120_000 < size / 2
-    finally:
-        tracemalloc.stop()
-
-
 # Without the extra
 
 
@@ -438,15 +389,6 @@ def test_without_the_extra_code_divides_at_blank_lines(
     assert "    return b" in first_lines(chunker.chunk(text))
     assert "    return b" not in with_extra
     assert fingerprint(chunker.config, "cl100k_base") != one
-
-
-@pytest.mark.usefixtures("without_grammars")
-def test_without_the_extra_scores_of_code_make_no_difference() -> None:
-    def print_of(**scores: float) -> str:
-        return fingerprint(ChunkConfig(scores=scores), "cl100k_base")
-
-    assert print_of(function=1.0) == print_of()
-    assert print_of(fence=1.0) != print_of()
 
 
 # The command
@@ -490,11 +432,3 @@ def test_an_index_of_code(tmp_path: Path) -> None:
     assert again.stdout.startswith(b"added 0, changed 0, unchanged 3,")
     found = run("search", "get", "--db", "a.db", cwd=tmp_path)
     assert b"store.py:1-3" in found.stdout
-
-
-def test_stats_tell_where_code_is_cut(tmp_path: Path) -> None:
-    write(tmp_path, {"a.py": "\n\n".join(f"def f{n}():\n    return {n}\n" for n in range(40))})
-    done = run("stats", "a.py", "--max-tokens", "60", "--format", "json", "-q", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    begins = json.loads(done.stdout)["begins"]
-    assert begins.keys() == {"document start", "inside code" if MISSING else "function"}

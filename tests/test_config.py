@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from chunkast import ChunkConfig, Chunker, ConfigError
-from chunkast.cli.main import main
 
 FIELDS = tuple(field.name for field in fields(ChunkConfig))
 TEXT = "---\na: 1\n---\n# Title\n\nOne sentence. Another one.\n\n- item\n"
@@ -115,24 +114,6 @@ def test_a_wrong_value_is_a_configuration_error(field: str) -> None:
         assert why.allowed
         # The value is shown in at most 80 characters.
         assert len(str(why)) <= len(why.field) + 80 + len("=: ") + len(why.allowed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("field", FIELDS)
-def test_a_wrong_setting_is_one_line(field: str, capsys: pytest.CaptureFixture[str]) -> None:
-    texts = [
-        *("", "5", "-1", "0.5", "1e999", "NaN", "null", "true", '""', '"a"', "a b", "\0", "\udce9"),
-        *("[]", "[5]", '[["a"]]', '[{"name": "a"}]', "[null]", "{}", '{"h1": "a"}', '{"h1": [1]}'),
-        *('{"h1": 1e999}', '{"a": 1}', "9" * 5_000, "-" + "9" * 5_000, "[" * 100_000, "x" * 10_000),
-        *('"\\ud800"', '["\\ud800"]', '{"\\ud800": 1}', f'{{"h1": {"9" * 400}}}', f"[{'9' * 400}]"),
-    ]
-    for text in texts:
-        code = main(["chunk", "no such file", "--set", f"{field}={text}", "-q"])
-        out, err = capsys.readouterr()
-        assert (out, len(err.splitlines())) == ("", 1)
-        assert err.startswith("chunkast: error: ")
-        # 1: the value is allowed, and the file is missing.
-        assert code == 2 or (code == 1 and "no such file" in err)
 
 
 def test_whole_numbers_have_a_bound() -> None:

@@ -129,13 +129,6 @@ def test_what_is_missing_is_refused_and_mended(whole: Path, statement: str, faul
         assert store.faults() == []
 
 
-def test_a_dry_run_mends_nothing(whole: Path) -> None:
-    change(whole, "UPDATE chunks SET text = 'x' WHERE number = 4")
-    with Store(str(whole)) as store:
-        assert store.update(TEXTS.items(), CHUNKER, dry_run=True).faults
-        assert store.faults()
-
-
 @pytest.mark.parametrize(
     "statements",
     [
@@ -191,36 +184,6 @@ def test_verify_prints_every_fault(tmp_path: Path, whole: Path) -> None:
     assert done.returncode == 2
 
 
-def test_verify_finds_a_row_whose_hash_is_not_that_of_its_text(whole: Path) -> None:
-    """Even where its checksum is right, as after another program wrote it."""
-    from chunkast.index.rows import COLUMNS, checksum
-
-    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
-        connection.execute("UPDATE chunks SET text = 'x' WHERE number = 4")
-        (source, *values) = connection.execute(
-            f"SELECT source, {', '.join(f'chunks.{name}' for name in COLUMNS)} FROM chunks "  # noqa: S608
-            "JOIN documents ON documents.number = document WHERE chunks.number = 4"
-        ).fetchone()
-        connection.execute(
-            "UPDATE chunks SET checksum = ? WHERE number = 4", (checksum(4, source, *values),)
-        )
-    with Store(str(whole), read_only=True) as store:
-        assert any("its content_hash and its embed_hash is not" in f for f in store.faults())
-
-
-def test_a_search_reads_the_full_text_index_whole_once_for_a_state(whole: Path) -> None:
-    with Store(str(whole), read_only=True) as store:
-        store.search("the")
-        said: list[str] = []
-        store._connection.set_trace_callback(said.append)
-        store.search("the")
-        assert said
-        assert not [line for line in said if "FROM search_docsize ORDER BY id" in line]
-        change(whole, "INSERT INTO search (search) VALUES ('delete-all')")
-        with pytest.raises(StoreError, match="full-text index is damaged"):
-            store.search("the")
-
-
 # The first version had no checksums
 
 
@@ -261,12 +224,6 @@ def test_an_index_of_an_older_version_is_brought_up_to_date(
         assert store.search("the")
 
 
-def test_a_damaged_row_of_the_first_version_is_not_taken_for_whole(whole: Path) -> None:
-    as_first_version(whole)
-    change(whole, "UPDATE chunks SET text = 'x' WHERE number = 4")
-    assert all("damaged" in message for message in refused(whole))
-
-
 # Runs that do not come to an end
 
 
@@ -284,23 +241,6 @@ def test_an_index_that_no_run_completed_is_an_error(tmp_path: Path) -> None:
         store.update(ISLANDS.items(), CHUNKER)
         assert store.search("soup")
         assert store.faults() == []
-
-
-def test_a_store_that_was_made_and_not_written_leaves_no_file(tmp_path: Path) -> None:
-    with Store(str(tmp_path / "a.db"), create=True):
-        assert os.listdir(tmp_path)  # noqa: PTH208
-    assert os.listdir(tmp_path) == []  # noqa: PTH208
-
-
-def test_a_waiting_run_makes_the_file_anew_that_a_failed_one_removed(tmp_path: Path) -> None:
-    path = str(tmp_path / "a.db")
-    first = Store(path, create=True)
-    with Store(path) as second:
-        first.close()
-        assert not Path(path).exists()
-        second.update(ISLANDS.items(), CHUNKER)
-        with Store(path, read_only=True) as reader:
-            assert reader.search("soup")
 
 
 LIMITED = """

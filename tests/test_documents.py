@@ -15,7 +15,6 @@ from chunkast import (
     ChunkastWarning,
     ChunkConfig,
     Chunker,
-    ConfigError,
     SourceError,
     locate_quote,
     plan_writes,
@@ -25,7 +24,6 @@ from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.index import Store
 from chunkast.output.formats import json_bytes
 from chunkast.sources.notebook import chunk_notebook, read_notebook
-from chunkast.text import front_matter
 from tests.checks import check_promises
 from tests.strategies import documents, markdown, nasty_text
 
@@ -106,13 +104,6 @@ def test_front_matter_that_cannot_be_read_stays_as_it_is(body: str, reason: str)
     text = f"---\n{body}---\n"
     with pytest.warns(ChunkastWarning, match=reason):
         assert matter(text, front_matter="parsed") == text
-
-
-def test_a_missing_library_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_matter, "find_spec", lambda _name: None)
-    with pytest.raises(ConfigError, match=r"PyYAML: pip install 'chunkast\[yaml\]'"):
-        ChunkConfig(front_matter="parsed")
-    assert ChunkConfig().front_matter == "raw"
 
 
 # Notebooks
@@ -400,12 +391,6 @@ def test_a_component_around_sections_leaves_them_sections() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["Details", "Button"])
-def test_components_with_the_names_of_html_elements_are_components(name: str) -> None:
-    assert kinds(f"<{name}>\na\n</{name}>\n", "mdx") == ["tag", "paragraph", "tag"]
-    assert kinds(f"<{name.lower()}>\na\n</{name.lower()}>\n", "mdx")[0] == "html"
-
-
 def test_jsx_and_shortcodes_in_prose_are_not_cut() -> None:
     text = "Word " * 6 + '<Key a={{ b: "c d", e: [1, 2] }} /> and {f ? "g h" : "i j k"} end.\n'
     whole = ('<Key a={{ b: "c d", e: [1, 2] }} />', '{f ? "g h" : "i j k"}')
@@ -438,10 +423,6 @@ def test_a_code_cells_options_stay_with_its_opening_line() -> None:
     assert chunks[1].embed_text.startswith("```{r}\ncall")
 
 
-def test_labelled_formulas_are_formulas() -> None:
-    assert kinds("$$\na\n$$ {#eq-a}\n\nb\n") == ["math", "paragraph"]
-
-
 def test_callouts_of_any_type_are_alerts() -> None:
     text = (
         "> [!custom|wide]- *Title*\n> # Text\n> > [!tip]\n> > in it\n>\n> [!not] a callout\n\n"
@@ -460,15 +441,6 @@ def test_callouts_of_any_type_are_alerts() -> None:
     ]
     without = tuple(name for name in DEFAULT_EXTENSIONS if name != "obsidian")
     assert Chunker(extensions=without).analyze(text).blocks.children[0].kind == "quote"
-
-
-def test_a_callout_begins_where_its_quote_does() -> None:
-    found = [
-        (block.kind, block.info)
-        for block in Chunker().analyze("> a > b\n> > [!tip]\n> > c\n").blocks.walk()
-        if block.kind in ("alert", "quote")
-    ]
-    assert found == [("quote", ""), ("alert", "TIP")]
 
 
 def test_a_callouts_title_stays_with_its_text() -> None:

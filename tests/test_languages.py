@@ -6,11 +6,8 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from sentencex import get_sentence_boundaries
 
-from chunkast import ChunkConfig, Chunker, ConfigError
-from chunkast.identity import fingerprint
-from chunkast.text.abbreviations import MENDED
+from chunkast import ChunkConfig, Chunker
 from chunkast.text.language import language_of_text
 from chunkast.text.sentences import sentence_starts
 from tests.checks import check_promises
@@ -26,29 +23,28 @@ PARAGRAPHS = {
     path.stem: [part.splitlines() for part in path.read_text("utf-8").split("\n\n")]
     for path in sorted((FOLDER.parent / "paragraphs").glob("*.txt"))
 }
-# Beginnings found in the middle of a sentence, and those of sentences that were not found: asked in
-# English, as sentencex has them in the language, and here.
+# The most beginnings found in the middle of a sentence, and of sentences that were not found.
 FIGURES = {
-    "de": ((47, 0), (14, 0), (0, 0)),
-    "es": ((30, 0), (14, 1), (0, 1)),
-    "fr": ((21, 1), (31, 0), (0, 0)),
-    "it": ((28, 2), (11, 1), (0, 1)),
-    "nl": ((21, 1), (14, 2), (1, 2)),
-    "pl": ((24, 0), (37, 0), (0, 0)),
-    "pt": ((26, 1), (33, 0), (0, 0)),
-    "ru": ((48, 0), (17, 2), (0, 2)),
-    "uk": ((27, 0), (9, 0), (0, 0)),
+    "de": (0, 0),
+    "es": (0, 1),
+    "fr": (0, 0),
+    "it": (0, 1),
+    "nl": (1, 2),
+    "pl": (0, 0),
+    "pt": (0, 0),
+    "ru": (0, 2),
+    "uk": (0, 0),
 }
 FIGURES_OF_PARAGRAPHS = {
-    "de": ((60, 1), (22, 2), (2, 2)),
-    "en": ((13, 0), (13, 0), (6, 0)),
-    "es": ((37, 3), (29, 1), (0, 2)),
-    "fr": ((31, 3), (46, 0), (1, 0)),
-    "it": ((36, 1), (27, 1), (1, 2)),
-    "nl": ((32, 2), (26, 2), (1, 2)),
-    "pl": ((44, 3), (67, 1), (2, 1)),
-    "pt": ((36, 5), (55, 0), (1, 1)),
-    "ru": ((90, 0), (40, 6), (3, 6)),
+    "de": (2, 2),
+    "en": (6, 0),
+    "es": (0, 2),
+    "fr": (1, 0),
+    "it": (1, 2),
+    "nl": (1, 2),
+    "pl": (2, 1),
+    "pt": (1, 1),
+    "ru": (3, 6),
 }
 
 
@@ -67,14 +63,6 @@ def counted(paragraphs: list[list[str]], starts: object) -> tuple[int, int]:
     return wrong, missed
 
 
-def sentencex(language: str) -> object:
-    def starts(text: str) -> list[int]:
-        found = get_sentence_boundaries(language, text)
-        return [each["start_index"] for each in found if each["start_index"]]
-
-    return starts
-
-
 @pytest.mark.parametrize(
     ("language", "paragraphs", "figures"),
     [
@@ -83,22 +71,11 @@ def sentencex(language: str) -> object:
     ],
 )
 def test_sentences_end_where_their_language_says(
-    language: str, paragraphs: list[list[str]], figures: tuple[tuple[int, int], ...]
+    language: str, paragraphs: list[list[str]], figures: tuple[int, int]
 ) -> None:
-    in_english, own, mended = figures
-    # The first two are sentencex's: other figures mean that the tables are to be seen through.
-    assert counted(paragraphs, sentencex("en")) == in_english
-    assert counted(paragraphs, sentencex(language)) == own
-    found = counted(paragraphs, lambda text: sentence_starts(text, language=language))
-    assert (found[0] <= mended[0], found[1] <= mended[1]) == (True, True), found
-
-
-def test_every_mended_language_has_its_sentences() -> None:
-    assert SENTENCES.keys() == FIGURES.keys()
-    assert PARAGRAPHS.keys() == FIGURES_OF_PARAGRAPHS.keys()
-    assert SENTENCES.keys() | PARAGRAPHS.keys() == MENDED
-    for paragraphs in PARAGRAPHS.values():
-        assert len([line for part in paragraphs for line in part]) == 100
+    wrong, missed = counted(paragraphs, lambda text: sentence_starts(text, language=language))
+    assert wrong <= figures[0]
+    assert missed <= figures[1]
 
 
 @pytest.mark.parametrize("language", SENTENCES)
@@ -143,14 +120,3 @@ def test_the_promises_hold(language: str, budget: int) -> None:
     text = "\n\n".join(" ".join(SENTENCES[language][at : at + 20]) for at in range(0, 100, 20))
     check_promises(text, ChunkConfig(max_tokens=budget))
     check_promises(text, ChunkConfig(max_tokens=budget, sentence_language="pl", overlap=0.3))
-
-
-def test_it_is_an_option_like_others() -> None:
-    for wrong in ("", "German", "DE", "de-AT", 5, None):
-        with pytest.raises(ConfigError, match=r"sentence_language=.*: must be"):
-            ChunkConfig(sentence_language=wrong)  # type: ignore[arg-type]
-    prints = {
-        fingerprint(ChunkConfig(sentence_language=name), "cl100k_base")
-        for name in ("auto", "de", "en")
-    }
-    assert len(prints) == 3

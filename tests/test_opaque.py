@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker, ConfigError
+from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker
 from chunkast.index import Store
-from chunkast.text.opaque import OpaqueRun, opaque_runs
+from chunkast.text.opaque import opaque_runs
 from tests.checks import check_promises
 from tests.command import records, run, run_process, write
 from tests.frameworks import DOCUMENTS
@@ -114,11 +114,6 @@ def test_real_documents_have_few() -> None:
     assert {name: kinds for name, kinds in runs.items() if kinds} == {"long-words.md": ["base64"]}
 
 
-def test_a_run_inside_another_is_a_part_of_it() -> None:
-    assert found(MINIFIED + IMAGE) == [("minified code", MINIFIED + IMAGE)]
-    assert found(f"({IMAGE})({IMAGE})") == [("data URI image/png", IMAGE)] * 2
-
-
 def kept(text: str, budget: int = 200, **options: object) -> list[Chunk]:
     return check_promises(text, ChunkConfig(max_tokens=budget, opaque="keep", **options))  # type: ignore[arg-type]
 
@@ -174,11 +169,6 @@ def test_what_fits_is_kept_as_it_is() -> None:
     assert chunk.embed_text == chunk.text
 
 
-def test_without_room_for_its_placeholder_a_run_is_divided() -> None:
-    assert not any(chunk.oversize for chunk in kept(BASE64, 5))
-    assert any(chunk.oversize for chunk in kept(BASE64, 10))
-
-
 def test_a_block_that_is_kept_has_the_placeholder_too() -> None:
     [chunk] = kept(f"Some words. {IMAGE} More words.\n", oversize="keep")
     assert chunk.embed_text == "Some words. [data URI image/png, 8,022 characters] More words."
@@ -201,17 +191,6 @@ def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
         # Front matter that is left out is in no chunk.
         text = f"---\nicon: {BASE64}\n---\n\nOne.\n"
         assert len(Chunker(max_tokens=200, front_matter_text="drop").chunk(text)) == 1
-
-
-def test_other_values_are_refused() -> None:
-    with pytest.raises(ConfigError, match="opaque='drop': must be one of 'split', 'keep'"):
-        ChunkConfig(opaque="drop")  # type: ignore[arg-type]
-
-
-def test_long_white_space_after_a_run_is_divided() -> None:
-    for text in (f"Words.|{SHORT[1]}|{' ' * 4_000}end", f"{SHORT[1]}{' ' * 4_000}\n\nend"):
-        chunks = kept(text, 9, trim=False, overlap=0)
-        assert [chunk.text for chunk in chunks if chunk.oversize] == [SHORT[1]]
 
 
 @given(
@@ -273,7 +252,3 @@ def test_search_says_what_is_larger_than_its_budget(tmp_path: Path) -> None:
         assert len(store.search("hut far summit", 300)) == 1
     [note] = notes(run("search", "summit map", "--db", "map.db", "--budget", 300, cwd=tmp_path))
     assert re.search(r"the best of them map.md:1-3 with 5,\d{3}$", note)
-
-
-def test_a_run_says_its_size() -> None:
-    assert OpaqueRun(10, 1_244, "base64").placeholder == "[base64, 1,234 characters]"

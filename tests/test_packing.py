@@ -331,11 +331,6 @@ def test_a_chunk_and_a_section_hold_each_other_or_nothing_of_each_other(
             assert inside or around or last <= start or end <= first
 
 
-def test_sections_deeper_than_any_are_packed() -> None:
-    text = "".join(f"{'#' * (1 + n % 6)} w\n\n{paragraph(3)}" for n in range(500))
-    assert max(sizes(check_promises(text, config(9)))) == 8
-
-
 # The scored search
 
 

@@ -21,10 +21,8 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast import Chunker
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.identity import normalize_text
-from chunkast.markdown import titles as titles_module
 from chunkast.markdown.titles import plain_title
 from tests.strategies import documents
-from tests.test_linear import TIME_LIMIT, time_growth
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Extensions -> what the stock parser needs for the same.
@@ -200,25 +198,3 @@ def test_boxes_and_short_codes_are_text() -> None:
 def test_a_break_is_a_space() -> None:
     text = "# a<br>b<BR />c\n\na\\\nb  \nc\n===\n"
     assert titles(text) == ["a b c", "a b c"]
-
-
-@given(st.lists(PIECES, max_size=8).map("".join))
-def test_the_short_ways_give_what_the_parser_gives(content: str) -> None:
-    known = {"ref", "1.2.0", "re f", "ss"}
-    for extensions in ((), DEFAULT_EXTENSIONS):
-        parsed = titles_module._text_of(content, known, {"1"}, extensions)
-        assert plain_title(content, known, {"1"}, extensions) == normalize_text(parsed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit", ["# [a{}]\n", "# [a{0}] [^{0}] [[p|q]]\n\n[a{0}]: /u\n[^{0}]: Note\n\n"]
-)
-def test_titles_with_definitions_take_linear_time(unit: str) -> None:
-    def build(size: int) -> str:
-        return "".join(unit.format(number) for number in range(size // len(unit)))
-
-    def analyze(text: str) -> None:
-        Chunker().analyze(text)
-
-    assert time_growth(analyze, build, 40_000) <= TIME_LIMIT

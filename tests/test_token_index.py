@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import tempfile
-import threading
 from hashlib import sha1, sha256
 from itertools import combinations, product
 from pathlib import Path
@@ -155,54 +153,22 @@ def test_a_vocabulary_is_read_from_a_file(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_a_missing_or_damaged_vocabulary(folder: Path) -> None:
-    what = (
-        f"put tiktoken's file {FILE} into the folder that TIKTOKEN_CACHE_DIR names, allow the "
-        "download (--allow-download, in Python allow_download=True), or use one of "
-        "cl100k_base, o200k_base, o200k_harmony"
-    )
-    start = (
-        "encoding='small': its vocabulary is not bundled with chunkast, and nothing is "
-        "downloaded unless that is allowed"
-    )
-    assert refusal("small") == f"{start}; {what}"
+    message = refusal("small")
+    assert message.startswith("encoding='small': its vocabulary is not bundled with chunkast")
+    # It says what helps.
+    assert all(word in message for word in (FILE, "TIKTOKEN_CACHE_DIR", "--allow-download"))
     (folder / FILE).write_bytes(b"damaged")
-    assert refusal("small") == f"{start}; {folder / FILE} is damaged; {what}"
+    assert f"{folder / FILE} is damaged" in refusal("small")
     assert (folder / FILE).read_bytes() == b"damaged"
 
 
 def test_a_bundled_vocabulary_that_is_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocabulary, "VOCABULARY", folder / "vocab")
     file = BUNDLED["cl100k_base"]
-    start = f"encoding='cl100k_base': the file {file} of chunkast itself is gone or damaged"
-    assert refusal("cl100k_base") == f"{start}; install chunkast again"
+    assert f"the file {file} of chunkast itself is gone" in refusal("cl100k_base")
     (folder / "vocab").mkdir()
-    damaged = [folder / "vocab" / file, folder / file]
-    for path in damaged:
-        path.touch()
-    assert refusal("cl100k_base") == (
-        f"{start}; {damaged[0]} is damaged; {damaged[1]} is damaged; install chunkast again"
-    )
-
-
-def test_folders_in_which_vocabularies_are_looked_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    (folder / "data-gym-cache").mkdir()
-    (folder / "data-gym-cache" / FILE).write_bytes(SMALL)
-    # The first of the two names counts, and no other folder where there is one.
-    assert "nothing is downloaded" in refusal("small")
-    monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(folder / "data-gym-cache"))
-    for own in (str(folder), ""):
-        monkeypatch.setenv("TIKTOKEN_CACHE_DIR", own)
-        assert "nothing is downloaded" in refusal("small")
-    monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
-    assert load_encoding("small").n_vocab == 256
-    tiktoken.registry.ENCODINGS.clear()
-    monkeypatch.setenv("DATA_GYM_CACHE_DIR", "")
-    assert "nothing is downloaded" in refusal("small")
-    monkeypatch.delenv("DATA_GYM_CACHE_DIR")
-    assert load_encoding("small").n_vocab == 256
+    (folder / "vocab" / file).touch()
+    assert f"{folder / 'vocab' / file} is damaged" in refusal("cl100k_base")
 
 
 def test_a_vocabulary_is_downloaded_only_if_allowed(
@@ -229,29 +195,6 @@ def test_a_vocabulary_is_downloaded_only_if_allowed(
     assert refusal("broken") == (
         "encoding='broken': its vocabulary could not be loaded (KeyError: 'nothing')"
     )
-
-
-def test_other_threads_keep_tiktokens_own_function(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found: list[bytes] = []
-    monkeypatch.setattr(tiktoken.load, "read_file", lambda address: address.encode())
-
-    def elsewhere() -> None:
-        found.append(tiktoken.load.read_file_cached(ADDRESS, None))
-
-    def construct() -> dict[str, Any]:
-        thread = threading.Thread(target=elsewhere)
-        thread.start()
-        thread.join()
-        return {}
-
-    known = tiktoken.registry.ENCODING_CONSTRUCTORS
-    assert known is not None
-    monkeypatch.setitem(known, "elsewhere", construct)
-    refusal("elsewhere")
-    assert found == [ADDRESS.encode()]
-    assert (folder / FILE).read_bytes() == ADDRESS.encode()
 
 
 def test_an_unknown_encoding(folder: Path) -> None:

@@ -1,8 +1,4 @@
-"""Finding and parsing tool calls takes time in proportion to the text, however it comes.
-
-Every hostile text is parsed at once and character by character. As in ``test_linear``, only
-the growth of the CPU time per character is looked at.
-"""
+"""Finding and parsing tool calls takes time in proportion to the text, however it comes."""
 
 from __future__ import annotations
 
@@ -25,29 +21,18 @@ STEPS: Final = {
     "type": "array",
     "items": {"type": "object", "properties": {"step": STRING, "status": STRING}},
 }
+TYPED: Final = {
+    "object": {"type": "object", "properties": {"a": {"type": "number"}}},
+    "numbers": NUMBERS,
+    "lists": {"type": "array", "items": NUMBERS},
+    "plan": STEPS,
+    "number": {"type": "number"},
+}
 TOOLS: Final = (
     Tool("calc"),
     Tool("write", {"type": "object", "properties": {"path": STRING, "content": STRING}}),
-    Tool(
-        "typed",
-        {
-            "type": "object",
-            "properties": {
-                "object": {"type": "object", "properties": {"a": {"type": "number"}}},
-                "numbers": NUMBERS,
-                "lists": {"type": "array", "items": NUMBERS},
-                "plan": STEPS,
-                "number": {"type": "number"},
-            },
-        },
-    ),
-    Tool(
-        "shell",
-        {
-            "type": "object",
-            "properties": {"command": {"type": "array", "items": STRING}, "why": STRING},
-        },
-    ),
+    Tool("typed", {"type": "object", "properties": TYPED}),
+    Tool("shell", {"type": "object", "properties": {"command": {"type": "array"}, "why": STRING}}),
 )
 
 
@@ -67,49 +52,40 @@ def filled_once(head: str, build: Build, tail: str) -> Build:
 
 
 HOSTILE: Final[dict[str, Build]] = {
-    # Outside calls, or in calls that are never closed.
-    "angles": filled("<"),
     "closers": filled("</calc>"),
-    "closer-white-space": filled(" ", "<calc></"),
     "openers": filled("<calc>"),
-    "openers-then-one-closer": filled("<calc>", tail="</calc>"),
-    "empty-tags": filled("<calc/>"),
+    "openers-cut-short": filled("<calc"),
     "empty-tags-after-an-opener": filled("<calc/>", "<write>"),
     "calls": filled("<calc><a>1</a></calc>"),
+    "calls-after-an-opener": filled("<calc><a>1</a></calc>", "<write>"),
     "calls-that-cross": filled("<calc><write></calc></write>"),
+    "calls-that-fail": filled("<calc><a></calc>"),
     "nesting-of-one-name": halves("<calc>", "</calc>"),
-    "opener-then-text": filled("x", "<calc>"),
-    # Bodies.
-    "body-angles": call("calc", filled("<")),
-    "body-openers": call("calc", filled("<a>")),
+    "opener-then-angles": filled("<", "<calc>"),
+    "body-angles-and-letters": call("calc", filled("<a ")),
     "body-closers": call("calc", filled("</a>")),
-    "body-nesting": call("calc", halves("<a>", "</a>")),
-    "body-children": call("calc", filled("<a>1</a>")),
+    "body-nesting-unclosed": call("calc", halves("<a>", "</b>")),
     "body-children-unlike": call("calc", growing(lambda n: f"<a{n}>1</a{n}>")),
-    "body-children-mixed": inside("calc x", filled("t<a>1</a>")),
-    "body-indices": inside("typed numbers", growing(lambda n: f"<{n}>1</{n}>")),
-    "body-attribute": call("calc", filled_once('<a b="', filled("x"), '">1</a>')),
+    "body-items": inside("typed numbers", filled("<item>1</item>")),
+    "body-attributes": call("calc", filled_once("<a", filled(' b="c>"'), ">1</a>")),
     "body-quotes": call("calc", filled("<a b=\"'")),
-    "body-comments": call("calc", filled("<!-- - -->")),
-    "body-cdata-openers": call("calc", filled("<![CDATA[")),
+    "body-comment-openers": call("calc", filled("<!--")),
     "body-entities": inside("write content", filled("&amp;lt;")),
     "string-openers": inside("write content", filled("<content>")),
     "string-nesting": call("write", halves("<content>", "</content>")),
-    "strings-repeated": call("write", filled("<content>a</content>")),
-    "shell-repeated": call("shell", filled("<why>a</why>", "<command>ls</command>")),
+    "strings-in-objects": call("typed", filled("<plan><item><step>a</step></item></plan>")),
+    "shell-openers": call("shell", filled("<why>")),
     "steps-run-together": call("typed", filled("<step><status>x</status>", "<plan>", "</plan>")),
-    # Texts that schemas make something of.
     "json-brackets": inside("typed lists", filled("[")),
-    "json-brackets-closed": inside("typed lists", halves("[", "]")),
+    "json-objects": inside("typed object", filled('{"a":')),
     "json-escapes": inside("typed lists", filled('\\"', "[" * 70 + '"')),
     "json-list": inside("typed numbers", filled("1,", "[", "1]")),
-    "lines": inside("typed lists", filled("1,2\n")),
     "digits": inside("typed number", filled("7")),
     "digits-many-times": inside("typed numbers", filled("7" * 4300 + ",")),
     "blanks": inside("typed number", filled(" ")),
 }
 # Made of what is only looked at once the call is closed.
-VALUES: Final = ("json", "steps", "lines", "digits", "blanks")
+VALUES: Final = ("json", "steps", "digits", "blanks")
 # A document large enough to show how its time grows.
 SIZE: Final = 30_000
 
@@ -138,7 +114,8 @@ def test_by_character(name: str) -> None:
     assert time_growth(by_character(), HOSTILE[name], SIZE) <= TIME_LIMIT
 
 
-@pytest.mark.parametrize(("parse", "size"), [(at_once, 5_000), (by_character, 50)])
+@pytest.mark.parametrize("parse", [at_once, by_character])
+@pytest.mark.parametrize("size", [50, 5_000])
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "opener" in name or "call" in name])
 def test_with_openers_given_up(name: str, size: int, parse: Callable[..., Parse]) -> None:
     """Nothing is read again when an opener turns out to be text, whatever is after it."""

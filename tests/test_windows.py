@@ -11,7 +11,6 @@ from tokenizers import Tokenizer
 
 from chunkast import ChunkConfig, Chunker, ConfigError
 from chunkast.cli.main import main
-from chunkast.output.view.budgets import view_of
 from tests.checks import check_promises
 from tests.hf import own_count, train
 
@@ -78,23 +77,6 @@ def test_a_budget_that_is_not_known_yet() -> None:
         Chunker(encoding=limited(64), max_tokens="model", reserve_tokens=62)
     with pytest.raises(ConfigError, match=r"^max_tokens='models': .*\"model\""):
         ChunkConfig(max_tokens="models")  # type: ignore[arg-type]
-
-
-def test_a_view_at_the_models_budget() -> None:
-    config = ChunkConfig(encoding=limited(64), max_tokens="model", reserve_tokens=20)
-    view = view_of(TEXT, config)
-    assert view.budgets[view.shown].max_tokens == 62
-    assert min(budget.max_tokens for budget in view.budgets) > 20
-
-
-def test_the_command_refuses_a_model_without_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["chunk", "no such file", "--max-tokens", "model"]) == 2
-    assert (
-        "max_tokens='model': must be a whole number, as the encoding has no"
-        in capsys.readouterr().err
-    )
-    assert main(["chunk", "-", "--max-tokens", "models"]) == 2
-    assert "'models' is neither a whole number nor 'model'" in capsys.readouterr().err
 
 
 def test_reserved_tokens_on_the_command_line(

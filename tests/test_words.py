@@ -28,19 +28,8 @@ PARTS = (
     *("a\u0301", "\u0301", "\u302e", "\u0327", "e\u0301\n", "<\u0338", "नमस्ते", "ก็", "مرحبا"),
     *("、", "。", "…", ".", "'", ",", "!!", "-", "/", "_", "▁", "a▁b", "〈", "123", "1,000.5"),
     *(" ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\r", "\xa0", "\u3000", "\x85", "\u2028"),
-    *(
-        "\u200b",
-        "\xad",
-        "\u2000",
-        "\u180e",
-        "\ufeff",
-        "\x0b",
-        "\x0c",
-        "\x1c",
-        "\0",
-        "\x7f",
-        "\ufffd",
-    ),
+    *("\u200b", "\xad", "\u2000", "\u180e", "\ufeff", "\x0b", "\x0c"),
+    *("\x1c", "\0", "\x7f", "\ufffd"),
     *("\ud83d", "\udc00", "👍", "👨\u200d👩", "\ue000", "\U00020000", "\U0001f1e6"),
 )
 HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
@@ -54,74 +43,59 @@ def byte_level(*patterns: str, spaced: bool = False, **splits: Any) -> pre_token
     return pre_tokenizers.Sequence([*parts, last])
 
 
-# Tokenizers of other settings than those of a family: the family, the part, and what it is instead.
-VARIANTS: dict[str, tuple[str, str, Any]] = {
-    "unknown characters": ("bpe of marked words", "model.byte_fallback", False),
-    "Yi": (
-        "bpe of marked words",
-        "normalizer",
-        normalizers.Sequence([normalizers.Replace(" ", "▁")]),
-    ),
-    "a space before": ("byte-level", "pre_tokenizer", pre_tokenizers.ByteLevel()),
-    "Claude": ("byte-level", "normalizer", normalizers.NFKC()),
-    "StarCoder": (
-        "byte-level",
-        "pre_tokenizer",
-        pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Digits(individual_digits=True),
-                pre_tokenizers.ByteLevel(add_prefix_space=False),
-            ]
+def one_after_the_other(*parts: pre_tokenizers.PreTokenizer) -> pre_tokenizers.PreTokenizer:
+    return pre_tokenizers.Sequence([*parts])
+
+
+DIGITS = pre_tokenizers.Digits(individual_digits=True)
+PLAIN_BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
+METASPACE = pre_tokenizers.Metaspace()
+DEEPSEEK = [each.replace(r"\r", "\r").replace(r"\n", "\n") for each in patterns._DEEPSEEK]
+BERT = normalizers.BertNormalizer(lowercase=False, handle_chinese_chars=False)
+# Tokenizers of other settings than those of a family, by family: the setting and its value.
+VARIANTS_OF: dict[str, dict[str, tuple[str, Any]]] = {
+    "bpe of marked words": {
+        "unknown characters": ("model.byte_fallback", False),
+        "Yi": ("normalizer", normalizers.Sequence([normalizers.Replace(" ", "▁")])),
+    },
+    "byte-level": {
+        "a space before": ("pre_tokenizer", pre_tokenizers.ByteLevel()),
+        "Claude": ("normalizer", normalizers.NFKC()),
+        "StarCoder": ("pre_tokenizer", one_after_the_other(DIGITS, PLAIN_BYTES)),
+        "no form": ("normalizer", normalizers.Sequence([])),
+        "Qwen": ("pre_tokenizer", byte_level(patterns._QWEN)),
+        "GPT-4o": ("pre_tokenizer", byte_level(patterns._GPT_4O)),
+        "Nemo": ("pre_tokenizer", byte_level(patterns._NEMO)),
+        "spaces before words": ("pre_tokenizer", byte_level(patterns._QWEN, spaced=True)),
+        "what is matched": (
+            "pre_tokenizer",
+            byte_level(patterns._LLAMA_3, behavior="removed", invert=True),
         ),
-    ),
-    "no form": ("byte-level", "normalizer", normalizers.Sequence([])),
-    "Qwen": ("byte-level", "pre_tokenizer", byte_level(patterns._QWEN)),
-    "GPT-4o": ("byte-level", "pre_tokenizer", byte_level(patterns._GPT_4O)),
-    "Nemo": ("byte-level", "pre_tokenizer", byte_level(patterns._NEMO)),
-    "spaces before words": (
-        "byte-level",
-        "pre_tokenizer",
-        byte_level(patterns._QWEN, spaced=True),
-    ),
-    "what is matched": (
-        "byte-level",
-        "pre_tokenizer",
-        byte_level(patterns._LLAMA_3, behavior="removed", invert=True),
-    ),
-    "DeepSeek": (
-        "byte-level",
-        "pre_tokenizer",
-        byte_level(
-            *(each.replace(r"\r", "\r").replace(r"\n", "\n") for each in patterns._DEEPSEEK)
+        "DeepSeek": ("pre_tokenizer", byte_level(*DEEPSEEK)),
+    },
+    "wordpiece": {"cased": ("normalizer", BERT)},
+    "unigram": {
+        "marked words": (
+            "pre_tokenizer",
+            one_after_the_other(pre_tokenizers.WhitespaceSplit(), METASPACE),
         ),
-    ),
-    "cased": (
-        "wordpiece",
-        "normalizer",
-        normalizers.BertNormalizer(lowercase=False, handle_chinese_chars=False),
-    ),
-    "marked words": (
-        "unigram",
-        "pre_tokenizer",
-        pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),
-    ),
-    "the first word is not marked": (
-        "unigram",
-        "pre_tokenizer",
-        pre_tokenizers.Metaspace(prepend_scheme="never"),
-    ),
-    "marks and words": (
-        "bpe of words",
-        "pre_tokenizer",
-        pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.Whitespace()]),
-    ),
-    "digits": (
-        "bpe of words",
-        "pre_tokenizer",
-        pre_tokenizers.Sequence(
-            [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Metaspace()]
+        "the first word is not marked": (
+            "pre_tokenizer",
+            pre_tokenizers.Metaspace(prepend_scheme="never"),
         ),
-    ),
+    },
+    "bpe of words": {
+        "marks and words": (
+            "pre_tokenizer",
+            one_after_the_other(METASPACE, pre_tokenizers.Whitespace()),
+        ),
+        "digits": ("pre_tokenizer", one_after_the_other(DIGITS, METASPACE)),
+    },
+}
+VARIANTS = {
+    name: (family, *change)
+    for family, variants in VARIANTS_OF.items()
+    for name, change in variants.items()
 }
 # One of each way to find boundaries.
 QUICK = (
