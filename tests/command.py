@@ -44,7 +44,7 @@ def use(path):
 
 
 def paragraphs(count: int, start: int = 0) -> str:
-    """A document with a heading and paragraphs that are all different."""
+    """Return a document with a heading and paragraphs that are all different."""
     body = (
         f"Paragraph {n} says that {n} is less than {n + 1}. It ends here, at {n}.\n"
         for n in range(start, start + count)
@@ -62,7 +62,7 @@ def command(*arguments: object) -> list[str]:
 
 
 def run(*arguments: object, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """What the command does and prints, inside this process."""
+    """Run the command inside this process."""
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
     words = list(map(str, arguments))
     with pytest.MonkeyPatch.context() as patch:
@@ -86,7 +86,7 @@ def run_process(
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """The same as a process of its own."""
+    """Run the command as a process of its own."""
     return subprocess.run(
         command(*arguments),
         cwd=cwd,
@@ -116,13 +116,13 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def records(stdout: bytes) -> list[dict[str, Any]]:
-    """The objects of JSON lines, each line with its end."""
+    """Parse JSON lines, of which each must have its line end."""
     assert not stdout or stdout.endswith(b"\n")
     return [json.loads(line) for line in stdout.split(b"\n")[:-1]]
 
 
 def sources(stdout: bytes) -> list[str | None]:
-    """The sources of JSON lines, in order, each once."""
+    """Return the sources in JSON lines, in order, each once."""
     return list(dict.fromkeys(record["source"] for record in records(stdout)))
 
 
@@ -132,7 +132,7 @@ def expected(documents: Sequence[tuple[str | None, str]], **options: Any) -> lis
 
 
 def errors(stderr: bytes) -> list[str]:
-    """The error lines; nothing that looks like a traceback may be among the rest."""
+    """Return the error lines, and check that there is no traceback."""
     text = stderr.decode()
     assert "Traceback" not in text
     assert "Exception ignored" not in text

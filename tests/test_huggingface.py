@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import (
     AddedToken,
-    PreTokenizedString,
     Regex,
     Tokenizer,
     models,
@@ -78,7 +77,7 @@ def test_documents_in_any_tokenizer(family: str) -> None:
     tokenizer = train(family)
     count = own_count(tokenizer)
     chunker = Chunker(encoding=tokenizer, max_tokens=120)
-    for path in sorted(DOCUMENTS.glob("*.md")):
+    for path in sorted(DOCUMENTS.glob("*.md"))[:: 3 if family in QUICK else 1]:
         for chunk in chunker.chunk(path.read_text("utf-8"), path.name):
             assert chunk.token_count == count(chunk.text) <= 120
             assert chunk.embed_token_count == count(chunk.embed_text) <= 120
@@ -141,19 +140,6 @@ def test_a_file_that_is_no_tokenizer(
     for given_path in (path, str(path)):
         with pytest.raises(ConfigError, match=rf"^encoding=.*: {why}"):
             Chunker(encoding=given_path)
-
-
-def test_a_tokenizer_that_cannot_be_copied() -> None:
-    class Lines:
-        def pre_tokenize(self, text: PreTokenizedString) -> None:
-            text.split(lambda _, line: line.split("\n", "removed"))
-
-    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
-    tokenizer.pre_tokenizer = pre_tokenizers.PreTokenizer.custom(Lines())
-    assert Chunker(encoding=tokenizer).counter.name == "Tokenizer"
-    tokenizer.enable_truncation(9)
-    with pytest.raises(ConfigError, match="has truncation or padding on, and cannot be copied"):
-        Chunker(encoding=tokenizer)
 
 
 @pytest.mark.slow

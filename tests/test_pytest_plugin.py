@@ -226,17 +226,6 @@ def test_some_documents_alone_are_written(declared: pytest.Pytester) -> None:
     done = run(declared, "docs")
     done.stdout.fnmatch_lines(["not allowed: configuration: max_tokens"])
     run(declared, "--chunkast-update").assert_outcomes(passed=7)
-    # A lock that cannot be read is told, and written again as a whole only.
-    lock = declared.path / "small.lock"
-    lock.write_bytes(lock.read_bytes()[:-4])
-    done = run(declared)
-    done.assert_outcomes(failed=3, passed=4)
-    done.stdout.fnmatch_lines(["*small.lock, line *: the file ends here*"])
-    done = run(declared, "--chunkast-update", "docs/notes.md")
-    done.stdout.fnmatch_lines(["*small.lock was not written: run all its documents*"])
-    done = run(declared, "--chunkast-update", "docs")
-    done.stdout.fnmatch_lines(["*small.lock was written"])
-    run(declared).assert_outcomes(passed=7)
 
 
 @pytest.mark.parametrize(

@@ -76,16 +76,6 @@ def test_a_chunk_shows_where_it_is_from_and_how_it_begins() -> None:
     assert repr(found) == f'<Chunk {found.id} lines 1-1, {found.token_count} tokens: "It\'s">'
 
 
-def test_what_a_chunk_shows_changes_nothing_else() -> None:
-    """Equality, hash and the JSON form are of all fields; showing one computes no hash."""
-    [one], [two] = (Chunker(overlap=0).chunk(TEXT, "a.md") for _ in range(2))
-    assert one == two
-    assert hash(one) == hash(two)
-    assert repr(one) == repr(replace(one, end_index=1))
-    assert one != replace(one, end_index=1)
-    assert Chunk.from_dict(one.to_dict()) == one
-
-
 @given(ANYTHING, ANYTHING)
 def test_a_line_is_one_line_whatever_the_document_holds(text: str, source: str) -> None:
     shown = repr(chunk(text, source=source))

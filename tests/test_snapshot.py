@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkast import Chunker, ConfigError, chunk_id
@@ -419,6 +419,7 @@ def report(one: Any, two: Any, **rules: Any) -> Report:
 
 
 @given(recorded(), recorded())
+@settings(max_examples=settings().max_examples // 2)
 def test_any_comparison_can_be_reported(
     one: tuple[Header, list[DocumentRecord]], two: tuple[Header, list[DocumentRecord]]
 ) -> None:

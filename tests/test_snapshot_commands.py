@@ -141,15 +141,6 @@ def test_the_configuration_is_the_locks_but_for_what_is_given(folder: Path) -> N
     assert run(*CHECK, "--max-tokens", "60", "--allow", "all", cwd=folder).returncode == 0
 
 
-def test_tools_come_from_the_lock(tmp_path: Path) -> None:
-    write(
-        tmp_path, {"docs/a.md": '<search>\n{"q": 1}\n</search>\n', "tools.json": '{"search": {}}'}
-    )
-    assert run(*LOCK, "--tools", "tools.json", cwd=tmp_path).returncode == 0
-    (tmp_path / "tools.json").unlink()
-    assert run(*CHECK, cwd=tmp_path).returncode == 0
-
-
 def test_a_lock_is_written_anew_where_a_person_is(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -480,29 +480,6 @@ def test_bodies(body: str, properties: Any, expected: Any) -> None:
 # Repairs
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("<a>x</a", "<a>x</a>"),
-        ("<a>x</a >", "<a>x</a >"),
-        ("<a>x</", "<a>x</a>"),
-        ("<a>x</a ", "<a>x</a> "),
-        ("<abc>x</ab", "<abc>x</abc>"),
-        ("<a><b>x</a", "<a><b>x</b></a>"),
-        ("<a>x</a<b>y</b>", "<a>x</a><b>y</b>"),
-        ("<a>x</a and <b>y</b>", "<a>x</a> and <b>y</b>"),
-        ("<a>x</b<c>y</c></a>", "<a>x<c>y</c></a>"),
-        ("<a>1 </ 2", "<a>1 </ 2</a>"),
-        ("<a>1 </ <b>2", "<a>1 </ <b>2</b></a>"),
-        ("<a><b>x</a b=c>", "<a><b>x</b></a b=c>"),
-        ("</a", ""),
-    ],
-)
-def test_closing_tags_that_are_cut_or_loose(text: str, expected: str) -> None:
-    assert balance_tags(text) == expected
-    assert balance_tags(expected) == expected
-
-
 NAME = st.sampled_from(["a", "b", "ab"])
 OPENER = NAME.map("<{}>".format)
 CLOSER = st.builds(
