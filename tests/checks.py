@@ -13,8 +13,6 @@ import tiktoken
 from tokenizers import Tokenizer
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
-from chunkast.core.cells import cell_content, cell_spans
-from chunkast.core.html_tables import html_tables
 from chunkast.markdown import CONSTRUCTS
 from chunkast.markdown.dialects import item_marks
 from chunkast.markdown.inline import MAX_NESTED
@@ -30,6 +28,9 @@ __all__ = ("check_promises", "counter_of", "sentence_spans")
 _CLUSTER = regex.compile(r"\X")
 _PLACEHOLDER = re.compile(r"\[(?:data URI.*|base64|hex dump|minified code), [\d,]{3,} characters\]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_PIPE = re.compile(r"(?<!\\)\|")
+_ROW = re.compile(r"<tr>(?:\s*<td>[^<]*</td>)+\s*</tr>")
+_CELL = re.compile(r"<td>([^<]*)</td>")
 
 
 def counter_of(config: ChunkConfig) -> Callable[[str], int]:
@@ -87,26 +88,39 @@ def _prose(analysis: Analysis) -> Iterator[tuple[Block, Prose]]:
     for leaf in analysis.blocks.leaves():
         if CONSTRUCTS[leaf.kind].shape == "prose" and leaf.kind != "term":
             yield leaf, Prose(read, leaf)
-        elif leaf.kind == "table":
-            for row in _rows(analysis.text, leaf):
-                for start, end in cell_spans(read, *row):
-                    cell = Block("paragraph", *cell_content(read, start, end))
+        else:
+            for row in _rows(read, leaf):
+                cells = _pipe_cells(read, row) if leaf.kind == "table" else _html_cells(read, row)
+                for start, end in cells:
+                    cell = Block("paragraph", start, end)
                     yield cell, Prose(read, cell)
-        elif leaf.kind == "html-table":
-            for start, end in html_tables(read, leaf.start, leaf.end).cell_contents():
-                cell = Block("paragraph", start, end)
-                yield cell, Prose(read, cell)
 
 
-def _rows(text: str, table: Block) -> Iterator[tuple[int, int]]:
-    if table.kind == "html-table":
-        tables = html_tables(text, table.start, table.end)
-        edges = sorted({*tables.rows, *tables.tails, *tables.edges, table.end})
-        yield from (span for span in pairwise(edges) if span[0] in tables.rows)
-        return
-    starts = line_starts(text[table.start : table.end])
-    for first, last in pairwise(starts):
-        yield table.start + first, table.start + last
+def _rows(text: str, leaf: Block) -> Iterator[tuple[int, int]]:
+    """The rows of a table; of HTML only those that are written without any surprise."""
+    if leaf.kind == "table":
+        for first, last in pairwise(line_starts(text[leaf.start : leaf.end])):
+            yield leaf.start + first, leaf.start + last
+    elif leaf.kind == "html-table":
+        whole = text[leaf.start : leaf.end]
+        if whole.count("<table") == 1 and not any(odd in whole for odd in ("<!--", "rowspan")):
+            yield from (row.span() for row in _ROW.finditer(text, leaf.start, leaf.end))
+
+
+def _pipe_cells(text: str, row: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The text of each cell: any pipe without a backslash before it ends one (GFM)."""
+    line = text[slice(*row)]
+    margin = len(line) - len(line.lstrip(" \t>"))
+    pipes = [match.start() for match in _PIPE.finditer(line, margin)]
+    for before, end in pairwise([margin - 1, *pipes, len(line)]):
+        cell = line[before + 1 : end]
+        if not is_blank(cell):
+            start = row[0] + before + 1 + len(cell) - len(cell.lstrip(" \t"))
+            yield start, row[0] + before + 1 + len(cell.rstrip(WHITE_SPACE))
+
+
+def _html_cells(text: str, row: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    return (cell.span(1) for cell in _CELL.finditer(text, *row))
 
 
 def check_promises(
@@ -117,8 +131,8 @@ def check_promises(
 ) -> list[Chunk]:
     """Chunk ``text`` and assert every promise that one run can show; returns the chunks.
 
-    At ``own_points``, which a user's heuristic set, a sentence may be cut. ``text`` is
-    Markdown, or code in ``language``.
+    A sentence may be cut at ``own_points``, which a user's heuristic set. ``text`` is Markdown,
+    or code in ``language``.
     """
     chunker = Chunker(config)
     analysis = chunker.analyze(text, language=language)
@@ -190,7 +204,7 @@ def check_promises(
         ProtectedRegion(*row, "row")
         for leaf in analysis.blocks.leaves()
         if leaf.kind in ("table", "html-table")
-        for row in _rows(text, leaf)
+        for row in _rows(analysis.masked or text, leaf)
     ]
     kept = [*analysis.regions, *rows]
     if not language:

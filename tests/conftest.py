@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 
 from chunkast.code import versions
 
@@ -31,13 +31,6 @@ settings.register_profile(
     "nightly", settings.get_profile("ci"), max_examples=2_000, derandomize=False
 )
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=20)
-# That a test fails is enough to know of a mutant: what fails is not shrunk.
-settings.register_profile(
-    "mutation",
-    settings.get_profile("quick"),
-    phases=[Phase.explicit, Phase.generate],
-    database=None,
-)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

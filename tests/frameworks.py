@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.test_cli import environment
+from tests.command import environment
 
 __all__ = ("DOCUMENTS", "QUIET", "run_example")
 

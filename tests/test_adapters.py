@@ -8,6 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -16,11 +17,11 @@ import regex
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chunkast import Chunk, Chunker, ConfigError, chunk_uuid
+from chunkast import Chunk, Chunker, ConfigError
+from chunkast.errors import MissingPackageError
 from tests import strategies
-from tests.bench.edits import SYSTEMS, measure
+from tests.command import environment
 from tests.frameworks import DOCUMENTS, run_example
-from tests.test_cli import environment
 from tests.test_documents import CELLS, notebook
 
 BUDGET = 60
@@ -38,24 +39,19 @@ def chunks_of(texts: dict[str, str]) -> list[Chunk]:
 @pytest.mark.parametrize(
     ("module", "package", "extra"),
     [
-        ("langchain", "langchain_text_splitters", "langchain"),
-        ("llama_index", "llama_index", "llama-index"),
-        ("haystack", "haystack", "haystack"),
-        ("arrow", "pyarrow", "arrow"),
+        ("chunkast.adapters.langchain", "langchain_text_splitters", "langchain"),
+        ("chunkast.adapters.llama_index", "llama_index", "llama-index"),
+        ("chunkast.adapters.haystack", "haystack", "haystack"),
+        ("chunkast.output.arrow", "pyarrow", "arrow"),
     ],
 )
-def test_an_adapter_says_what_to_install(module: str, package: str, extra: str) -> None:
-    code = f"import sys; sys.modules[{package!r}] = None; import chunkast.adapters.{module}"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert "chunkast.errors.MissingPackageError: needs " in done.stderr
-    assert done.stderr.rstrip().endswith(f"pip install 'chunkast[{extra}]'")
+def test_an_adapter_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, module: str, package: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(MissingPackageError, match=rf"^needs .*pip install 'chunkast\[{extra}\]'$"):
+        import_module(module)
 
 
 class TestLangChain:
@@ -88,12 +84,6 @@ class TestLangChain:
 
         return [Document(text, metadata={"source": name}) for name, text in TEXTS.items()]
 
-    def test_positions_are_there_if_asked_for(self) -> None:
-        for asked in (False, True):
-            [part, *_] = self.splitter(add_start_index=asked).split_documents(self.documents())
-            for key in ("start_index", "end_index", "start_line", "end_line"):
-                assert (key in part.metadata) is asked
-
     def test_documents_are_the_chunks(self) -> None:
         found = self.splitter(add_start_index=True).split_documents(self.documents())
         expected = chunks_of(TEXTS)
@@ -119,15 +109,6 @@ class TestLangChain:
         for other in (pickle.loads(pickle.dumps(splitter)), copy.deepcopy(splitter)):  # noqa: S301
             assert other.split_documents(documents) == expected
 
-    def test_a_vector_store_takes_them(self) -> None:
-        from langchain_core.embeddings import DeterministicFakeEmbedding
-        from langchain_core.vectorstores import InMemoryVectorStore
-
-        store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
-        parts = self.splitter().split_documents(self.documents())
-        assert store.add_documents(parts) == [chunk.id for chunk in chunks_of(TEXTS)]
-        assert store.get_by_ids([parts[3].id]) == [parts[3]]
-
     def test_ids_come_from_a_name_or_there_are_none(self) -> None:
         from langchain_core.documents import Document
 
@@ -139,24 +120,6 @@ class TestLangChain:
         assert len({part.id for part in splitter.split_documents(pages)}) == 2
         other = self.splitter(source_key="url").create_documents(["Two."], [{"url": "b"}])
         assert other[0].id == CHUNKER.chunk("Two.", "b")[0].id
-
-    def test_metadata_is_not_shared(self) -> None:
-        given = {"source": "a.md", "tags": ["x"]}
-        first, second, *_ = self.splitter(min_tokens=0).create_documents(
-            ["# A\n\n1\n\n# B\n\n2"], [given]
-        )
-        first.metadata["tags"].append("y")
-        assert second.metadata["tags"] == given["tags"] == ["x"]
-        assert "headings" not in given
-
-    def test_content_may_have_its_context(self) -> None:
-        parts = self.splitter(content="embed_text").create_documents([TABLE])
-        assert [part.page_content for part in parts] == [
-            chunk.embed_text for chunk in CHUNKER.chunk(TABLE)
-        ]
-        assert parts[-1].page_content.startswith(
-            "Guide > Prices\n\n| item | price |\n| --- | --- |\n"
-        )
 
     def test_the_names_of_langchain(self) -> None:
         from chunkast.adapters.langchain import ChunkastTextSplitter
@@ -185,10 +148,6 @@ class TestLangChain:
             self.splitter(**options)
         assert caught.value.field == field
 
-    def test_metadatas_are_one_per_text(self) -> None:
-        with pytest.raises(ConfigError, match="metadatas"):
-            self.splitter().create_documents(["a", "b"], [{}])
-
     def test_embedded_with_its_context_and_shown_without(self) -> None:
         from langchain_core.embeddings import DeterministicFakeEmbedding
         from langchain_core.vectorstores import InMemoryVectorStore
@@ -212,22 +171,6 @@ class TestLangChain:
         store.delete([part.id for part in parts])
         store.add_documents(self.splitter().create_documents(["Bread."]))
         assert VerbatimRetriever(retriever=found).invoke("bread") == found.invoke("bread")
-
-    def test_qdrant_takes_uuids(self) -> None:
-        pytest.importorskip("langchain_qdrant", reason="needs chunkast[stores]")
-        from langchain_core.embeddings import DeterministicFakeEmbedding
-        from langchain_qdrant import QdrantVectorStore
-
-        documents = self.documents()[:3]
-        store = QdrantVectorStore.from_documents(
-            [], DeterministicFakeEmbedding(size=8), location=":memory:", collection_name="x"
-        )
-        with pytest.raises(ValueError, match="is not a valid UUID"):
-            store.add_documents(self.splitter().split_documents(documents))
-        parts = self.splitter(uuid_ids=True).split_documents(documents)
-        assert store.add_documents(parts) == [part.id for part in parts]
-        [back] = store.get_by_ids([parts[3].id])
-        assert (back.metadata["_id"], back.page_content) == (parts[3].id, parts[3].page_content)
 
     @pytest.mark.parametrize("positions", [False, True])
     def test_index_writes_what_an_edit_changed(self, positions: bool) -> None:
@@ -466,35 +409,6 @@ class TestLlamaIndex:
         other(self.parser()([Document(text=TABLE, id_="a")]))
         assert seen
 
-    def test_uuids_where_asked(self) -> None:
-        from llama_index.core import Document
-
-        document = Document(text=TABLE, id_="a.md")
-        ids = [node.id_ for node in self.parser().get_nodes_from_documents([document])]
-        uuids = self.parser(uuid_ids=True).get_nodes_from_documents([document])
-        assert [node.id_ for node in uuids] == [chunk_uuid(id_) for id_ in ids]
-
-    def test_an_index_embeds_and_gives_back(self) -> None:
-        from llama_index.core import Document, MockEmbedding, VectorStoreIndex
-        from llama_index.core.schema import MetadataMode
-
-        seen: list[str] = []
-
-        class Recorder(MockEmbedding):  # type: ignore[misc] # it is not looked at
-            def _get_text_embedding(self, text: str) -> list[float]:
-                seen.append(text)
-                return [1.0, float(len(text))]
-
-        document = Document(text=TABLE, id_="guide.md")
-        index = VectorStoreIndex.from_documents(
-            [document], transformations=[self.parser()], embed_model=Recorder(embed_dim=2)
-        )
-        nodes = self.parser()([document])
-        assert sorted(seen) == sorted(node.get_content(MetadataMode.EMBED) for node in nodes)
-        for found in index.as_retriever(similarity_top_k=3).retrieve("bread"):
-            node = found.node
-            assert TABLE[node.start_char_idx : node.end_char_idx] == node.text
-
     def test_stores_take_the_nodes(self) -> None:
         from llama_index.core.schema import MetadataMode
         from llama_index.core.storage.docstore.utils import doc_to_json, json_to_doc
@@ -511,18 +425,6 @@ class TestLlamaIndex:
                 assert (back.start_char_idx, back.metadata) == (node.start_char_idx, node.metadata)
                 for mode in MetadataMode:
                     assert back.get_content(mode) == node.get_content(mode)
-
-    def test_the_fields_of_a_node_parser(self) -> None:
-        own = self.parser(id_func=lambda number, document: f"{document.id_}#{number}")
-        nodes = own.get_nodes_from_documents(self.documents()[-1:])
-        assert [node.id_ for node in nodes] == [f"same.md#{i}" for i in range(len(nodes))]
-        bare = self.parser(include_metadata=False)
-        nodes = bare.get_nodes_from_documents(self.documents(metadata={"title": "x"}))
-        assert all(node.metadata == {} for node in nodes)
-        with pytest.raises(ConfigError, match="max_tokens"):
-            self.parser(max_tokens=0)
-        with pytest.raises(ConfigError, match="separator"):
-            self.parser(separator=" ")
 
     def test_the_example(self) -> None:
         pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs chunkast[stores]")
@@ -558,13 +460,6 @@ class TestHaystack:
             assert meta["headings"] == " > ".join(chunk.headings)
             assert chunk.embed_text.startswith(meta["embed_prefix"] + chunk.text)
 
-    def test_ids_come_from_the_documents(self) -> None:
-        documents = self.documents()
-        found = self.splitter(source_key="name").run(documents)["documents"]
-        expected = chunks_of({document.id: document.content for document in documents})
-        assert [part.id for part in found] == [chunk.id for chunk in expected]
-        assert [part.meta["source_id"] for part in found] == [chunk.source for chunk in expected]
-
     @pytest.mark.parametrize("key", ["file_path", "url", "source"])
     def test_ids_survive_an_edit(self, key: str) -> None:
         from haystack import Document
@@ -587,10 +482,6 @@ class TestHaystack:
         # What the document's own meta says is stored with every part.
         others = plan_writes(records(run(TABLE, "you")), records(before))
         assert (others.moved, others.embed) == (plan.moved, ())
-
-    def test_uuids_where_asked(self) -> None:
-        found = self.splitter(uuid_ids=True).run(self.documents())["documents"]
-        assert [part.id for part in found] == [chunk.uuid for chunk in chunks_of(TEXTS)]
 
     def test_a_saved_pipeline_is_loaded_by_another_process(self) -> None:
         from haystack import Pipeline
@@ -638,18 +529,6 @@ class TestHaystack:
         assert seen == [chunk.embed_text for chunk in CHUNKER.chunk(TABLE)]
         assert seen[-1].startswith("Guide > Prices\n\n| item | price |\n")
 
-    def test_a_window_around_a_chunk_is_the_source(self) -> None:
-        from haystack import Document
-        from haystack.components.retrievers import SentenceWindowRetriever
-        from haystack.document_stores.in_memory import InMemoryDocumentStore
-
-        store = InMemoryDocumentStore()
-        parts = self.splitter(trim=False).run([Document(content=SAME)])["documents"]
-        store.write_documents(parts)
-        retriever = SentenceWindowRetriever(store, window_size=2)
-        window = retriever.run(retrieved_documents=[parts[5]])["context_windows"][0]
-        assert window == SAME[parts[3].meta["start_index"] : parts[7].meta["end_index"]]
-
     def test_what_cannot_be_split_is_named(self) -> None:
         from haystack import Document
 
@@ -661,21 +540,3 @@ class TestHaystack:
 
     def test_the_example(self) -> None:
         check_synchronized(run_example("haystack_pipeline.py"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_an_edit_costs_what_is_new(name: str) -> None:
-    """The benchmark on a few documents: each store is checked after each edit."""
-    pages = {n: DOCUMENTS[n] for n in ("api-reference.md", "runbook.md", "faq.md", "readme.md")}
-    try:
-        rows = list(measure(name, pages, 100, times=lambda count: min(count, 4)))
-    except ImportError as error:
-        pytest.skip(f"needs {error.name}")
-    assert len(rows) == 7
-    for _, edit, count, _, most, _, _, equal in rows[1:]:
-        if name == "LangChain index()" and str(edit)[:3] in ("(c)", "(d)"):
-            assert most  # by itself it embeds what it writes, whose metadata changed
-        else:
-            assert equal == f"{count} of {count}", edit

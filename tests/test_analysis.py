@@ -29,8 +29,8 @@ from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.core.analysis import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import dialects, parser
+from chunkast.markdown.blocks import Signs
 from chunkast.markdown.fast.blocks import FastBlocks
-from chunkast.markdown.signs import Signs
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
 from tests.strategies import documents, markdown

@@ -24,9 +24,9 @@ from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from tests.checks import check_promises
 from tests.code_samples import SAMPLES
+from tests.command import run, write
 from tests.hostile import CODE, filled
 from tests.strategies import nasty_text
-from tests.test_cli import run, write
 from tests.test_linear import TIME_LIMIT, time_growth
 from tests.test_promises import configurations
 

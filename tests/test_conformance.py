@@ -51,8 +51,6 @@ def load(name: str, prefix: str, extensions: tuple[str, ...]) -> dict[str, Examp
 
 
 EXAMPLES = load("commonmark.json", "commonmark", ()) | load("gfm_tables.json", "gfm", ("tables",))
-every_example = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
-outlined = {key: each for key, each in EXAMPLES.items() if each.outline is not None}
 
 
 def walk(block: Block) -> Iterator[Block]:
@@ -98,15 +96,20 @@ def span(lines: list[str], start: int, end: int) -> str:
     return f"{start}-{end}"
 
 
-@pytest.mark.parametrize("example", outlined.values(), ids=outlined.keys())
-def test_outline_is_the_specifications(example: Example) -> None:
-    assert example.outline is not None
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
+def test_an_example_of_a_specification(example: Example) -> None:
+    if example.outline is not None:
+        check_outline(example, example.outline)
+    check_leaves_tile_the_source_at_line_starts(example)
+    check_blocks_lie_where_markdown_it_puts_them(example)
+
+
+def check_outline(example: Example, outline: list[Any]) -> None:
     found = "\n".join(tree_outline(example.parse()))
-    assert found == "\n".join(stored_outline(example.outline)), example.source
+    assert found == "\n".join(stored_outline(outline)), example.source
 
 
-@every_example
-def test_leaves_tile_the_source_at_line_starts(example: Example) -> None:
+def check_leaves_tile_the_source_at_line_starts(example: Example) -> None:
     source, root = example.source, example.parse()
     assert (root.kind, root.start, root.end) == ("document", 0, len(source))
 
@@ -126,8 +129,7 @@ def test_leaves_tile_the_source_at_line_starts(example: Example) -> None:
             assert parent.start <= child.start <= child.end <= parent.end, parent
 
 
-@every_example
-def test_blocks_lie_where_markdown_it_puts_them(example: Example) -> None:
+def check_blocks_lie_where_markdown_it_puts_them(example: Example) -> None:
     parser = MarkdownIt("commonmark")
     if "tables" in example.extensions:
         parser.enable("table")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from chunkast import Block, ChunkConfig, Chunker, count_tokens
-from chunkast.core.cells import cell_content, cell_spans
 from chunkast.markdown import parse_blocks
 from tests.checks import check_promises
 
@@ -204,24 +200,6 @@ def test_a_thousand_elements_one_in_another() -> None:
     check_promises(text, ChunkConfig(max_tokens=50))
 
 
-ROW = st.text("ab1 |\\`.\t", max_size=30).map(lambda text: "x" + text.rstrip("\\"))
-
-
-@given(ROW, st.booleans())
-def test_cells_are_those_of_markdown_it(row: str, piped: bool) -> None:
-    columns = 40
-    row = "|" + row if piped else row
-    text = "|h" * columns + "|\n" + "|-" * columns + f"|\n{row}\n"
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    assert tokens[0].type == "table_open"
-    body = [token.content for token in tokens if token.type == "inline"][columns:]
-    spans = list(cell_spans(text, text.index("x") - piped, len(text)))
-    assert [start for start, _ in spans[1:]] == [end for _, end in spans[:-1]], "they tile the row"
-    ours = [text[slice(*cell_content(text, *span))].replace("\\|", "|") for span in spans]
-    assert [cell.strip() for cell in ours] == [cell.strip() for cell in body[: len(ours)]]
-    assert not any(body[len(ours) :])
-
-
 def test_a_row_divides_at_cells_then_sentences_then_words() -> None:
     cell = "The first sentence is about tides. The second, of `a | b`, is longer."
     text = f"| Name | Text |\n| --- | --- |\n| alpha | {cell} |\n| beta | b |\n"
@@ -250,9 +228,6 @@ def test_what_a_link_holds_stays_whole_though_the_link_does_not_fit(link: str) -
     inner = "`a b c`" if "`" in link else "![the chart of a b c](a.png)"
     for budget in range(count_tokens(inner) + 2, count_tokens(link)):
         assert sum(inner in piece for piece in texts(text, budget)) == 1
-
-
-# What only packing decides. These are mended where pieces are packed, and then pass.
 
 
 def test_no_chunk_is_a_rule_alone() -> None:

@@ -22,8 +22,8 @@ from chunkast.index.connection import store_errors
 from chunkast.index.schema import STEPS, connect
 from tests.bench.damage import damages
 from tests.bench.damage import run as run_damaged
-from tests.test_cli import environment, errors, run
-from tests.test_index import CORPUS, ISLANDS, posix, state
+from tests.command import environment, errors, posix, run
+from tests.test_index import CORPUS, ISLANDS, state
 
 CHUNKER = Chunker(max_tokens=120)
 # Every row of it has to be made before the first is known not to be wanted.

@@ -5,10 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import pickle
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -18,13 +15,11 @@ import pytest
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
 from chunkast.output.columns import arrow_schema
 from chunkast.output.formats import write_parquet
-from chunkast.toolcalls import Tool
 from tests.frameworks import DOCUMENTS, run_example
-from tests.test_cli import environment
 
 pa = pytest.importorskip("pyarrow", reason="needs chunkast[arrow]")
 
-from chunkast.output.arrow import (  # noqa: E402 - it needs pyarrow
+from chunkast.adapters.arrow import (  # noqa: E402 - it needs pyarrow
     CHUNK_SCHEMA,
     chunk_record_batches,
     chunk_table,
@@ -33,11 +28,11 @@ from chunkast.output.arrow import (  # noqa: E402 - it needs pyarrow
 CONFIG = ChunkConfig(max_tokens=60)
 CHUNKER = Chunker(CONFIG)
 SMALL = [name for name, text in DOCUMENTS.items() if len(text) < 2_000]
-# A few thousand documents, each with a heading of its own.
+# Some hundred documents, each with a heading of its own.
 MANY = {
     f"{number}/{SMALL[number % len(SMALL)]}": f"# Document {number}\n\n"
     + DOCUMENTS[SMALL[number % len(SMALL)]]
-    for number in range(3_000)
+    for number in range(600)
 }
 
 
@@ -74,7 +69,7 @@ def spark() -> Iterator[Any]:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "500")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
         .getOrCreate()
     )
     yield session
@@ -175,11 +170,6 @@ class TestArrow:
         with pytest.raises(ConfigError, match="keep_columns='index'"):
             chunk_table(given, keep_columns=["index"])
 
-    def test_every_row_is_a_document_of_its_own(self) -> None:
-        twice = pa.table({"source": ["a", "a"], "text": ["One.", "Two."]})
-        first, second = chunk_table(twice)["id"].to_pylist()
-        assert first == second == CHUNKER.chunk("One.", "a")[0].id
-
     @pytest.mark.slow
     def test_batches_stay_small(self) -> None:
         texts = {str(number): "One.\n\n" for number in range(10_000)}
@@ -191,38 +181,6 @@ class TestArrow:
         assert found.num_rows == 12
         assert found.nbytes > 23_000_000 > max(batch.nbytes for batch in found.to_batches())
 
-    def test_nothing_in_nothing_out(self) -> None:
-        assert list(chunk_record_batches([])) == []
-        empty = chunk_table(table({}))
-        assert (empty.num_rows, empty.schema) == (0, CHUNK_SCHEMA)
-
-    def test_a_configuration_travels(self) -> None:
-        tools = (Tool("weather", {"type": "object"}),)
-        config = ChunkConfig(max_tokens=60, scores={"hr": 90}, tools=tools)
-        assert pickle.loads(pickle.dumps(config)) == config  # noqa: S301
-
-    @pytest.mark.slow
-    def test_a_worker_reads_its_vocabulary_once(self) -> None:
-        code = (
-            "import sys, pyarrow as pa\n"
-            "opened = []\n"
-            "sys.addaudithook(lambda event, args: opened.append(str(args[0]))"
-            " if event == 'open' else None)\n"
-            "from chunkast.output.arrow import chunk_table\n"
-            "for number in range(3):\n"
-            "    chunk_table(pa.table({'source': [str(number)], 'text': ['# A']}))\n"
-            "print(sum('9b5ad71b2ce5302211f9c61530b329a4922fc6a4' in name for name in opened))\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=600,
-        )
-        assert done.stdout == "1\n"
-
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @pytest.mark.skipif(
@@ -230,7 +188,7 @@ class TestArrow:
 )
 class TestSpark:
     def test_the_chunks_of_the_library(self, spark: Any, expected: list[Chunk]) -> None:
-        from chunkast.output.arrow import SPARK_SCHEMA
+        from chunkast.adapters.arrow import SPARK_SCHEMA
 
         documents = spark.createDataFrame(table(MANY)).repartition(5)
         chunks = documents.mapInArrow(partial(chunk_record_batches, config=CONFIG), SPARK_SCHEMA)
@@ -242,7 +200,7 @@ class TestSpark:
         assert read(found) == sorted(expected, key=lambda chunk: (chunk.source, chunk.index))
 
     def test_a_bad_row_does_not_fail_the_job(self, spark: Any) -> None:
-        from chunkast.output.arrow import SPARK_SCHEMA
+        from chunkast.adapters.arrow import SPARK_SCHEMA
 
         rows = spark.sql(
             "SELECT * FROM VALUES ('null', CAST(NULL AS STRING), 1), ('good', '# A', 2), "
@@ -271,9 +229,9 @@ class TestSpark:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
 class TestRay:
     def test_the_chunks_of_the_library(self, ray: Any, expected: list[Chunk]) -> None:
-        documents = ray.data.from_arrow([table(MANY).slice(at, 700) for at in range(0, 3_000, 700)])
+        documents = ray.data.from_arrow([table(MANY).slice(at, 140) for at in range(0, 600, 140)])
         chunks = documents.map_batches(
-            chunk_table, batch_format="pyarrow", batch_size=300, fn_kwargs={"config": CONFIG}
+            chunk_table, batch_format="pyarrow", batch_size=60, fn_kwargs={"config": CONFIG}
         )
         found = read(pa.concat_tables(ray.get(chunks.to_arrow_refs())))
         key = ("source", "index")

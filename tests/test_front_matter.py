@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
 from chunkast.text.front_matter import front_matter_value
 from tests.checks import check_promises
+from tests.command import records, run, write
 from tests.strategies import documents, markdown
-from tests.test_cli import records, run, write
 
 MATTER = """---
 title: "Tides"

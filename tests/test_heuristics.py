@@ -41,11 +41,6 @@ def raising(
     return Heuristic("bad", phase, lambda _: Patch(source="never"), fail)
 
 
-class Unprintable(Exception):  # noqa: N818
-    def __str__(self) -> str:
-        raise RuntimeError("no message")
-
-
 def test_a_flat_list_is_sorted_into_phases() -> None:
     heuristics = [patching(None, phase, f"{phase} {n}") for n in range(2) for phase in PHASES]
     pipeline = Pipeline.of(heuristics)
@@ -70,7 +65,7 @@ def test_what_is_not_allowed(build: Any) -> None:
 
 
 @pytest.mark.parametrize("where", ["run", "applies"])
-@pytest.mark.parametrize("error", [ValueError("oh"), RecursionError("deep"), Unprintable()])
+@pytest.mark.parametrize("error", [ValueError("oh"), RecursionError("deep")])
 def test_a_heuristic_that_raises(where: Literal["run", "applies"], error: Exception) -> None:
     reports: list[str] = []
     for phase, source in (("pre-parse", "x"), ("fallback-reparse", "F"), ("post-parse", "x")):
@@ -117,11 +112,6 @@ def test_a_patch_can_be_dropped() -> None:
     draft = run("xx", pipeline, check=same_length, report=reports.append)
     assert draft.value == {"content": "zz"}
     assert draft.notes == ("heuristic 'mask': 2 characters became 1",) == tuple(reports)
-
-
-def test_the_draft_keeps_the_original() -> None:
-    draft = run("x", Pipeline.of([patching(Patch(source="y", notes="one"))]))  # type: ignore[arg-type]
-    assert (draft.source, draft.original, draft.notes) == ("y", "x", ("one",))
 
 
 SOURCES = st.sampled_from(["x", "F", "xF", ""])

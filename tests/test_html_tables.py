@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, count_tokens
-from chunkast.core.html_tables import html_tables, tags_around
 from chunkast.text.html import VOID_ELEMENTS, tags_in
 from tests.checks import check_promises
 from tests.strategies import html_table
@@ -133,78 +132,46 @@ def test_a_cell_too_large_is_cut_at_its_items_then_sentences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "headers"),
+    ("head", "repeated"),
     [
-        ("<tr><th>a</th><th>b</th></tr><tr><td>c</td></tr>", ["<tr><th>a</th><th>b</th></tr>"]),
-        ("<tr><th>a<tr><th>b<tr><td>c<tr><th>d", ["<tr><th>a<tr><th>b"]),
-        ("<thead><tr><td>a</td></tr></thead><tr><td>b", ["<thead><tr><td>a</td></tr></thead>"]),
-        ("<caption>w</caption><tr><td>a", ["<caption>w</caption>"]),
-        # Rows of which a cell is none, or all are: then what is above them.
-        ("<tr><th>a</th><td>b</td></tr><tr><td>c</td></tr>", [""]),
-        ("<tr><td>a</td><th>b</th></tr><tr><td>c</td></tr>", [""]),
-        ("<tr></tr><tr><td>a</td></tr>", [""]),
-        ("<tr><th>a</th></tr><tr><th>b</th></tr>", [""]),
-        ("", [""]),
-        # Each table has its own.
-        ("<tr><td>a</table> and <table><tr><th>b<tr><td>c", ["", "<tr><th>b"]),
+        ("<tr><th>a</th><th>b</th></tr>", True),
+        ("<tr><th>a<tr><th>b", True),
+        ("<thead><tr><td>a</td></tr></thead>", True),
+        ("<caption>w</caption>", True),
+        # A row of which not every cell is one is no header.
+        ("<tr><th>a</th><td>b</td></tr>", False),
+        ("<tr><td>a</td><th>b</th></tr>", False),
+        ("<tr></tr>", False),
     ],
 )
-def test_what_a_header_is(rows: str, headers: list[str]) -> None:
-    text = f"<table>{rows}</table>"
-    found = html_tables(text, 0, len(text))
-    assert [text[start:end] for start, end in found.headers] == headers
+def test_what_a_header_is(head: str, repeated: bool) -> None:
+    text = f"<table>{head}{'<tr><td>word word word</td></tr>' * 30}</table>"
+    *chunks, _ = Chunker(max_tokens=100, overlap=0).chunk(text)[1:]
+    for chunk in chunks:
+        assert chunk.embed_text == f"<table>{head * repeated}{chunk.text}</table>"
 
 
-def test_what_is_outside_of_a_table_is_no_part_of_it() -> None:
-    table = f"<table>{HEAD}<tr><td>a</td><td>b<p>c</td></tr></table>"
-    found = html_tables(table, 0, len(table))
-    for before, after in (("", ""), ("<table><tr><td>", "<table><tr><td>a</table>")):
-        again = html_tables(before + table + after, len(before), len(before + table))
-        assert [pos - len(before) for pos in again.rows] == found.rows
-        assert [pos - len(before) for pos in again.contents] == found.contents
-        cut = len(before) + table.index("<p>")
-        [(_, *around)] = tags_around(
-            before + table + after, len(before), len(before + table), again, [cut]
-        )
-        assert around == [
-            f"<table>{HEAD}<tr><td>",
-            "<table><tr><td>",
-            "</td></tr></table>",
-        ]
-    before, after = "<p></tr></table>", "</td></table><tr><td>"
-    start, end = len(before), len(before + table)
-    within = html_tables(before + table + after, 0, len(before + table + after))
-    assert within.edges == [0, start, end, end + len(after)]
-    assert [pos - start for pos in within.rows] == found.rows
+@pytest.mark.parametrize("head", ["<tr><th>a</th></tr><tr><th>b</th></tr>", ""])
+def test_a_table_of_headers_alone_has_none(head: str) -> None:
+    text = f"<table>{head}{'<tr><th>word word word</th></tr>' * 30}</table>"
+    for chunk in Chunker(max_tokens=100, overlap=0).chunk(text)[1:]:
+        assert chunk.embed_text.startswith("<table><tr><th>word")
 
 
-def test_a_tag_closes_only_what_was_opened_in_its_own_table() -> None:
-    text = "<table><tr><td>a<table><tr></td></b><td>x</table><td>b</table>"
-    found = html_tables(text, 0, len(text))
-    assert [text[pos:][:5] for pos in found.cells] == ["<td>b"]
-    assert len(found.rows) == 1
+def test_each_table_has_its_own_header() -> None:
+    rows = "<tr><td>word word word</td></tr>" * 20
+    text = f"<table><tr><th>a</th></tr>{rows}</table> and <table><tr><th>b</th></tr>{rows}</table>"
+    for chunk in Chunker(max_tokens=100, overlap=0).chunk(text):
+        assert ("<th>a" in chunk.embed_text) != ("<th>b" in chunk.embed_text)
 
 
-def test_a_paragraph_closes_one_right_around_it_and_no_other() -> None:
-    for inner, bare in (("<p>a<p>b", "<p>"), ("<p>a<div>b<p>b", "<p><div><p>")):
-        text = f"<table><tr><td>{inner}</table>"
-        found = html_tables(text, 0, len(text))
-        [(_, prefix, same, _)] = tags_around(text, 0, len(text), found, [text.rindex("b<")])
-        assert prefix == same == f"<table><tr><td>{bare}"
-
-
-def test_elements_in_each_other_are_followed_to_a_depth() -> None:
-    for depth in (3, 40):
-        cell = "<div>" * depth + "a" + "</div>" * depth
-        text = f"<table><tr><td>{cell}</td><td>b</td></tr><tr><td>c</td></tr></table>"
-        found = html_tables(text, 0, len(text))
-        assert [text[pos:][:9] for pos in found.cells] == ["<td>b</td"]
-        assert [text[pos:].count("<tr>") for pos in found.rows] == [2, 1]
-        # Of those inside the table, its row and its cell.
-        assert len(found.items) == min(depth, 21)
-    cell = "<div>" * 23 + "a</div></div><p>b</p>" + "</div>" * 21
-    text = f"<table><tr><td>{cell}</td></tr></table>"
-    assert len(html_tables(text, 0, len(text)).items) == 21
+@pytest.mark.parametrize("depth", [3, 40])
+def test_elements_in_each_other_hide_no_cell(depth: int) -> None:
+    cell = "<div>" * depth + "a" + "</div>" * depth
+    rows = [f"<tr><td>{cell}</td><td>{n}</td></tr>" for n in range(30)]
+    budget = 3 * count_tokens(rows[0])
+    for chunk in Chunker(max_tokens=budget, overlap=0).chunk(f"<table>{''.join(rows)}</table>")[1:]:
+        assert chunk.text.startswith("<tr><td><div>")
 
 
 @given(st.integers(60, 300), st.integers(1, 5), st.sampled_from(["", "\n", "\n\n"]))

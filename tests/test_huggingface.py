@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import string
 import subprocess
 import sys
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import (
+    AddedToken,
     PreTokenizedString,
     Regex,
     Tokenizer,
@@ -24,9 +27,9 @@ from tokenizers import (
 )
 
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
-from chunkast.cli.main import main
 from chunkast.identity.fingerprint import config_values
 from tests.checks import check_promises
+from tests.command import records, run, write
 from tests.hf import FAMILIES, UNKNOWN, own_count, train
 from tests.strategies import documents, nasty_text
 
@@ -180,34 +183,128 @@ def test_no_threads_are_started(folder: Path) -> None:
     assert (done.stdout.strip(), done.stderr) == ("1", "")
 
 
-def test_a_file_on_the_command_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    path = folder / "guide.md"
-    path.write_text("# Guide\n\n" + "Carry two litres of water, and a map.\n\n" * 60, "utf-8")
-    encoding = ["--encoding", str(folder / "tokenizer.json")]
-    assert main(["chunk", str(path), *encoding, "--max-tokens", "model"]) == 0
-    done = capsys.readouterr()
-    assert "would not read" not in done.err
+def test_a_file_on_the_command_line(folder: Path) -> None:
+    write(folder, {"guide.md": "# Guide\n\n" + "Carry two litres of water, and a map.\n\n" * 60})
+    encoding = ["guide.md", "--encoding", folder / "tokenizer.json", "--max-tokens"]
+    done = run("chunk", *encoding, "model", cwd=folder)
+    assert (done.returncode, b"would not read" in done.stderr) == (0, False)
     count = own_count(train("wordpiece"))
-    chunks = [json.loads(line) for line in done.out.splitlines()]
+    chunks = records(done.stdout)
     assert all(chunk["embed_token_count"] == count(chunk["embed_text"]) <= 62 for chunk in chunks)
-    for form in ("jsonl", "json"):
-        assert main(["chunk", str(path), *encoding, "--max-tokens", "200", "--format", form]) == 0
-        done = capsys.readouterr()
-        assert "; the model would not read " in done.err
-    embedded = [chunk["embed_token_count"] for chunk in json.loads(done.out)]
+    done = run("chunk", *encoding, "200", cwd=folder)
+    embedded = [chunk["embed_token_count"] for chunk in records(done.stdout)]
     cut = [tokens - 62 for tokens in embedded if tokens > 62]
-    assert f"would not read {len(cut)} chunk" in done.err
-    arguments = ["stats", str(path), *encoding, "--max-tokens", "200"]
-    assert main([*arguments, "--format", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)["model"]
-    assert report == {
-        "limit": 64,
-        "special_tokens": 2,
-        "chunks_cut": len(cut),
-        "tokens_cut": sum(cut),
+    assert f"; the model would not read {len(cut)} chunk" in done.stderr.decode()
+    done = run("stats", *encoding, "200", "--format", "json", cwd=folder)
+    report = {"limit": 64, "special_tokens": 2, "chunks_cut": len(cut), "tokens_cut": sum(cut)}
+    assert json.loads(done.stdout)["model"] == report
+    done = run("stats", *encoding, "200", cwd=folder)
+    assert b"64  tokens, 2 of them special; it would not read" in done.stdout
+
+
+# BPE without pre-tokens, by small vocabularies made for each
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+MARKED = normalizers.Replace(" ", "▁")
+BEGUN = normalizers.Sequence([normalizers.Prepend("▁"), MARKED])
+
+
+def made(
+    *merged: str | tuple[str, ...],
+    also: Sequence[str] = BYTES,
+    without: str = "",
+    added: Sequence[str | AddedToken] = (),
+    normalizer: normalizers.Normalizer | None = BEGUN,
+    splitter: pre_tokenizers.PreTokenizer | None = None,
+    **settings: Any,
+) -> Tokenizer:
+    """A tokenizer of letters, and of what is merged of these, one after the other."""
+    singles = {*string.ascii_lowercase, *"▁<>/;\n"}.difference(without)
+    vocabulary = {each: number for number, each in enumerate(["[UNK]", *sorted(singles), *also])}
+    merges = []
+    for parts in merged:
+        for end in range(2, len(parts) + 1):
+            merges.append(("".join(parts[: end - 1]), parts[end - 1]))
+            vocabulary.setdefault("".join(parts[:end]), len(vocabulary))
+    settings = {"unk_token": "[UNK]", "fuse_unk": True, "byte_fallback": bool(also), **settings}
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, **settings))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, splitter
+    tokenizer.add_special_tokens([each for each in added if isinstance(each, str)])
+    tokenizer.add_tokens([each for each in added if isinstance(each, AddedToken)])
+    return tokenizer
+
+
+def metaspace(scheme: str) -> dict[str, Any]:
+    """Settings of a tokenizer whose pre-tokenizer marks spaces."""
+    return {
+        "normalizer": None,
+        "splitter": pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False),
     }
-    assert main(arguments) == 0
-    assert "64  tokens, 2 of them special; it would not read" in capsys.readouterr().out
+
+
+MIXED = "a b\na  ▁b é\ufffeab\n\n<s> a_b;a"
+# Tokenizers without pre-tokens, each with a text whose words are not merged over spaces, or are.
+MARKED_CASES: list[tuple[Tokenizer, str]] = [
+    (made("▁a", "ab"), "ab ab  cd\n\n e "),
+    (made("\n\n\n"), "a\n\n\n\nb"),
+    (made(without="\n"), "a\né"),
+    (made("é中", also=[*BYTES, *"é中文"], added=["<s>"]), "a中中文 文<s>文\ud800\ud800字👍👍\n"),
+    (made("▁a", added=["文"]), "字文字a文"),
+    (made(";\n"), "a;\n;b c"),
+    (made("\n▁▁"), "a\n  b c"),
+    (made(">▁<"), "a> <b> c d\ne"),
+    (made("▁▁"), "a▁ b c"),
+    (made(">▁<"), "a>  "),
+    (made(also=(), without="\n"), "é\né éa é"),
+    (made(also=BYTES[:9], without="\n"), "é\né b"),
+    (made(byte_fallback=False, without="\n"), "é\né"),
+    (made("▁a", added=["<s>"]), "a<s>\na<s> a\na"),
+    (made("▁a", added=["<s>"], normalizer=MARKED), "a<s>\na<s> a"),
+    (made("ab", added=["<s>"], normalizer=MARKED), "a\nb<s> c"),
+    (made("▁a", added=["\n\n"]), "a\n\na b"),
+    (made("▁a", added=[AddedToken("<s>", lstrip=True)]), "a\n <s>a b"),
+    (made(added=[";▁>", "x\ny"]), "a; >x\nyz b"),
+    (made("▁a", added=[AddedToken("▁▁", normalized=True)]), "a   a b"),
+    (made("▁a", added=["<s>"], **metaspace("always")), " a<s>\na a<s> a"),
+    (made("▁a", added=["<s>"], **metaspace("first")), "a<s>\na ▁a<s> a"),
+    (made("▁a", **metaspace("never")), "a\na a"),
+    (made("▁a", added=["<s>"], normalizer=None, splitter=pre_tokenizers.Metaspace()), "a\na<s> a"),
+    (made("ab", also=[*BYTES, "\ufffe", "\ue000"]), "a\nab \ufffe"),
+    (made("\ue000a", also=[*BYTES, "\ue000"], added=["<s>"]), "b\na<s> c"),
+    *(
+        (tokenizer, MIXED)
+        for tokenizer in (
+            made("a▁b"),
+            made(without="▁"),
+            made("a\ufffeb", also=[*BYTES, "\ufffe"]),
+            made(("<0xC3>", "<0xA9>", "▁")),
+            made(dropout=0.1),
+            made(ignore_merges=True),
+            made(continuing_subword_prefix="##"),
+            made(end_of_word_suffix="</w>"),
+            made(normalizer=normalizers.Sequence([normalizers.NFKC(), MARKED])),
+            made(normalizer=normalizers.Replace("a", "b")),
+            made(splitter=pre_tokenizers.Split(" ", behavior="isolated", invert=True)),
+            made(splitter=pre_tokenizers.Split("b", behavior="isolated")),
+            made(splitter=pre_tokenizers.Metaspace(split=False)),
+            made(normalizer=None, splitter=pre_tokenizers.Metaspace("_", split=False)),
+            made(
+                normalizer=None,
+                splitter=pre_tokenizers.Sequence(
+                    [
+                        pre_tokenizers.Metaspace(split=False),
+                        pre_tokenizers.Split(" ", behavior="isolated"),
+                    ]
+                ),
+            ),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("tokenizer", "text"), MARKED_CASES)
+def test_marked_words_count_as_the_tokenizer_counts_them(tokenizer: Tokenizer, text: str) -> None:
+    count, counted = own_count(tokenizer), Chunker(encoding=tokenizer).counter.count
+    for end in range(len(text) + 1):
+        assert counted(text[:end]) == count(text[:end]), text[:end]
+        assert counted(text[end:]) == count(text[end:]), text[end:]

@@ -1,31 +1,31 @@
-"""Plans and quotes, on generated documents."""
+"""Ids, hashes, fingerprints and quotes."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 import re
-from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import replace
+from hashlib import sha256
+from importlib.metadata import version
 from typing import Any
+from unicodedata import unidata_version
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chunkast
 from chunkast import (
-    Chunk,
     Chunker,
-    WritePlan,
-    content_hash,
-    digest,
+    __version__,
+    chunk_id,
     locate_quote,
     normalize_text,
     plan_writes,
 )
-from chunkast.identity import fingerprint
+from chunkast.code import versions as grammars
+from chunkast.identity import fingerprint, versions
+from chunkast.text.language import LANGUAGE_RULES
 from chunkast.text.source_map import encode
+from chunkast.toolcalls import Tool
 from tests.strategies import documents, markdown, spaced_text
 
 GUIDE = """# Guide
@@ -40,18 +40,6 @@ Springs run dry in July. Carry two litres.
 
 The hut sells bread and soup.
 """
-
-
-def test_an_edited_paragraph_changes_one_hash_and_no_id() -> None:
-    chunker = Chunker(max_tokens=60, min_tokens=0)
-    before = chunker.chunk(GUIDE, "guide.md")
-    after = chunker.chunk(GUIDE.replace("two litres", "three litres"), "guide.md")
-    plan = plan_writes(after, before)
-    water = next(chunk.id for chunk in before if chunk.headings[-1] == "Water")
-    assert plan.changed == plan.embed == (water,)
-    assert not plan.added
-    assert not plan.removed
-    assert digest(after) != digest(before)
 
 
 def test_a_plan_tells_what_to_embed_again_although_its_text_stays() -> None:
@@ -75,43 +63,8 @@ def test_part_numbers_do_not_depend_on_overlap(text: str, overlap: float) -> Non
     for chunk in chunks:
         place = " > ".join(chunk.headings)
         part = parts.setdefault(place, 0)
-        assert chunk.id == chunkast.chunk_id("doc.md", chunk.headings, part)
+        assert chunk.id == chunk_id("doc.md", chunk.headings, part)
         parts[place] += 1
-
-
-@given(documents(), documents(), st.sampled_from([20, 100]))
-def test_a_plan_sorts_every_chunk(one: str, two: str, budget: int) -> None:
-    chunker = Chunker(max_tokens=budget)
-    prior, current = chunker.chunk(one, "doc.md"), chunker.chunk(two, "doc.md")
-    plan = plan_writes(current, prior)
-    assert sorted([*plan.added, *plan.changed, *plan.unchanged]) == sorted(c.id for c in current)
-    assert set(plan.removed) == {c.id for c in prior} - {c.id for c in current}
-    nothing = plan_writes(current, current)
-    assert nothing.unchanged == tuple(c.id for c in current)
-    assert nothing == WritePlan(unchanged=nothing.unchanged)
-    assert digest(current) == digest(reversed(current))
-    assert all(chunk.content_hash == content_hash(chunk.text) for chunk in current)
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [
-        copy.copy,
-        copy.deepcopy,
-        replace,
-        lambda chunk: pickle.loads(pickle.dumps(chunk)),  # noqa: S301
-        lambda chunk: Chunk(**{f.name: getattr(chunk, f.name) for f in fields(chunk)}),
-    ],
-)
-def test_hashes_are_there_however_a_chunk_is_first_read(copied: Callable[[Chunk], Chunk]) -> None:
-    for chunk, other in zip(Chunker().chunk(GUIDE), Chunker().chunk(GUIDE), strict=True):
-        assert copied(chunk) == other
-        assert chunk.content_hash == content_hash(chunk.text)
-        assert chunk.embed_hash == content_hash(chunk.embed_text)
-        assert hash(chunk) == hash(other)
-        with pytest.raises(FrozenInstanceError):
-            chunk.content_hash = ""  # type: ignore[misc]
-        assert replace(chunk, content_hash="given").content_hash == "given"
 
 
 def naive_places(quote: str, text: str) -> list[tuple[int, int]]:
@@ -161,10 +114,18 @@ def test_a_quote_over_a_cut_has_no_chunk_that_holds_it_whole() -> None:
     (place,) = locate_quote("dry in July. Carry two", chunks)
     assert GUIDE[place.start_index : place.end_index] == "dry in July. Carry two"
     assert place.chunk_ids == ()
-    # Of chunks with a gap between them nothing is known of what lies there.
-    assert (
-        locate_quote("dry in July. Carry two", [c for c in chunks if "Carry" not in c.text]) == ()
-    )
+    # Chunks of two documents, with a gap between them, or in another order are searched apart.
+    [at] = [chunk.index for chunk in chunks if chunk.text.endswith("July.")]
+    one, two = chunks[at : at + 2]
+    assert len(locate_quote("dry in July. Carry two", [one, two])) == 1
+    for apart in (replace(two, source="b"), replace(two, index=two.index + 1)):
+        assert locate_quote("dry in July. Carry two", [one, apart]) == ()
+    assert locate_quote("dry in July. Carry two", [two, one]) == ()
+    other = Chunker(max_tokens=12, overlap=0).chunk(GUIDE, "other.md")
+    assert [place.source for place in locate_quote("soup", [*chunks, *other])] == [
+        "guide.md",
+        "other.md",
+    ]
 
 
 @pytest.mark.parametrize("character", ["\x1c", "\x1f", "\x85"])
@@ -183,9 +144,21 @@ def test_a_byte_order_mark_is_white_space_wherever_it_stands() -> None:
     assert len(locate_quote("a b", text)) == len(locate_quote("a b", chunks)) == 1
 
 
-def test_a_blank_quote_is_nowhere() -> None:
-    assert locate_quote(" \n", GUIDE) == ()
-    assert locate_quote("", []) == ()
+def test_an_id_is_the_hash_of_three_lines() -> None:
+    for headings in ((), ("Å",), ("A", "B > C"), ("A", "B", "")):
+        lines = f"guide.md\n{' > '.join(headings)}\n#7"
+        assert chunk_id("guide.md", headings, 7) == sha256(lines.encode()).hexdigest()[:16]
+    assert chunk_id("\ud800", ["\udfff"], 0) == chunk_id("\ufffd", ["\ufffd"], 0)
+
+
+def test_versions_of_what_affects_chunks() -> None:
+    found = versions()
+    assert found["language-rules"] == LANGUAGE_RULES
+    assert found["chunkast"] == __version__
+    assert found["unicode"] == unidata_version
+    assert found.items() >= grammars().items()
+    assert {"markdown-it-py", "mdit-py-plugins", "regex", "sentencex", "tiktoken"} < {*found}
+    assert found["tiktoken"] == version("tiktoken")
 
 
 def test_the_fingerprint_tells_configurations_apart() -> None:
@@ -206,3 +179,9 @@ def test_the_fingerprint_tells_configurations_apart() -> None:
         of(trim=False),
     ]
     assert len(set(different)) == len(different)
+    # The order in which scores and tools are given does not matter, nor what may be downloaded.
+    scores = {"hr": 1.0, "word": 2.0}
+    tools = (Tool("search", {"type": "object"}), Tool("add", {}))
+    assert of(scores=scores) == of(scores=dict(reversed(scores.items())))
+    assert of(tools=tools) == of(tools=tools[::-1])
+    assert of(allow_download=True) == of()

@@ -48,7 +48,8 @@ ASKS_FOR_KINDS = {
     "markdown/dialects/tags.py": "divides leaves of text and HTML, of which it is a reading",
     "markdown/dialects/html_blocks.py": "pairs leaves of HTML, of which it is a reading",
     "markdown/dialects/html_tables.py": "joins what the parser made of a table",
-    "markdown/tree.py": "what is left of HTML beside a tag is text",
+    "markdown/blocks.py": "the rest of an HTML block beside a tag is text",
+    "markdown/tree.py": "an alert's type is on its first line",
     "core/analysis/tool_calls.py": "a masked call is HTML to the parser",
     "index/schema.py": "the kinds are SQLite's: tables and indexes",
 }

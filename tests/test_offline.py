@@ -14,9 +14,7 @@ import tiktoken
 from tiktoken.model import MODEL_TO_ENCODING
 
 import chunkast
-from chunkast import ChunkConfig, Chunker, ConfigError
-from chunkast.identity import fingerprint
-from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
+from chunkast.tokens.vocabulary import BUNDLED
 
 ENCODINGS = sorted(tiktoken.list_encoding_names())
 OTHERS = sorted(set(ENCODINGS) - BUNDLED.keys())
@@ -202,33 +200,3 @@ def test_a_file_in_the_users_cache_is_used_if_it_is_whole(traced: Traced) -> Non
     assert traced.run(COUNTS, ["tiny"], **where).stdout == "11\n"
     assert "not bundled" in traced.run(COUNTS, ["tiny"], TIKTOKEN_CACHE_DIR="").stdout
     assert traced.attempts() == 0
-
-
-def test_a_damaged_file_of_the_package_is_not_said_to_be_missing_from_it(traced: Traced) -> None:
-    """Without the package's own file the user's copy serves; without both the message is true."""
-    code = (
-        "import pathlib, chunkast.tokens.vocabulary as vocabulary\n"
-        f"vocabulary.VOCABULARY = pathlib.Path({str(traced.folder / 'none')!r})\n" + COUNTS
-    )
-    found = traced.run(code, ["cl100k_base"], TIKTOKEN_CACHE_DIR=str(VOCABULARY)).stdout
-    assert found == "2\n"
-    message = traced.run(code, ["cl100k_base"]).stdout
-    assert "install chunkast again" in message
-    assert "not bundled" not in message
-    assert traced.attempts() == 0
-
-
-def test_messages_tell_what_is_bundled() -> None:
-    with pytest.raises(
-        ConfigError, match=f"must be one of {', '.join(BUNDLED)}, which are bundled"
-    ):
-        Chunker(encoding="nonsense")
-    with pytest.raises(ConfigError, match=r"model='davinci': its encoding is r50k_base: its"):
-        Chunker(model="davinci")
-    with pytest.raises(ConfigError, match="allow_download=1: must be one of True, False"):
-        Chunker(allow_download=1)  # type: ignore[arg-type]
-
-
-def test_allowing_a_download_changes_no_fingerprint() -> None:
-    one, other = ChunkConfig(), ChunkConfig(allow_download=True)
-    assert fingerprint(one, "cl100k_base") == fingerprint(other, "cl100k_base")

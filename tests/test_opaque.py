@@ -18,9 +18,9 @@ from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker, ConfigError
 from chunkast.index import Store
 from chunkast.text.opaque import OpaqueRun, opaque_runs
 from tests.checks import check_promises
+from tests.command import records, run, run_process, write
 from tests.frameworks import DOCUMENTS
 from tests.strategies import documents, markdown
-from tests.test_cli import records, run, run_process, write
 
 
 def noise(size: int, seed: int = 0) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 from uuid import UUID
@@ -122,15 +121,6 @@ def ids(chunks: Iterable[Chunk]) -> tuple[str, ...]:
     return tuple(chunk.id for chunk in chunks)
 
 
-def test_what_a_line_before_it_moves_is_moved_and_not_embedded() -> None:
-    before, after = chunks_of(GUIDE), chunks_of("Read this.\n\n" + GUIDE)
-    plan = plan_writes(after, before)
-    assert (plan.added, plan.embed) == (ids(after[:1]),) * 2
-    assert plan.unchanged == plan.moved == ids(after[1:])
-    assert not plan.changed
-    assert not plan.reuse
-
-
 def test_a_first_part_more_gives_the_others_the_vectors_of_their_neighbours() -> None:
     parts = [f"Part {n} says a little about the number {n}, and no more." for n in range(60)]
     before = chunks_of("# A\n\n" + "\n\n".join(parts), budget=20)
@@ -208,12 +198,6 @@ def test_every_field_is_part_of_the_state() -> None:
         given = {str: "x", int: 99, bool: True, list: ["x"], dict: {"x": 1}, type(None): [3, 4]}
         other = given[type(value)]
         assert Chunk.from_dict({**values, name: other}).state_hash != chunk.state_hash, name
-
-
-def test_a_plan_can_be_kept() -> None:
-    plan = plan_writes(chunks_of(GUIDE), [])
-    assert pickle.loads(pickle.dumps(plan)) == plan  # noqa: S301
-    assert hash(plan) == hash(plan_writes(chunks_of(GUIDE), []))
 
 
 def test_a_uuid_is_that_of_the_id() -> None:

@@ -15,16 +15,12 @@ from typing import Any
 import pytest
 
 from chunkast import Chunker
-from chunkast.cli.main import main
-from chunkast.cli.records import _FORMATS
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.testing.forms import REPORTS
-from chunkast.testing.lock import write_lock
-from chunkast.testing.records import header_of, record_document
-from tests.test_cli import environment, errors, posix, run, run_process, write
+from chunkast.snapshot import header_of, record_document, write_lock
+from tests.command import environment, errors, posix, run, run_process, write
 
 if os.name == "posix":
-    import pty
+    pass
 
 ROOT = Path(__file__).parents[1]
 GUIDE = "".join(
@@ -54,10 +50,6 @@ def edit(path: Path, before: str, after: str) -> None:
     text = path.read_bytes().decode()
     assert before in text
     path.write_bytes(text.replace(before, after).encode())
-
-
-def test_what_may_be_allowed_is_known_before_anything_is_imported() -> None:
-    assert tuple(REPORTS) == _FORMATS
 
 
 # snapshot
@@ -97,16 +89,6 @@ def test_a_lock_of_what_cannot_be_read_has_the_rest(tmp_path: Path) -> None:
     assert len(errors(check.stderr)) == 2
 
 
-def test_standard_input_has_a_name(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    assert run("snapshot", "-", "-o", "in.lock", "-q", cwd=tmp_path, stdin=b"# A\n").returncode == 0
-    assert b'document "-" ' in (tmp_path / "in.lock").read_bytes()
-    done = run("check", "-", "--against", "in.lock", cwd=tmp_path, stdin=b"# A\n")
-    assert done.returncode == 0
-    done = run("check", "-", "--against", "in.lock", cwd=tmp_path, stdin=b"# B\n")
-    assert done.returncode == 1
-
-
 # check
 
 
@@ -119,24 +101,6 @@ def test_nothing_changed_is_0(folder: Path) -> None:
     shutil.move(folder / "chunks.lock", folder / "docs" / "chunks.txt")
     again = run("check", "docs", "--against", "docs/chunks.txt", cwd=folder)
     assert again.returncode == 0
-
-
-@pytest.mark.slow
-def test_of_many_documents_the_first_are_shown(tmp_path: Path) -> None:
-    names = [f"docs/{number:02}.md" for number in range(23)]
-    write(tmp_path, dict.fromkeys(names, GUIDE))
-    assert run(*LOCK, cwd=tmp_path).returncode == 0
-    other = (*CHECK, "--max-tokens", "48")
-    for form in ("text", "markdown"):
-        page = run(*other, "--format", form, cwd=tmp_path).stdout.decode()
-        shown = [name for name in names if f"{name}\n" in page or f">{name}<" in page]
-        assert shown == names[:20]
-        assert "3 more documents: --show-all lists them\n" in page
-        page = run(*other, "--format", form, "--show-all", cwd=tmp_path).stdout.decode()
-        assert all(name in page for name in names)
-        assert "--show-all" not in page
-    rows = json.loads(run(*other, "--format", "json", cwd=tmp_path).stdout)["documents"]
-    assert [row["now"] for row in rows] == names
 
 
 def test_an_edit_is_1_and_says_what_it_costs(folder: Path) -> None:
@@ -163,21 +127,6 @@ def test_an_edit_is_1_and_says_what_it_costs(folder: Path) -> None:
         ["--max-reembed", "100%"],
     ):
         assert run(*CHECK, *refused, cwd=folder).returncode == 1
-
-
-def test_documents_that_come_go_and_change_their_names(folder: Path) -> None:
-    (folder / "docs/guide.md").rename(folder / "docs/manual.md")
-    (folder / "docs/z.txt").unlink()
-    write(folder, {"docs/new.md": "# New\n\nThree.\n"})
-    done = run(*CHECK, cwd=folder)
-    page = done.stdout.decode()
-    assert done.returncode == 1
-    assert "why: 1 document new: docs/new.md\n" in page
-    assert "why: 1 document gone: docs/z.txt\n" in page
-    assert "why: 1 document renamed: docs/guide.md -> docs/manual.md\n" in page
-    assert "manual.md (renamed from docs/guide.md)\n  renamed " in page
-    assert re.search(r"embed again: 1 of ", page)
-    assert run(*CHECK, "--allow", "edited", cwd=folder).returncode == 0
 
 
 def test_the_configuration_is_the_locks_but_for_what_is_given(folder: Path) -> None:
@@ -249,27 +198,6 @@ def test_every_form_of_the_report(folder: Path) -> None:
     assert html.count("<article") >= 2
 
 
-@posix
-def test_colour_is_for_a_terminal(folder: Path) -> None:
-    edit(folder / "docs/guide.md", "is short", "is brief")
-    leader, follower = pty.openpty()
-    try:
-        with (
-            os.fdopen(follower, "w", encoding="utf-8", newline="") as terminal,
-            pytest.MonkeyPatch.context() as patch,
-        ):
-            patch.setattr("sys.stdout", terminal)
-            patch.setenv("TERM", "xterm-256color")
-            patch.delenv("NO_COLOR", raising=False)
-            patch.chdir(folder)
-            assert main(list(CHECK)) == 1
-        shown = os.read(leader, 1_000_000).decode()
-    finally:
-        os.close(leader)
-    assert "\x1b[1;33mwhy: " in shown
-    assert b"\x1b" not in run(*CHECK, cwd=folder).stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -302,31 +230,6 @@ def test_wrong_usage_is_one_line_and_2(folder: Path, arguments: list[str], says:
     assert says in line
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "says"),
-    [
-        (b"lock 1\n", b"lock 9\n", "a lock of a newer chunkast (format 9, this one reads 1)"),
-        (b"\nchunk ", b"\n<<<<<<< HEAD\nchunk ", "a conflict of a merge is left here"),
-        (b" tokens ", b" tokens 1", "edited by hand"),
-        (b"\nend\n", b"\n", "the file ends here, before the lock does"),
-    ],
-)
-def test_a_hostile_lock_is_one_line_and_2(
-    folder: Path, before: bytes, after: bytes, says: str
-) -> None:
-    lock = folder / "chunks.lock"
-    lock.write_bytes(lock.read_bytes().replace(before, after, 1))
-    damaged = lock.read_bytes()
-    for more in ([], ["--update"]):
-        done = run(*CHECK, *more, cwd=folder)
-        assert (done.returncode, done.stdout) == (2, b"")
-        [line] = errors(done.stderr)
-        assert says in line
-        assert lock.read_bytes() == damaged
-    assert sorted(path.name for path in folder.iterdir()) == ["chunks.lock", "docs"]
-    assert run("diff", "chunks.lock", "chunks.lock", cwd=folder).returncode == 2
-
-
 def test_a_lock_made_with_objects_is_one_line_and_2(tmp_path: Path) -> None:
     write(tmp_path, {"docs/a.md": "# A\n"})
     own: Heuristic[Any, Any] = Heuristic("own.mask", "pre-parse", lambda _draft: Patch())
@@ -349,13 +252,25 @@ def test_a_lock_made_with_objects_is_one_line_and_2(tmp_path: Path) -> None:
 # diff
 
 
-def test_two_locks_are_compared(folder: Path) -> None:
-    edit(folder / "docs/guide.md", "Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
-    run("snapshot", "docs", "-o", "now.lock", "--max-tokens", "64", "-q", cwd=folder)
-    done = run("diff", "chunks.lock", "now.lock", cwd=folder)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"why: 1 document edited: docs/guide.md\n" in done.stdout
-    assert b"allowed" not in done.stdout
+def test_documents_that_come_go_and_change_their_names(folder: Path) -> None:
+    (folder / "docs/guide.md").rename(folder / "docs/manual.md")
+    (folder / "docs/z.txt").unlink()
+    write(folder, {"docs/new.md": "# New\n\nThree.\n"})
+    done = run(*CHECK, cwd=folder)
+    page = done.stdout.decode()
+    assert done.returncode == 1
+    for why in ("new: docs/new.md", "gone: docs/z.txt", "renamed: docs/guide.md -> docs/manual.md"):
+        assert f"why: 1 document {why}\n" in page
+    assert re.search(r"embed again: 1 of ", page)
+    assert run(*CHECK, "--allow", "edited", cwd=folder).returncode == 0
+
+
+def test_standard_input_has_a_name(tmp_path: Path) -> None:
+    assert run("snapshot", "-", "-o", "in.lock", "-q", cwd=tmp_path, stdin=b"# A\n").returncode == 0
+    for text, code in ((b"# A\n", 0), (b"# B\n", 1)):
+        assert (
+            run("check", "-", "--against", "in.lock", cwd=tmp_path, stdin=text).returncode == code
+        )
 
 
 def test_locks_databases_and_json_lines_are_compared(folder: Path) -> None:

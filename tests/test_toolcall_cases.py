@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-import pytest
-
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline, run_pipeline
 from chunkast.toolcalls import (
     BALANCE_TAGS,
@@ -32,7 +30,7 @@ from chunkast.toolcalls.repairs import (
     string_properties,
 )
 from chunkast.toolcalls.schema import Schema
-from tests.test_reference_cases import FILES, Case, cases_of, text_of
+from tests.test_reference_cases import Case, cases_of, text_of
 
 # Each text of a stream comes in pieces of so many characters; 0: at once.
 CUTS: Final = (1, 2, 3, 5, 7, 10, 16, 0)
@@ -297,17 +295,3 @@ def test_stream(case: Case) -> None:
     for pieces in (*(cut(text, size) for size in CUTS), *case.get("cuts", ())):
         holds(case, streamed(text, pieces, tools))
     holds(case, joined(parse_tool_calls(text, tools)))
-
-
-@pytest.mark.parametrize(
-    ("name", "must"),
-    [
-        ("heuristic_engine", 26),
-        ("default_heuristics", 67),
-        ("tool_call_parse", 71),
-        ("tool_call_pipeline", 9),
-        ("tool_call_stream", 84),
-    ],
-)
-def test_levels(name: str, must: int) -> None:
-    assert [case["level"] for case in FILES[name]].count("must") == must

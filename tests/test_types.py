@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import json
 import os
 import re
@@ -19,7 +18,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 import chunkast
-from chunkast import ChunkConfig, Chunker, ChunkOptions
+from chunkast import ChunkConfig, ChunkOptions
 from chunkast.config import _ALIASES
 
 ROOT = Path(chunkast.__file__).parents[1]
@@ -151,29 +150,3 @@ def test_the_keywords_are_the_fields_of_the_configuration() -> None:
     aliases = {alias: config[name] for alias, name in _ALIASES.items()}
     assert get_type_hints(ChunkOptions) == config | aliases
     assert ChunkOptions.__required_keys__ == frozenset()
-
-
-def callables() -> list[Any]:
-    """What takes the keywords, of what can be imported here."""
-    found: list[Any] = [Chunker, chunkast.chunk, chunkast.chunk_file]
-    for module, name, package in (
-        ("chunkast.adapters.langchain", "ChunkastTextSplitter", "langchain_text_splitters"),
-        ("chunkast.adapters.llama_index", "ChunkastNodeParser", "llama_index"),
-        ("chunkast.adapters.haystack", "ChunkastDocumentSplitter", "haystack"),
-    ):
-        if importlib.util.find_spec(package):
-            found.append(getattr(importlib.import_module(module), name))
-    return found
-
-
-@pytest.mark.parametrize("given", callables(), ids=lambda given: given.__name__)
-def test_annotations_can_be_read_at_run_time(given: Any) -> None:
-    function = given.__init__ if inspect.isclass(given) else given
-    keywords = list(inspect.signature(function).parameters.values())[-1]
-    assert keywords.kind is inspect.Parameter.VAR_KEYWORD
-    kind = get_type_hints(function)[keywords.name]
-    if sys.version_info >= (3, 11):
-        (options,) = get_args(kind)
-        assert options.__annotations__.keys() >= ChunkOptions.__annotations__.keys()
-    else:
-        assert kind is Any

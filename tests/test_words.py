@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import string
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,47 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from chunkast.tokens import NOT_EXACT, Counter, index_of, resolve_counter
-from chunkast.tokens import byte_level as patterns
-from chunkast.tokens import words as words_module
-from chunkast.tokens.model_inputs import PUNCTUATION
-from chunkast.tokens.word_boundaries import boundary_of
-from chunkast.tokens.words import Words
+from chunkast.tokens import index_of, resolve_counter
+from chunkast.tokens.huggingface import byte_level as patterns
 from tests.hf import FAMILIES, own_count, train
 from tests.strategies import nasty_text
 
 # What a tokenizer may take for a part of a word, for a mark on one, for white space or for nothing.
 PARTS = (
-    *(
-        "word",
-        "Wörd",
-        "ŉĿ",
-        "A1",
-        "1a",
-        "don't",
-        "DON'T",
-        "'s",
-        "x" * 120,
-        "한국",
-        "\u1100\u1161",
-        "中文字",
-        "テスト",
-    ),
-    *(
-        "[CLS]",
-        "＜x＞",
-        "＜ｘ＞",
-        "[CLS",
-        "]",
-        "[UNK]",
-        "[SEP]",
-        "<s>",
-        "</s>",
-        "<mask>",
-        "<x>",
-        "<|end|>",
-        "a|>",
-    ),
+    *("word", "Wörd", "ŉĿ", "A1", "1a", "don't", "DON'T", "'s", "x" * 120, "한국", "\u1100\u1161"),
+    *("中文字", "テスト", "[CLS]", "＜x＞", "＜ｘ＞", "[CLS", "]", "[UNK]", "[SEP]", "<s>", "</s>"),
+    *("<mask>", "<x>", "<|end|>", "a|>"),
     *("İ", "ΐ", "ﬁ", "½", "ß", "ª", "ﷺ", "ͺ", "ﹰ", "ﾞ", "ൎ", "\u212b", "\u0958", "\u0958,", "é,"),
     *("a\u0301", "\u0301", "\u302e", "\u0327", "e\u0301\n", "<\u0338", "नमस्ते", "ก็", "مرحبا"),
     *("、", "。", "…", ".", "'", ",", "!!", "-", "/", "_", "▁", "a▁b", "〈", "123", "1,000.5"),
@@ -74,10 +42,6 @@ PARTS = (
         "\ufffd",
     ),
     *("\ud83d", "\udc00", "👍", "👨\u200d👩", "\ue000", "\U00020000", "\U0001f1e6"),
-)
-_FOLDER = Path(__file__).parents[1] / "fixtures" / "documents"
-DOCUMENT = "".join(
-    (_FOLDER / name).read_text("utf-8") for name in ("tutorial.md", "japanese.md", "latex-notes.md")
 )
 HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
 
@@ -201,42 +165,14 @@ def test_words_count_as_the_tokenizer_counts_them(
     text *= data.draw(st.sampled_from([1, 60]))
     tokenizer = tokenizer_of(family, added=added)
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
-    assert counter.words is not None
     index = index_of(text, counter, [])
     place = st.integers(0, len(text))
     for _ in range(6):
-        start, middle, end = sorted(data.draw(place) for _ in range(3))
+        start, end = sorted(data.draw(place) for _ in range(2))
         expected = count(text[start:end]) if start < end else 0
-        if NOT_EXACT not in (index.base(start, middle), index.upto(end)):
-            assert index.upto(end) - index.base(start, middle) == expected
         assert index.count(start, end) == expected
         assert index.count_after("A > B\n\n", start, end) == count("A > B\n\n" + text[start:end])
     assert counter.count(text) == count(text)
-    estimates = [index.estimate(position) for position in range(len(text) + 1)]
-    assert estimates == sorted(estimates)
-
-
-@pytest.mark.parametrize("added", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_the_model_is_given_of_a_piece(kind: str, added: bool) -> None:
-    tokenizer = tokenizer_of(kind, added=added)
-    boundary, count = boundary_of(tokenizer), own_count(tokenizer)
-    assert boundary is not None
-    pieces = dict.fromkeys(boundary.split(f"{DOCUMENT} {' '.join(PARTS)} {''.join(PARTS)}"))
-    before = count(boundary.before)
-    known = 0
-    for piece in pieces:
-        inputs = boundary.inputs.later(piece)
-        if inputs is not None:
-            known += 1
-            given = sum(len(tokenizer.model.tokenize(each)) for each in inputs)
-            assert given == count(boundary.before + piece) - before, piece
-        inputs = boundary.inputs.first(piece)
-        if inputs is not None:
-            assert sum(len(tokenizer.model.tokenize(each)) for each in inputs) == count(piece), (
-                piece
-            )
-    assert known > 0.8 * len(pieces)
 
 
 @pytest.mark.parametrize("added", [pytest.param(False, marks=pytest.mark.slow), True])
@@ -257,7 +193,6 @@ def test_an_added_token_that_is_normalized_to_a_common_letter() -> None:
     tokenizer.add_tokens(["Á"])
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
     text = "A map and a lamp. Á la carte, bring water."
-    assert counter.words is not None
     assert counter.count(text) == count(text)
 
 
@@ -269,29 +204,23 @@ def test_characters_that_are_normalized_to_several() -> None:
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.add_tokens(["b,c"])
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
-    assert counter.words is not None
     for text in ("a Ŀ; a", "a b，c d", "a b,c d"):
         assert counter.count(text) == count(text), text
 
 
 def test_added_tokens_with_all_punctuation() -> None:
     tokenizer = Tokenizer.from_str(train("byte-level").to_str())
-    tokenizer.add_tokens([*PUNCTUATION])
+    tokenizer.add_tokens([*string.punctuation])
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
     text = "Carry water (two litres), bread; and a map: all of it.\n\n- One\n"
-    assert counter.words is not None
     assert counter.count(text) == count(text)
 
 
 @pytest.mark.parametrize("family", ["wordpiece", "byte-level", "unigram"])
-@pytest.mark.parametrize(("content", "piece"), [("mask", " unMasked"), ("É", " École")])
-def test_an_added_token_of_letters(family: str, content: str, piece: str) -> None:
+@pytest.mark.parametrize("content", ["mask", "É"])
+def test_an_added_token_of_letters(family: str, content: str) -> None:
     tokenizer = Tokenizer.from_str(train(family).to_str())
     tokenizer.add_tokens([content])
-    boundary = boundary_of(tokenizer)
-    assert boundary is not None
-    assert boundary.inputs.later(" word") is not None
-    assert boundary.inputs.later(piece) is None
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
     for text in ("mask masks Mask unmasked e E É é E\u0301 [É] École", "a É", "É", "mask"):
         assert counter.count(text) == count(text)
@@ -302,7 +231,6 @@ def test_an_added_token_of_letters(family: str, content: str, piece: str) -> Non
 def test_every_character_between_words(family: str) -> None:
     tokenizer = tokenizer_of(family, added=True)
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
-    assert counter.words is not None
     # Some at once, and few of those that are not assigned or private: all would take an hour.
     characters = [
         char
@@ -377,150 +305,9 @@ def mark_after_normalized(made: Tokenizer) -> None:
 def test_where_no_boundary_is_known(family: str, change: Callable[[Tokenizer], object]) -> None:
     tokenizer = Tokenizer.from_str(train(family).to_str())
     change(tokenizer)
-    assert boundary_of(tokenizer) is None
     counter, count = resolve_counter(tokenizer), own_count(tokenizer)
     text = "one two words, a <x> b. " * 40
     index = index_of(text, counter, [])
-    assert counter.words is None
     assert [index.count(start, 300) for start in range(290)] == [
         count(text[start:300]) for start in range(290)
     ]
-
-
-def letters(text: str) -> int:
-    """As many tokens as letters, and one for the beginning of a text."""
-    return 1 + sum(map(str.isalpha, text))
-
-
-class Asked:
-    """Words of letters, each with the white space before it; what was asked for is noted."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.pieces: list[str] = []
-        self.words = Words(re.compile(r"(?<=\S)(?=\s)").split, self.first, self.later)
-
-    def first(self, piece: str) -> int:
-        self.texts.append(piece)
-        return letters(piece)
-
-    def later(self, piece: str) -> int:
-        self.pieces.append(piece)
-        return letters(piece) - 1
-
-
-def test_each_piece_is_counted_once() -> None:
-    asked = Asked()
-    assert [asked.words.count("ab cd  ef cd") for _ in range(2)] == [9, 9]
-    assert (asked.texts, asked.pieces) == (["ab"], [" cd", "  ef"])
-    assert [asked.words.later(piece) for piece in (" cd", " gh", " gh")] == [2, 2, 2]
-    assert asked.pieces[2:] == [" gh"]
-    assert asked.words.count("") == 1
-    # Long ones seldom come again.
-    long = " " + "x" * 256
-    assert [asked.words.later(long) for _ in range(2)] == [256, 256]
-    assert asked.pieces[3:] == [long, long]
-
-
-def test_a_long_text_is_taken_apart_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words_module, "_SPLIT_AT_ONCE", 8)
-    asked = Asked()
-    text = "ab cdef ghijklmnopqrstu v w"
-    assert asked.words.count(text) == letters(text)
-    found = [piece for pieces, _ in asked.words.counts(text) for piece in pieces]
-    assert found == ["ab", " cdef", " ghijklmnopqrstu", " v", " w"]
-    assert asked.pieces == [" cdef", " ghijklmnopqrstu", " v", " w"]
-
-
-def test_the_index_of_words_counts_ends_alone() -> None:
-    asked = Asked()
-    text = "ab cde " * 40
-    index = index_of(
-        text, Counter("letters", asked.words.count, words=asked.words, trusted=False), []
-    )
-    for start, end in ((0, 280), (1, 200), (3, 203), (2, 276), (5, 9), (9, 9)):
-        assert index.count(start, end) == (letters(text[start:end]) if start < end else 0)
-    assert index.count_after("x ", 1, 200) == letters("x " + text[1:200])
-    assert max(map(len, asked.texts)) < 50
-    assert index.exact.get(280) == letters(text)
-    # Without estimates each is counted.
-    assert index.at_most(0, 9) == float("inf")
-    assert [index.is_within(0, 280, room) for room in (200, 201)] == [False, True]
-    assert index.may_fit(0, 280, 1)
-    counter = Counter("letters", asked.words.count, words=asked.words)
-    trusted = index_of(text, counter, [])
-    # No token has less than a character of ASCII; one may be put before the text.
-    assert trusted.at_most(0, 280) == 281
-    assert trusted.is_near(1, 200)
-    # Those of all pieces that the span has a part of, one in 32 of them, and eight.
-    trusted = index_of(text.replace("c", "ç"), counter, [])
-    assert trusted.at_most(0, 280) == 201 + 201 // 32 + 8
-    assert trusted.at_most(4, 9) == 3 + 2 + 8
-
-
-def test_long_parts_of_pieces_are_estimated_and_remembered() -> None:
-    asked = Asked()
-    text = f"ab {'x' * 400} cd {'y' * 400}"
-    index = index_of(text, Counter("letters", asked.words.count, words=asked.words), [])
-    at = text.index("cd")
-    asked.texts.clear()
-    # Where such a part is at an end a count is made only if the room is near the estimate.
-    assert index.is_within(10, at, 2_000)
-    assert asked.texts == []
-    assert [index.is_within(10, at, room) for room in (393, 394)] == [False, True]
-    assert asked.texts == [text[10:403]]
-    assert [index.count(10, at), index.count(0, 300)] == [394, 1 + 2 + 297]
-    assert asked.texts == [text[10:403]]
-    assert asked.pieces[3:] == [" ", text[2:300]]
-    assert [index.base(10, at), index.upto(300)] == [NOT_EXACT] * 2
-    # A boundary inside of it is needed for a difference.
-    assert [index.base(0, end) for end in (0, 1, 2)] == [NOT_EXACT, NOT_EXACT, 0]
-    assert index.upto(at + 1) - index.base(0, 2) == index.count(0, at + 1)
-
-
-def test_a_boundary_in_the_white_space_at_an_end_is_none_of_the_span() -> None:
-    words = Words(re.compile("(?=c)").split, letters, lambda piece: letters(piece) - 1)
-    index = index_of("aab  cd", Counter("letters", words.count, words=words), [])
-    assert [index.base(1, end) for end in (5, 6)] == [NOT_EXACT, 1]
-    assert index.upto(6) - index.base(1, 6) == index.count(1, 6) == letters("ab  c")
-
-
-def starts(text: str) -> Iterator[int]:
-    return (match.start() for match in re.finditer(r"\S+", text))
-
-
-def test_estimates_by_where_tokens_begin() -> None:
-    text = "Some words of a line.\n" * 240
-    asked: list[str] = []
-
-    def count(text: str) -> int:
-        asked.append(text)
-        return len(text.split())
-
-    index = index_of(text, Counter("w", count, token_starts=starts), [])
-    for start in range(0, 1_320, 22):
-        for end in range(start + 22, 1_321, 22):
-            tokens = 5 * (end - start) // 22
-            assert index.at_most(start, end) == tokens + 8 + tokens // 32
-            assert index.is_within(start, end, tokens + 20)
-            assert not index.is_within(start, end, tokens - 20)
-            assert not index.may_fit(start, end, tokens - 20)
-            assert index.may_fit(start, end, tokens)
-    assert asked == []
-    assert [index.is_within(0, 660, room) for room in (149, 150)] == [False, True]
-    assert index.count(0, 660) == 150
-    assert asked == [text[:660]]
-    assert [index.count(9, 9), index.count_after("a b ", 0, 22)] == [0, 7]
-    exact = index_of(text, Counter("w", count, token_starts=starts, trusted=False), [])
-    assert not exact.estimated
-
-
-def test_estimates_that_are_off() -> None:
-    more = [0]
-    text = "some words " * 160
-    counter = Counter("w", lambda text: len(text.split()) + more[0], token_starts=starts)
-    near = []
-    for more[0] in (-11, -10, 10, 11):
-        near.append(index_of(text, counter, []).is_near(0, 440))
-    # One in 32 of 80 tokens, and eight.
-    assert near == [False, True, True, False]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,14 +18,13 @@ from typing import Any, Literal
 import pytest
 import tiktoken
 
-from chunkast import ChunkastError, Chunker, ConfigError
+from chunkast import ChunkastError, Chunker
 from chunkast.heuristics import Heuristic
-from chunkast.sources.workers import Answer, attempt, started
+from chunkast.sources.workers import started
 from chunkast.toolcalls import Tool
+from tests.command import linux, posix
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
-posix = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
-linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 # Several work units' worth of documents, and what a program does with them.
 PROGRAM = """
@@ -136,12 +132,6 @@ def test_results_come_in_order_and_units_are_taken_as_they_are_needed() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_to_do() -> None:
-    with started(squares, 2) as workers:
-        assert list(workers.results([])) == []
-
-
-@pytest.mark.slow
 def test_an_exception_is_raised_where_its_result_would_be() -> None:
     with started(partial(failing, "no number"), 2) as workers:
         results = workers.results(range(8))
@@ -149,15 +139,6 @@ def test_an_exception_is_raised_where_its_result_would_be() -> None:
         with pytest.raises(ValueError, match="no number") as caught:
             next(results)
     assert "in fail" in str(caught.value.__cause__)
-
-
-@pytest.mark.slow
-def test_an_exception_that_cannot_be_sent() -> None:
-    with (
-        started(partial(failing, "local"), 2) as workers,
-        pytest.raises(ChunkastError, match="LocalError: cannot be sent"),
-    ):
-        list(workers.results(range(8)))
 
 
 @pytest.mark.slow
@@ -171,16 +152,6 @@ def test_a_process_that_dies_is_told_of(how: str, reason: str) -> None:
         pytest.raises(ChunkastError, match=f"a worker process was lost: .*{reason}"),
     ):
         list(workers.results(range(100)))
-
-
-@pytest.mark.slow
-@linux
-def test_no_process_is_left() -> None:
-    before = children(os.getpid())
-    with started(squares, 3) as workers:
-        assert len(children(os.getpid())) == len(before) + 3
-        next(workers.results(range(50)))
-    assert children(os.getpid()) == before
 
 
 # Batches
@@ -204,7 +175,6 @@ def test_chunks_are_the_same_to_the_last_field(context: Literal["none", "heading
 @pytest.mark.parametrize(
     "first",
     [
-        "pass",
         "multiprocessing.set_start_method('spawn')",
         "multiprocessing.set_start_method('forkserver')",
         "import threading; threading.Thread(target=sys.stdin.read, daemon=True).start()",
@@ -225,42 +195,12 @@ def test_every_way_to_start_a_process(tmp_path: Path, first: str) -> None:
     assert int(done.stdout) > 24
 
 
-@pytest.mark.slow
-def test_batches_in_several_threads() -> None:
-    texts = [paragraphs(300) for _ in range(40)]
-    chunker = Chunker(max_tokens=200)
-    found: list[int] = []
-
-    def batch() -> None:
-        found.append(sum(map(len, chunker.chunk_batch(texts, workers=2))))
-
-    threads = [threading.Thread(target=batch) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [40 * len(chunker.chunk(texts[0]))] * 2
-
-
 def test_a_configuration_that_cannot_be_sent(tmp_path: Path) -> None:
     first = "multiprocessing.set_start_method('spawn')"
     command = program(tmp_path, first, encoding="lambda text: len(text)")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("chunkast.errors.ConfigError: workers=2: the configuration cannot be")
-
-
-def test_a_counter_that_raises() -> None:
-    def counter(text: str) -> int:
-        if "Seven" in text:
-            raise ZeroDivisionError("seven")
-        return len(text)
-
-    chunker = Chunker(encoding=counter, max_tokens=500)
-    texts = [paragraphs(300) for _ in range(40)]
-    texts[30] = "Seven"
-    with pytest.raises((ZeroDivisionError, ConfigError), match=r"seven|cannot be sent"):
-        chunker.chunk_batch(texts, workers=2)
 
 
 @pytest.mark.slow
@@ -366,25 +306,6 @@ def test_without_on_error_the_first_failure_is_raised_at_the_end(workers: int) -
         assert "in stumbling" in str(caught.value.__cause__)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_what_on_error_raises_ends_the_batch(workers: int) -> None:
-    def on_error(number: int, *_: object) -> None:
-        raise LookupError(number)
-
-    with pytest.raises(LookupError, match="4"):
-        STUMBLING.chunk_batch(texts_with(BAD), SOURCES, workers, on_error=on_error)
-
-
-@linux
-def test_a_result_that_cannot_be_sent_is_a_failure_of_its_own() -> None:
-    answer = attempt(lambda: lambda: 1)
-    assert answer.error is None
-    received = Answer.unpacked(answer.packed())
-    assert "pickle" in str(received.error) or "local" in str(received.error)
-    assert isinstance(Answer.unpacked(b"no pickle").error, pickle.UnpicklingError)
-
-
 # Copies
 
 
@@ -422,29 +343,6 @@ def test_a_chunker_can_be_sent_and_copied(chunker: Chunker) -> None:
     assert copy.deepcopy(chunker).chunk(text) == chunker.chunk(text)
 
 
-class Named(Chunker):
-    """A chunker of a user's own, with a name."""
-
-    def __init__(self, name: str, **options: Any) -> None:
-        super().__init__(**options)
-        self.name = name
-
-
-def test_a_chunker_of_ones_own_class_keeps_what_it_has() -> None:
-    again = pickle.loads(pickle.dumps(Named("mine", max_tokens=60)))  # noqa: S301 - our own
-    assert (type(again), again.name, again.config.max_tokens) == (Named, "mine", 60)
-    assert again.chunk("# A") == Named("other").chunk("# A")
-
-
 def test_a_chunker_that_cannot_be_sent_says_so() -> None:
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(Chunker(encoding=lambda text: 2 * len(text)))
-
-
-@pytest.mark.slow
-def test_chunkers_in_processes_of_another_library() -> None:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=context) as pool:
-        chunker = Chunker(max_tokens=100)
-        found = list(pool.map(chunker.split_text, TEXTS[:4]))
-    assert found == [chunker.split_text(text) for text in TEXTS[:4]]

@@ -12,7 +12,7 @@ import pytest
 from chunkast import Chunk, Chunker, ConfigError
 from chunkast.index import Store
 from chunkast.output.formats import WRITERS, format_of
-from tests.test_cli import GUIDE, errors, run, write
+from tests.command import GUIDE, errors, run, write
 
 CHUNKER = Chunker(max_tokens=30)
 CHUNKS = [

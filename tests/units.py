@@ -1,27 +1,20 @@
-"""Counters for tests. A token is a letter "w", so that counts add up wherever a text is cut."""
+"""A tokenizer of the tests' own: a token is a letter "w", so that counts add up wherever a text is cut."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from typing import Any
 
-from chunkast.tokens import Counter
+from chunkast import ChunkConfig
 
-__all__ = ("W_ALONE", "W_ESTIMATED", "W", "tokens")
+__all__ = ("config", "tokens")
 
 
 def tokens(text: str) -> int:
     return text.count("w")
 
 
-def token_ends(text: str, start: int) -> Iterator[int]:
-    return (start + match.end() for match in re.finditer("w", text))
-
-
-# One that counts of neighbouring spans add up for, the same as a user's own, and one whose tokens
-# are told only by about where they begin.
-W = Counter("w", tokens, token_ends)
-W_ALONE = Counter("w", tokens)
-W_ESTIMATED = Counter(
-    "w", tokens, token_starts=lambda text: (found.start() for found in re.finditer("w", text))
-)
+def config(budget: int, **options: Any) -> ChunkConfig:
+    """Return a configuration in which nothing but the budget decides, unless told."""
+    return ChunkConfig(
+        max_tokens=budget, **{"overlap": 0, "context": "none", "encoding": tokens, **options}
+    )

@@ -118,7 +118,7 @@ class Outliner:
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
         """The items of ``lines`` (without line ends), in order, as far as they can be read."""
-        reader = _Reader([_masked(line) for line in lines], language, self)
+        reader = _CodeReader([_masked(line) for line in lines], language, self)
         with suppress(_Exhausted):
             self.count(0, broken=False)
             reader.read(0, len(lines), _Body())
@@ -151,7 +151,7 @@ def _masked(line: str) -> str:
     return _MASKED.sub(lambda other: " " if other.group().isspace() else "x", line)
 
 
-class _Reader:
+class _CodeReader:
     """Reads one piece of code; ``found`` are its items, rows being line numbers."""
 
     def __init__(self, lines: Sequence[str], language: Language, outliner: Outliner) -> None:

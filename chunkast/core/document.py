@@ -15,10 +15,10 @@ from chunkast.text.language import language_of_text
 from chunkast.text.spans import SpanSet, trim_span
 from chunkast.tokens import NOT_EXACT, Counter, SpanCounts, index_of
 
-__all__ = ("Document",)
+__all__ = ("TRIMMED", "Document")
 
 # Trimming adds fewer tokens than this to a span's count.
-_TRIMMED: Final = 8
+TRIMMED: Final = 8
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,6 @@ class Document:
             return True
         if index.additive:
             first, last = index.exact.get(start), index.exact.get(end)
-            if first != NOT_EXACT != last and last - first + _TRIMMED <= room:
+            if first != NOT_EXACT != last and last - first + TRIMMED <= room:
                 return True
         return index.is_within(*self.span(start, end), room)

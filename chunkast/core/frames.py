@@ -75,6 +75,8 @@ class Frames:
         return frame.suffix if frame is not None and pos <= frame.end else ""
 
     def _before(self, pos: int) -> Frame | None:
+        if not self._frames:
+            return None
         slot = bisect_left(self._starts, pos) - 1
         return self._frames[slot] if slot >= 0 else None
 

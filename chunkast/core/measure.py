@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from chunkast.core.context import Context
-from chunkast.core.document import Document
+from chunkast.core.document import TRIMMED, Document
 from chunkast.core.replaced import Replaced
 from chunkast.core.units import Units
 from chunkast.text.source_map import positions_in
@@ -35,7 +35,8 @@ class Measure:
         self.budget = document.config.budget
         self._document = document
         self._additive = document.index.additive
-        self.before = _tokens_before(document, units)
+        self._replaces = bool(replaced)
+        self.before, self._sums = _tokens_before(document, units)
 
     def span(self, i: int, j: int) -> tuple[int, int]:
         """Return the characters of a chunk of the units ``(i, j)``; there may be none."""
@@ -53,8 +54,9 @@ class Measure:
         """Return whether the units ``(i, j)``, closed if they end in a frame, take ``room`` tokens."""
         if i == j:
             return True
-        room -= self.context.suffix_tokens(self.units.pos[j])
-        if self.replaced:
+        if self.context.most_suffix_tokens:
+            room -= self.context.suffix_tokens(self.units.pos[j])
+        if self._replaces:
             embedded = self.replaced.tokens(*self.span(i, j))
             if embedded is not None:
                 return embedded <= room and (self._has(i, j, self.budget) or self._is_opaque(i, j))
@@ -62,6 +64,10 @@ class Measure:
 
     def _has(self, i: int, j: int, most: int) -> bool:
         """Return whether the text of the units ``(i, j)`` has at most ``most`` tokens."""
+        if self._additive:
+            first, last = self._sums[i], self._sums[j]
+            if first != NOT_EXACT != last and last - first + TRIMMED <= most:
+                return True  # nearly all
         size = self.before[j] - self.before[i]
         if size > most + _MOST_SPACE if self._additive else is_far_above(size, most):
             return False
@@ -73,17 +79,21 @@ class Measure:
         return joined and not self._has(j - 1, j, self.budget)
 
 
-def _tokens_before(document: Document, units: Units) -> Sequence[int]:
-    """Return the tokens before each unit; no size depends on text elsewhere."""
+def _tokens_before(document: Document, units: Units) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the tokens before each unit, and the same or ``NOT_EXACT`` where they are estimates.
+
+    No size depends on text elsewhere.
+    """
     index, pos = document.index, units.pos
     make = positions_in(document.text, len(units))
     if index.estimated:
-        return make(map(index.estimate, pos))
+        estimates = make(map(index.estimate, pos))
+        return estimates, estimates
     exact = make(index.exact.each(pos))
     if NOT_EXACT not in exact:
-        return exact
+        return exact, exact
     sizes = (
         index.count(*span) if NOT_EXACT in (first, last) else last - first
         for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
     )
-    return make(accumulate(sizes, initial=0))
+    return make(accumulate(sizes, initial=0)), exact

@@ -2,12 +2,12 @@
 
 from chunkast.markdown.fast import parser_note
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
-from chunkast.markdown.parser import Document, parse_blocks, parse_document, parse_paragraphs
+from chunkast.markdown.parser import ParsedMarkdown, parse_blocks, parse_document, parse_paragraphs
 
 __all__ = (
     "CONSTRUCTS",
     "Construct",
-    "Document",
+    "ParsedMarkdown",
     "parse_blocks",
     "parse_document",
     "parse_paragraphs",

@@ -14,24 +14,22 @@ remembered; destinations and labels are bounded by the specification or by a lim
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import regex
 
-from chunkast.markdown.dialects import InlineRule, dialects_of
+from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.scanner import BACKTICKS, Finder, InlineRule, Scanner
 from chunkast.text.spans import InlineSpan
 
-__all__ = ("MAX_NESTED", "Scanner", "inline_spans", "normalize_label")
-
-State = TypeVar("State")
+__all__ = ("MAX_NESTED", "inline_spans", "normalize_label")
 
 # Constructs nested deeper than this in links and images are not looked for.
 MAX_NESTED: Final = 8
 _ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _SPECIAL = re.compile(r"[\\`<\[\]!${^]|%%|https?://|www\.")
-_BACKTICKS = re.compile(r"`+")
 _AUTOLINK = re.compile(
     r"<(?:[a-zA-Z][a-zA-Z0-9+.\-]{1,31}:[^<>\x00-\x20]*"
     r"|[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~\-]+@[a-zA-Z0-9](?:[a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])?"
@@ -77,41 +75,7 @@ def normalize_label(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-class _Finder:
-    """``str.find`` that searches each needle's next place only once."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._next: dict[str, int] = {}
-
-    def find(self, needle: str, start: int) -> int:
-        """The next index of ``needle`` at or after ``start``; -1 if none.
-
-        The time is linear if the starts of the calls for a needle do not decrease.
-        """
-        known = self._next.get(needle)
-        if known is None or (known != -1 and known < start):
-            known = self._next[needle] = self._text.find(needle, start)
-        return known
-
-
-def _code_spans(text: str) -> dict[int, int]:
-    """Start -> end of the code span that each run of backticks would open, by run length."""
-    runs = [match.span() for match in _BACKTICKS.finditer(text)]
-    closers: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    for start, end in reversed(runs):
-        length = end - start
-        if length in closers:
-            ends[start] = closers[length]
-        if text[start - 1 : start] == "\\" and length - 1 in closers:
-            # Where the first backtick is escaped, the rest of the run opens.
-            ends[start + 1] = closers[length - 1]
-        closers[length] = end
-    return ends
-
-
-def _html_end(text: str, pos: int, finder: _Finder) -> int:
+def _html_end(text: str, pos: int, finder: Finder) -> int:
     """The end of the raw HTML construct at ``pos`` (a ``<``), or -1."""
     match = _HTML_TAG.match(text, pos)
     if match:
@@ -206,46 +170,13 @@ def _rules(extensions: tuple[str, ...]) -> Mapping[str, InlineRule]:
     return {key: rule for d in dialects_of(extensions) for key, rule in d.inline.items()}
 
 
-class Scanner:
-    """The state of one scan, which the rules read and add to.
-
-    ``found`` are the constructs so far; of those inside one another the inner one comes first.
-    """
-
-    def __init__(self, text: str, references: Container[str], *, footnotes: bool) -> None:
-        self.text = text
-        self.references = references
-        self.footnotes = footnotes
-        self.found: list[InlineSpan] = []
-        self.finder = _Finder(text)
-        self.code_ends = _code_spans(text)
-        self._states: dict[object, Any] = {}
-        # Open brackets: where each is, and whether it opens an image. Links must not contain
-        # links: after the first ``inactive`` of them a link has ended already.
-        self.brackets: list[tuple[int, bool]] = []
-        self.inactive = 0
-
-    def state(self, of: Callable[[str], State]) -> State:
-        """What a dialect's rules know of the text: one object of a class, made from it."""
-        if of not in self._states:
-            self._states[of] = of(self.text)
-        found: State = self._states[of]
-        return found
-
-    def take(self, start: int, end: int, kind: str) -> int:
-        """Add a construct, unless ``end`` is -1; returns ``end``."""
-        if end >= 0:
-            self.found.append(InlineSpan(start, end, kind))
-        return end
-
-
 def _backslash(scanner: Scanner, pos: int) -> int:
     escapes = scanner.text[pos + 1 : pos + 2] in _ESCAPABLE
     return scanner.take(pos, pos + 2 if escapes else -1, "escape")
 
 
 def _backtick(scanner: Scanner, pos: int) -> int:
-    run = _BACKTICKS.match(scanner.text, pos)
+    run = BACKTICKS.match(scanner.text, pos)
     end = scanner.code_ends.get(pos, -1)
     if end < 0 and run:
         return run.end()

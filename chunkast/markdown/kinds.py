@@ -45,8 +45,6 @@ class Construct:
     mark: it marks that edge, and says nothing else.
     plain: text without a mark of its own, of which Obsidian and others make more.
     nests: it is a level of nesting for itself and the blocks inside it.
-    quotes: its lines begin with a mark, so that a line of nothing else is blank.
-    typed: its type stands in brackets on its first line.
     fenced: its opening line names a language, and stands around each of its parts.
     delimited: its first and last line belong to what is between them.
     tag: its ``info`` says whether it opens or closes a block; it scores by that.
@@ -75,8 +73,6 @@ class Construct:
     mark: bool = False
     plain: bool = False
     nests: bool = False
-    quotes: bool = False
-    typed: bool = False
     fenced: bool = False
     delimited: bool = False
     tag: bool = False
@@ -163,8 +159,8 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("hr", "lines", "hr", after=True, silent=True),
         Construct("list", "container", introducible=True, nests=True),
         Construct("item", "container", leveled=True, unnamed=True),
-        Construct("quote", "container", introducible=True, quotes=True),
-        Construct("alert", "container", introducible=True, quotes=True, typed=True),
+        Construct("quote", "container", introducible=True),
+        Construct("alert", "container", introducible=True),
         Construct("footnote", "container"),
         Construct("definition-list", "container", introducible=True),
         Construct("definition", "container"),

@@ -1,27 +1,60 @@
-"""Work on a text's lines before the parse."""
+"""Work on a text's lines before the parse: front matter, markers, and covering lines."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-__all__ = ("cover", "marks_end")
+__all__ = ("cover", "front_matter_lines", "marks_end")
 
-# A quote's or an item's marker, and blanks.
+_YAML_KEY = re.compile(r"(?:[\w.\-/ ]{1,100}|\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')[ \t]*:(?:\s|$)")
+_TOML_LINE = re.compile(r"(?:[\w.\-\"']{1,100}[ \t]*=|\[{1,2}[^\[\]\n]{1,100}\])")
+# Opening line -> closing lines, and a pattern for the first line of content.
+_FORMS = {
+    "---": (("---", "..."), _YAML_KEY),
+    "+++": (("+++",), _TOML_LINE),
+}
+# A quote's or an item's marker, or blanks.
 _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
-    """Where the markers of quotes and items end with which the line ``text[start:end]`` begins."""
+    """Return the end of the quote and item markers that the line ``text[start:end]`` begins with."""
     last = len(text) if end is None else end
-    # One by one: a repeat of them takes a hundred bytes for each of thousands.
+    # One by one: a repeat in the pattern takes a hundred bytes for each of thousands.
     while marks := _MARKS.match(text, start, last):
         start = marks.end()
     return start
 
 
 def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:
-    """Put an HTML comment in place of the lines ``[first, end)``, indented by the given columns."""
+    """Replace the lines ``[first, end)`` by an HTML comment, indented by ``indent`` columns."""
     margin = " " * indent
     lines[first:end] = [f"{margin}x"] * (end - first)
     lines[end - 1] = f"{margin}-->"
     lines[first] = margin + ("<!---->" if end == first + 1 else "<!--")
+
+
+def front_matter_lines(text: str, starts: Sequence[int]) -> int:
+    """Count the lines of front matter in YAML or TOML, delimiters included; 0 without any.
+
+    ``---`` over text over ``---`` is a heading in Markdown, so the first line of content has to
+    look like YAML (``key:``) or TOML (``key =`` or ``[table]``). ``starts`` are the line starts
+    with the text's length at the end. A byte order mark may precede the opening line.
+    """
+    if len(starts) < 3:
+        return 0
+    form = _FORMS.get(text[: starts[1]].removeprefix("\ufeff").rstrip())
+    if form is None:
+        return 0
+    closers, first_line = form
+    seen = False
+    for line in range(1, len(starts) - 1):
+        content = text[starts[line] : starts[line + 1]].rstrip()
+        if content in closers:
+            return line + 1 if seen else 0
+        if not seen and content and not content.startswith("#"):
+            if not first_line.match(content):
+                return 0
+            seen = True
+    return 0

@@ -17,16 +17,16 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
+from chunkast.markdown.blocks import Signs
 from chunkast.markdown.dialects import Arrange, Read, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
-from chunkast.markdown.front_matter import front_matter_lines
 from chunkast.markdown.inline import normalize_label
-from chunkast.markdown.signs import Signs
+from chunkast.markdown.lines import front_matter_lines
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts, parseable, positions_in
 
-__all__ = ("Document", "parse_blocks", "parse_document", "parse_paragraphs")
+__all__ = ("ParsedMarkdown", "parse_blocks", "parse_document", "parse_paragraphs")
 
 _LOG = logging.getLogger(__name__)
 # A document with more blocks on which the parser fails is read without the parser.
@@ -37,7 +37,7 @@ _MAX_NESTING = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ParsedMarkdown:
     """A parsed text.
 
     ``references`` are the normalized labels of the link definitions, ``footnotes`` the
@@ -102,7 +102,7 @@ def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
 
 def parse_document(
     text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS, *, blanks: bool = True
-) -> Document:
+) -> ParsedMarkdown:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
     A block on which the parser or a plugin fails (none is known) is read as a paragraph. Raises
@@ -129,7 +129,7 @@ def parse_document(
     for arrange in arranges:
         tree, found = arrange(text, tree, signs)
         tags += found
-    return Document(tree, references, tags, starts[front] if front else 0, notes, footnotes)
+    return ParsedMarkdown(tree, references, tags, starts[front] if front else 0, notes, footnotes)
 
 
 def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, Any]) -> list[str]:
@@ -169,12 +169,12 @@ def _ends_block(token: object) -> bool:
     return isinstance(token, Token) and token.level == 0 and token.nesting <= 0
 
 
-def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Document:
+def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> ParsedMarkdown:
     """``text`` as front matter and paragraphs alone, without the parser. Never raises."""
     starts = _line_starts(text)
     front = _front_lines(text, starts, frozenset(extensions))
     tree = paragraph_tree(text, starts, front)
-    return Document(tree, frozenset(), (), starts[front] if front else 0)
+    return ParsedMarkdown(tree, frozenset(), (), starts[front] if front else 0)
 
 
 def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:

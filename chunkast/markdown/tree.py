@@ -9,27 +9,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from markdown_it.token import Token
 
+from chunkast.markdown.blocks import NO_DETAILS, Details, new_block
 from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
 from chunkast.markdown.lines import marks_end
-from chunkast.model import Block, mutable_type
-from chunkast.text.source_map import line_starts
-from chunkast.text.white_space import is_blank
+from chunkast.model import Block
 
-__all__ = (
-    "NO_DETAILS",
-    "TreeBuilder",
-    "leaf_parts",
-    "new_block",
-    "paragraph_tree",
-    "relabelled",
-)
+__all__ = ("TreeBuilder", "paragraph_tree")
 
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
@@ -39,8 +31,8 @@ _JOINED: Final = {"link-definition": ("link-definition", "paragraph")}
 _BLANK: Final = kinds_where("blank")
 _NESTS: Final = kinds_where("nests")
 _LEVELED: Final = _NESTS | kinds_where("leveled")
-_QUOTES: Final = kinds_where("quotes")
-_TYPED: Final = kinds_where("typed")
+# The lines of these begin with a mark; a line of nothing else is blank.
+_QUOTES: Final = frozenset({"quote", "alert"})
 _CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
@@ -56,74 +48,6 @@ def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
 # of the token that closes the leaf.
 _ROLES: Final = dict(_roles())
 _NO_ROLE: Final = ("", "", "")
-# A leaf's level, content, info, and whether it is closed.
-_Details: TypeAlias = tuple[int, str, str, bool]
-NO_DETAILS: Final[_Details] = (0, "", "", True)
-
-
-_MutableBlock: Final = mutable_type(Block)
-_new_object = _MutableBlock.__new__
-
-
-def new_block(  # noqa: PLR0917 - by position is fastest
-    kind: str,
-    start: int,
-    end: int,
-    children: tuple[Block, ...] = (),
-    level: int = 0,
-    content: str = "",
-    info: str = "",
-    closed: bool = True,
-) -> Block:
-    """``Block(...)``, made faster."""
-    block: Any = _new_object(_MutableBlock)
-    block.kind = kind
-    block.start = start
-    block.end = end
-    block.children = children
-    block.level = level
-    block.content = content
-    block.info = info
-    block.closed = closed
-    block.__class__ = Block
-    return block  # type: ignore[no-any-return]
-
-
-def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
-    """``block`` as one of another kind or with other children."""
-    return new_block(
-        kind, block.start, block.end, children, block.level, block.content, block.info, block.closed
-    )
-
-
-def leaf_parts(
-    text: str, leaf: Block, spans: Iterable[tuple[int, int, str, str]]
-) -> Iterator[Block]:
-    """A leaf of text or HTML, cut at lines: ``spans`` are start, end, kind and info of new leaves.
-
-    The lines before, between and after the sorted spans stay what the leaf was. A span whose
-    kind is empty is left out.
-    """
-    content = leaf.content.split("\n") if leaf.content else []
-    starts = line_starts(text, leaf.start, leaf.end) if content else []
-
-    def part(kind: str, start: int, end: int, info: str = "") -> Block:
-        if not info and is_blank(text[start:end]):
-            kind = "blank"
-        elif kind == "html" and not text[start:end].lstrip().startswith("<"):
-            kind = "paragraph"  # text that only the tag before it made raw HTML
-        said = "\n".join(content[bisect_left(starts, start) : bisect_left(starts, end)])
-        return new_block(kind, start, end, (), leaf.level, said, info, leaf.closed)
-
-    at = leaf.start
-    for start, end, kind, info in spans:
-        if start > at:
-            yield part(leaf.kind, at, start)
-        if kind:
-            yield part(kind, start, end, info)
-        at = end
-    if at < leaf.end:
-        yield part(leaf.kind, at, leaf.end)
 
 
 class _Open:
@@ -220,7 +144,7 @@ class TreeBuilder:
         """The line with the ``number`` (from 0), with its line end."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
-    def leaf(self, kind: str, first: int, last: int, details: _Details = NO_DETAILS) -> None:
+    def leaf(self, kind: str, first: int, last: int, details: Details = NO_DETAILS) -> None:
         """Add a leaf over the lines ``[first, last)``, and the lines before it as gaps."""
         if not self.cursor <= first < last <= self.lines:
             first = min(max(first, self.cursor), self.lines)
@@ -230,7 +154,7 @@ class TreeBuilder:
         if first > self.cursor:
             self._gap(first)
         start, self.at = self.at, self.starts[last]
-        self.children.append(new_block(kind, start, self.at, (), *details))
+        self.children.append(new_block(kind, start, self.at, (), details))
         self.cursor = last
 
     def html(self, first: int, last: int) -> None:
@@ -249,10 +173,10 @@ class TreeBuilder:
         if line > self.cursor:
             self._gap(line)
         start, self.at = self.at, self.starts[line + 1]
-        end = self.at
-        inside = new_block("paragraph" if text else "marker", start, end, (), 0, text)
-        item = new_block("item", start, end, (inside,), self.list_depth, "", info)
-        self.children.append(item)
+        kind = "paragraph" if text else "marker"
+        inside = new_block(kind, start, self.at, (), (0, text, "", True))
+        details = self.list_depth, "", info, True
+        self.children.append(new_block("item", start, self.at, (inside,), details))
         self.cursor = line + 1
 
     def _gap(self, until: int) -> None:
@@ -301,7 +225,7 @@ class TreeBuilder:
         self.list_depth += kind in _NESTS
         self.quotes += kind in _QUOTES
         level = max(self.list_depth, 0) if kind in _LEVELED else 0
-        info = self._callout(first) if kind in _TYPED else info.strip()
+        info = self._callout(first) if kind == "alert" else info.strip()
         opened = _Open(kind, self.cursor, lines, level, info)
         self.stack.append(opened)
         self.children = opened.children
@@ -328,9 +252,8 @@ class TreeBuilder:
         self.quotes -= kind in _QUOTES
         if children:
             start, end = children[0].start, children[-1].end
-            self.children.append(
-                new_block(kind, start, end, tuple(children), opened.level, "", opened.info)
-            )
+            details = opened.level, "", opened.info, True
+            self.children.append(new_block(kind, start, end, tuple(children), details))
 
     def _cover(self, opened: _Open, *, has_closing_line: bool) -> None:
         """Cover a container's last lines, and with ``has_closing_line`` one that closes it."""
@@ -384,15 +307,15 @@ def _content(stream: Iterator[Token], closing: str, level: int) -> str:
     return first.content
 
 
-def _paragraph(token: Token, inside: str) -> _Details:
+def _paragraph(token: Token, inside: str) -> Details:
     return (0, inside, "", True) if token.level else NO_DETAILS
 
 
-def _heading(token: Token, inside: str) -> _Details:
+def _heading(token: Token, inside: str) -> Details:
     return int(token.tag[1]), inside, "", True
 
 
-def _fence(token: Token, _inside: str) -> _Details:
+def _fence(token: Token, _inside: str) -> Details:
     first, last = token.map or (0, 0)
     lines = token.content.count("\n")
     lines += bool(token.content) and not token.content.endswith("\n")
@@ -400,7 +323,7 @@ def _fence(token: Token, _inside: str) -> _Details:
 
 
 # By a leaf's token: what its block has besides kind and place, from the token and its text.
-_DETAILS: Final[Mapping[str, Callable[[Token, str], _Details]]] = {
+_DETAILS: Final[Mapping[str, Callable[[Token, str], Details]]] = {
     "paragraph_open": _paragraph,
     "heading_open": _heading,
     "fence": _fence,

@@ -24,7 +24,7 @@ from chunkast.core.analysis.regions import find_regions
 from chunkast.core.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
 from chunkast.errors import ChunkastWarning, describe
 from chunkast.heuristics import Draft, Pipeline, PipelineRun
-from chunkast.markdown import Document, parse_document, parse_paragraphs
+from chunkast.markdown import ParsedMarkdown, parse_document, parse_paragraphs
 from chunkast.markdown.dialects import dialects_of
 from chunkast.model import Analysis, BreakPoint
 from chunkast.text.front_matter import parse_front_matter
@@ -32,7 +32,7 @@ from chunkast.text.front_matter import parse_front_matter
 __all__ = ("analyze_markdown",)
 
 _LOG = logging.getLogger(__name__)
-_Parse = Callable[[str, tuple[str, ...]], Document]
+_Parse = Callable[[str, tuple[str, ...]], ParsedMarkdown]
 # The parsers to try after the first has failed, and what a note says of the result.
 _FALLBACKS: Final[tuple[tuple[_Parse, tuple[str, ...]], ...]] = (
     (lambda source, _: parse_document(source, ()), ()),
@@ -84,7 +84,9 @@ def _warn(note: str) -> None:
     warnings.warn(note, ChunkastWarning, stacklevel=2)
 
 
-def _analysis(text: str, source: str, document: Document, extensions: tuple[str, ...]) -> Analysis:
+def _analysis(
+    text: str, source: str, document: ParsedMarkdown, extensions: tuple[str, ...]
+) -> Analysis:
     """Return the analysis right after the parse, without points, regions and headings."""
     return Analysis(
         text=text,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -14,6 +14,7 @@ from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from chunkast.markdown.blocks import Signs
 from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
 from chunkast.markdown.dialects.admonitions import admonition
 from chunkast.markdown.dialects.answers import read_answer
@@ -26,16 +27,11 @@ from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_tables import arrange_tables
 from chunkast.markdown.dialects.slash_blocks import slash_block
 from chunkast.markdown.dialects.tags import split_tags
-from chunkast.markdown.signs import Signs
+from chunkast.markdown.scanner import InlineRule
 from chunkast.model import Block, BreakPoint
 
-if TYPE_CHECKING:
-    from chunkast.markdown.inline import Scanner
+__all__ = ("DIALECTS", "Arrange", "Dialect", "Read", "dialects_of", "item_marks")
 
-__all__ = ("DIALECTS", "Arrange", "Dialect", "InlineRule", "Read", "dialects_of", "item_marks")
-
-# The place to go on at after a construct that begins at a position; -1: it begins none.
-InlineRule: TypeAlias = "Callable[[Scanner, int], int]"
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
 # From the text to another one; adds to what HTML blocks stand for, by their first lines.
 Read: TypeAlias = Callable[[str, dict[int, tuple[str, str]]], str]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from chunkast.markdown.inline import Scanner
+from chunkast.markdown.scanner import Scanner
 
 __all__ = ("url",)
 

@@ -7,15 +7,11 @@ it; it opens no section, unless ``pseudo_headings`` says so.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from operator import attrgetter, is_
+from collections.abc import Sequence
 from typing import Final
 
+from chunkast.markdown.blocks import Signs, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
 __all__ = ("arrange_bold", "bold_title")
@@ -27,12 +23,7 @@ _BOLD = re.compile(
 )
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 200
-_START = attrgetter("start")
-# Whether a line may be one, and how such a line ends; most texts have none.
-_LINE = re.compile(
-    r"[ \t>]*(?:(?:[-+*]|\d[\d.)]*)[ \t]+)*(?:\*\*|__)[^\r\n]*(?:\*\*|__):?[ \t]*\r?$",
-    re.MULTILINE,
-)
+# The ends of lines that may be one. Each begins with a mark, which makes it fast to find.
 _ENDS = tuple(re.compile(rf"{mark}:?[ \t]*\r?$", re.MULTILINE) for mark in (r"\*\*", "__"))
 
 
@@ -45,34 +36,18 @@ def bold_title(text: str, block: Block) -> str:
 
 
 def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """``tree`` with leaves "bold-heading" for those paragraphs that a block of text follows."""
-    lines = sorted(_lines(text))
-    return (_arranged(text, tree, lines) if lines else tree), []
+    """Make leaves "bold-heading" of those paragraphs that text follows."""
+    return (_arranged(text, tree) if any(end.search(text) for end in _ENDS) else tree), []
 
 
-def _lines(text: str) -> Iterator[int]:
-    """A place in each line of the text that may be one, told by the ends of lines first."""
-    for end in chain.from_iterable(end.finditer(text) for end in _ENDS):
-        if _LINE.match(text, text.rfind("\n", 0, end.start()) + 1):
-            yield end.start()
-
-
-def _arranged(text: str, block: Block, lines: Sequence[int]) -> Block:
-    """``block`` with such leaves in it; ``lines`` is where they may be, all inside it."""
+def _arranged(text: str, block: Block) -> Block:
     children = list(block.children)
-    at = 0
-    while at < len(lines):
-        number = bisect_right(children, lines[at], key=_START) - 1
-        child = children[number]
-        inside = lines[at : bisect_left(lines, child.end, at)]
+    for number, child in enumerate(block.children):
         if child.children:
-            children[number] = _arranged(text, child, inside)
+            children[number] = _arranged(text, child)
         elif _is_bold(text, child) and _heads_text(children, number):
             children[number] = relabelled("bold-heading", child)
-        at += max(len(inside), 1)
-    if all(map(is_, children, block.children)):
-        return block
-    return relabelled(block.kind, block, tuple(children))
+    return with_children(block, children)
 
 
 def _is_bold(text: str, block: Block) -> bool:

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import re
-from operator import is_
 from typing import Final
 
+from chunkast.markdown.blocks import Signs, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import relabelled
 from chunkast.model import Block
 
 __all__ = ("arrange_captions",)
 
 _TABLES: Final[frozenset[Shape]] = frozenset({"table", "html-table"})
-_NUMBERED: Final = r"[\s*_]*[\dIVX]"
 _CAPTION = re.compile(
     r"[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)"
-    rf"{_NUMBERED}[\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
+    r"[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
     re.IGNORECASE,
-)
-# Whether a text may have one; most have none. That each begins with characters, and no set of
-# them, makes it fast to find.
-_NAMED = tuple(
-    (first, re.compile(rf"{first}(?i:(?:{rest}){_NUMBERED})"))
-    for first, rest in (
-        *((tab, r"le|\.|elle|leau|la|ella") for tab in ("tab", "Tab", "TAB")),
-        ("表", ""),
-    )
 )
 # A longer paragraph is a text of its own.
 _LONGEST: Final = 500
@@ -36,8 +24,7 @@ _LONGEST: Final = 500
 def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
     tables = signs.tables or signs.may_open("table", "TABLE")
-    named = tables and any(first in text and name.search(text) for first, name in _NAMED)
-    return (_arranged(text, tree) if named else tree), []
+    return (_arranged(text, tree) if tables else tree), []
 
 
 def _arranged(text: str, block: Block) -> Block:
@@ -50,9 +37,7 @@ def _arranged(text: str, block: Block) -> Block:
         child = children[number]
         if (is_after or is_before) and CONSTRUCTS[child.kind].plain and _is_caption(text, child):
             children[number] = relabelled("caption" if is_before else "legend", child)
-    if all(map(is_, children, block.children)):
-        return block
-    return relabelled(block.kind, block, tuple(children))
+    return with_children(block, children)
 
 
 def _is_caption(text: str, block: Block) -> bool:

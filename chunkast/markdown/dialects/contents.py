@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from chunkast.markdown.blocks import Signs, new_block, relabelled
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import new_block, relabelled
 from chunkast.model import Block
 
 __all__ = ("arrange_contents",)

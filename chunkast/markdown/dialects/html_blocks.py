@@ -14,11 +14,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from operator import is_
 from typing import Final
 
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import relabelled
+from chunkast.markdown.blocks import Signs, relabelled, with_children
 from chunkast.model import Block
 from chunkast.text.html import TAG
 
@@ -75,8 +73,8 @@ def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
         for number, child in enumerate(children)
         if child.kind in kinds and (role := _role(text, child)) is not None
     }
-    if not roles and all(map(is_, children, block.children)):
-        return block
+    if not roles:
+        return with_children(block, children)
     pairs = _nested(_pairs(children, roles), len(children))
     for number, role in roles.items():
         if role.kind == "closer" or (role.kind and _labels(children, number)):

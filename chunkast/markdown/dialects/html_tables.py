@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Final
 
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import leaf_parts, new_block, relabelled
+from chunkast.markdown.blocks import Signs, leaf_parts, new_block, relabelled, with_children
 from chunkast.model import Block
 from chunkast.text.html import tags_in
 from chunkast.text.source_map import line_starts
@@ -45,10 +44,9 @@ def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
     ]
     spans = _tables(text, children, places)
     if spans:
-        children = _replaced(text, children, _whole_lines(text, children, spans))
-    elif all(map(is_, children, block.children)):
-        return block
-    return relabelled(block.kind, block, tuple(children))
+        parts = _replaced(text, children, _whole_lines(text, children, spans))
+        return relabelled(block.kind, block, tuple(parts))
+    return with_children(block, children)
 
 
 def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list[tuple[int, int]]:

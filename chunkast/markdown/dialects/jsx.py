@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from chunkast.markdown.inline import Scanner
+from chunkast.markdown.scanner import Scanner
 
 __all__ = ("JsxItem", "expression", "jsx_item", "tag")
 

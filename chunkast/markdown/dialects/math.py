@@ -11,13 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-if TYPE_CHECKING:
-    from chunkast.markdown.inline import Scanner
+from chunkast.markdown.scanner import Scanner
 
 __all__ = ("dollars", "math_block", "title")
 

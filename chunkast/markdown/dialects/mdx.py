@@ -13,7 +13,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -44,12 +43,12 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
     """
     if not any(mark in text for mark in ("<", "{", "import", "export")):
         return text
-    reader = _Reader(text, leaves)
+    reader = _MdxReader(text, leaves)
     reader.read()
     return "\n".join(reader.lines)
 
 
-class _Element:
+class _OpenElement:
     """An element that is still open; ``shift`` is the indentation to be removed."""
 
     __slots__ = ("indent", "name", "outer", "shift")
@@ -62,14 +61,14 @@ class _Element:
         self.shift: int | None = None
 
 
-class _Reader:
+class _MdxReader:
     def __init__(self, text: str, leaves: dict[int, tuple[str, str]]) -> None:
         self.text = text
         self.lines = text.split("\n")
         self.leaves = leaves
         self.starts = line_starts(text)
         self.statement_ends: list[int] | None = None
-        self.elements: list[_Element] = []
+        self.elements: list[_OpenElement] = []
         self.open_names: Counter[str] = Counter()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
@@ -154,10 +153,10 @@ class _Reader:
         outside = self.close(closed)
         indent = len(margin.expandtabs(4))
         shift = outside.outer if outside else self.shift(indent)
-        self.leaves[number] = _leaf(_info(opened, closed))
+        self.leaves[number] = ("jsx", _info(opened, closed))
         cover(self.lines, number, end, max(indent - shift, 0))
         for name in opened:
-            self.elements.append(_Element(name, indent, shift))
+            self.elements.append(_OpenElement(name, indent, shift))
             self.open_names[name] += 1
         return end
 
@@ -180,7 +179,7 @@ class _Reader:
                 break
         return [], at
 
-    def close(self, names: Sequence[str]) -> _Element | None:
+    def close(self, names: Sequence[str]) -> _OpenElement | None:
         """Leave the elements that these tags close; the outermost of them."""
         left = None
         for name in names:
@@ -211,12 +210,6 @@ def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
     if bool(opened) == bool(closed):
         return ""
     return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
-
-
-@lru_cache(maxsize=256)
-def _leaf(info: str) -> tuple[str, str]:
-    """The kind and the info of a leaf of tags: one object for all lines of the same tag."""
-    return "jsx", info
 
 
 def _is_component(name: str) -> bool:

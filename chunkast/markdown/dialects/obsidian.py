@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from chunkast.markdown.lines import cover, marks_end
+from chunkast.markdown.scanner import Scanner
 from chunkast.model import BreakPoint
 from chunkast.text.fences import Fences
-
-if TYPE_CHECKING:
-    from chunkast.markdown.inline import Scanner
 
 __all__ = ("block_id", "comment", "read", "with_ids_attached")
 

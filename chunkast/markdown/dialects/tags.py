@@ -12,16 +12,14 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 import regex
 
+from chunkast.markdown.blocks import Signs, leaf_parts, relabelled
 from chunkast.markdown.lines import marks_end
-from chunkast.markdown.signs import Signs
-from chunkast.markdown.tree import leaf_parts, relabelled
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
@@ -53,7 +51,8 @@ _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), (
 class _Tag(NamedTuple):
     """A tag on lines of its own, the span ``[start, end)``, in the leaf with number ``leaf``.
 
-    Tags with the same ``key`` can be a pair.
+    Tags with the same ``key`` can be a pair: the name, and the start of the container. Lists are
+    not containers here, since a tag's line after an item continues it lazily.
     """
 
     leaf: int
@@ -107,7 +106,7 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
     """The tags that stand on lines of their own in one leaf."""
     if leaf.kind == "jsx":
-        key = _key(leaf.info.strip("</>"), container)
+        key = leaf.info.strip("</>"), container
         yield _Tag(number, leaf.start, leaf.end, key, leaf.info.startswith("</"))
         return
     starts = line_starts(text, leaf.start, leaf.end)
@@ -133,18 +132,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         while line + 1 < len(starts) and starts[line] < end:
             line += 1
         if skipped is None:
-            key = _key(match["name"], container)
-            yield _Tag(number, start, starts[line], key, closing)
-
-
-@lru_cache(maxsize=256)
-def _key(name: str, container: int) -> tuple[str, int]:
-    """What the tags of a pair have in common: the name, and where the container begins.
-
-    Lists are not containers here: a tag's line after an item continues it lazily. Equal keys are
-    one object.
-    """
-    return name, container
+            yield _Tag(number, start, starts[line], (match["name"], container), closing)
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:

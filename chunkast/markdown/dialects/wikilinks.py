@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from markdown_it.rules_inline import StateInline
 
-if TYPE_CHECKING:
-    from chunkast.markdown.inline import Scanner
+from chunkast.markdown.scanner import Scanner
 
 __all__ = ("title", "wiki_link")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
@@ -72,21 +72,15 @@ class FastBlocks(ParserBlock):
         self._code = rules.pop("code")
         interrupting = {**_FIRST_CHARACTERS, **_INTERRUPTS_AT}
 
-        def dispatch(among: Iterable[str], first: Mapping[str, str], *without: str) -> Dispatch:
-            return _dispatch({name: rules[name] for name in among if name not in without}, first)
+        def ends(chain: str) -> Dispatch:
+            return _dispatch({name: rules[name] for name in chains[chain]}, interrupting)
 
         self._chains = Chains(
             tables="table" in rules,
-            starts=(
-                dispatch(rules, _FIRST_CHARACTERS, "table"),
-                dispatch(rules, _FIRST_CHARACTERS),
-            ),
-            ends_paragraph=(
-                dispatch(chains["paragraph"], interrupting, "table"),
-                dispatch(chains["paragraph"], interrupting),
-            ),
-            ends_quote=dispatch(chains["blockquote"], interrupting),
-            ends_item=dispatch(chains["list"], interrupting),
+            starts=_dispatch(rules, _FIRST_CHARACTERS),
+            ends_paragraph=ends("paragraph"),
+            ends_quote=ends("blockquote"),
+            ends_item=ends("list"),
         )
 
     def parse(

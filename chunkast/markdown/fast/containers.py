@@ -40,14 +40,10 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
     if silent:
         # Only an item with text, and the number 1 if any, interrupts a paragraph.
         return found.end() < state.eMarks[start] and int(found[1][:-1] or 1) == 1
-    lines = [start, 0]
     parent, state.parentType = state.parentType, "list"
-    state.build(state.tree.open, "list", lines)
-    state.level += 1
+    lines = state.open("list", start)
     _items(state, found, start, end)
-    state.level -= 1
-    lines[1] = state.line
-    state.build(state.tree.close, "list")
+    state.close("list", lines)
     state.parentType = parent
     return True
 
@@ -121,9 +117,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
     state.tShift[line] = content - start
     state.sCount[line] = text_column
 
-    lines = [line, 0]
-    state.build(state.tree.open, "item", lines, marker[:-1])
-    state.level += 1
+    lines = state.open("item", line, marker[:-1])
     if state.tasklists and state.src.startswith("[", content) and gap <= 4:
         box = _CHECKBOX.match(state.src, content)
         if box:
@@ -134,9 +128,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
         state.line = min(line + 2, end)
     else:
         state.md.block.tokenize(state, line, end)
-    lines[1] = state.line
-    state.level -= 1
-    state.build(state.tree.close, "item")
+    state.close("item", lines)
     state.listIndent, state.blkIndent = list_indent, indent
     state.bMarks[line], state.tShift[line], state.sCount[line] = start, shift, columns
 
@@ -147,44 +139,31 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
         return True
     parent, state.parentType = state.parentType, "blockquote"
     line_max, indent = state.lineMax, state.blkIndent
-    marked: list[tuple[int, int, int, int, int]] = []
-    lazy: list[tuple[int, int]] = []
-    line = _quoted_lines(state, start, end, marked, lazy)
+    changed: list[tuple[int, ...]] = []
+    line = _quoted_lines(state, start, end, changed)
     state.blkIndent = 0
     state.quotes += 1
-    lines = [start, 0]
     is_alert = state.alerts and _is_alert(state, start)
     kind = "alert" if is_alert else "quote"
-    state.build(state.tree.open, kind, lines)
-    state.level += 1
+    lines = state.open(kind, start)
     state.line = line
     if start + is_alert < line:
         state.md.block.tokenize(state, start + is_alert, line)
-    state.level -= 1
-    lines[1] = state.line
-    state.build(state.tree.close, kind)
+    state.close(kind, lines)
     state.quotes -= 1
     state.parentType, state.lineMax, state.blkIndent = parent, line_max, indent
-    for line, columns in lazy:
-        state.sCount[line] = columns
-    for line, begin, shift, columns, base in marked:
-        state.bMarks[line] = begin
-        state.tShift[line] = shift
-        state.sCount[line] = columns
-        state.bsCount[line] = base
+    for number, begin, shift, columns, base in changed:
+        state.bMarks[number] = begin
+        state.tShift[number] = shift
+        state.sCount[number] = columns
+        state.bsCount[number] = base
     return True
 
 
-def _quoted_lines(
-    state: BlockState,
-    line: int,
-    end: int,
-    marked: list[tuple[int, int, int, int, int]],
-    lazy: list[tuple[int, int]],
-) -> int:
-    """Take the marks off a quote's lines, which begin at ``line``; the line after them.
+def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[int, ...]]) -> int:
+    """Remove the marks of a quote's lines, which begin at ``line``; return the line after them.
 
-    ``marked`` and ``lazy`` receive the previous entries of the line table.
+    ``changed`` receives each changed line's number and its previous entries in the line table.
     """
     src, indent, rules_at = state.src, state.blkIndent, state.ends_quote
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
@@ -196,8 +175,9 @@ def _quoted_lines(
             break
         depth = columns[line] - indent
         mark = src[at]
+        before = line, starts[line], shifts[line], columns[line], state.bsCount[line]
         if mark == ">" and depth >= 0:
-            marked.append((line, starts[line], shifts[line], columns[line], state.bsCount[line]))
+            changed.append(before)
             empty = _take_mark_off(state, line, at + 1)
         elif empty:
             break
@@ -211,7 +191,7 @@ def _quoted_lines(
             break
         elif columns[line] != -1:
             # Fewer columns than any container requires: this line can only continue text.
-            lazy.append((line, columns[line]))
+            changed.append(before)
             columns[line] = -1
         line += 1
     return line

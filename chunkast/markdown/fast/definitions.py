@@ -24,11 +24,9 @@ def deflist(state: BlockState, start: int, end: int, silent: bool) -> bool:
     line = _definition_line(state, start, end)
     if line < 0:
         return False
-    lines = [start, 0]
-    _open(state, "definition-list", lines)
+    lines = state.open("definition-list", start)
     _add_terms(state, start, line, end)
-    lines[1] = state.line
-    _close(state, "definition-list")
+    state.close("definition-list", lines)
     return True
 
 
@@ -68,8 +66,7 @@ def _add_definition(state: BlockState, line: int, begin: int, end: int) -> None:
     """Parse the definition at ``line``, whose block begins at ``begin``."""
     found = _mark(state, line)
     assert found is not None
-    lines = [begin, 0]
-    _open(state, "definition", lines)
+    lines = state.open("definition", begin)
     shift, columns = state.tShift[line], state.sCount[line]
     before = state.ddIndent, state.blkIndent, state.parentType
     state.blkIndent = state.ddIndent = columns + 2
@@ -79,15 +76,4 @@ def _add_definition(state: BlockState, line: int, begin: int, end: int) -> None:
     state.md.block.tokenize(state, line, end)
     state.tShift[line], state.sCount[line] = shift, columns
     state.ddIndent, state.blkIndent, state.parentType = before
-    lines[1] = state.line
-    _close(state, "definition")
-
-
-def _open(state: BlockState, kind: str, lines: list[int]) -> None:
-    state.build(state.tree.open, kind, lines)
-    state.level += 1
-
-
-def _close(state: BlockState, kind: str) -> None:
-    state.level -= 1
-    state.build(state.tree.close, kind)
+    state.close("definition", lines)

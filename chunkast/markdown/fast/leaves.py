@@ -8,8 +8,6 @@ can begin with.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from functools import lru_cache
 from typing import Final
 
 from markdown_it import rules_block
@@ -128,11 +126,6 @@ def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[in
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     columns, indent = state.sCount, state.blkIndent
     marker, length = markup[0], len(markup)
-    if not indent and not state.quotes:
-        # The lines are those of the text, which is searched faster than line by line.
-        found = _closing_fence(marker, length).search(src, ends[start], ends[end - 1])
-        if found:
-            return bisect_right(starts, found.start() + 1) - 1, True
     for line in range(start + 1, end):
         at = starts[line] + shifts[line]
         if at >= ends[line]:
@@ -145,11 +138,6 @@ def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[in
             if len(closing) >= length and not closing.strip(marker):
                 return line, True
     return end, False
-
-
-@lru_cache(maxsize=16)
-def _closing_fence(marker: str, length: int) -> re.Pattern[str]:
-    return re.compile(rf"\n {{0,3}}{marker}{{{length},}}[ \t]*(?=\n|\Z)")
 
 
 def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
@@ -209,7 +197,7 @@ def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
     """Text over a line of ``=`` or ``-``."""
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
-        _push_underlined(state, start, line, underline)
+        _add_underlined(state, start, line, underline)
     return bool(underline)
 
 
@@ -224,20 +212,18 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
 
 def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
     """Both rules, one right after the other: the text is read once."""
-    line = start + 1
-    if line == state.lineMax or not state.isEmpty(line):
-        line, underline = _text_end(state, line, end, _UNDERLINE_MARKS)
-        if underline:
-            _push_underlined(state, start, line, underline)
-            return True
-        if end != state.lineMax:
-            return paragraph(state, start, end, _silent)
+    line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
+    if underline:
+        _add_underlined(state, start, line, underline)
+        return True
+    if end != state.lineMax:
+        return paragraph(state, start, end, _silent)
     state.line = line
     state.add_paragraph(start, line)
     return True
 
 
-def _push_underlined(state: BlockState, start: int, line: int, underline: str) -> None:
+def _add_underlined(state: BlockState, start: int, line: int, underline: str) -> None:
     state.line = line + 1
     depth = 1 if underline == "=" else 2
     state.add_heading(depth, start, line + 1, state.text_of(start, line))

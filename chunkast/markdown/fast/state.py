@@ -15,8 +15,9 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
+from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast import TREE
-from chunkast.markdown.tree import NO_DETAILS, TreeBuilder
+from chunkast.markdown.tree import TreeBuilder
 from chunkast.text.source_map import positions_in
 
 __all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule")
@@ -61,9 +62,8 @@ class BlockState(StateBlock):
         self.quotes = 0
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
-        tables = bool(self.delimiter_rows)
-        self.starts = chains.starts[tables]
-        self.ends_paragraph = chains.ends_paragraph[tables]
+        self.starts = chains.starts
+        self.ends_paragraph = chains.ends_paragraph
         self.ends_quote = chains.ends_quote
         self.ends_item = chains.ends_item
 
@@ -127,6 +127,19 @@ class BlockState(StateBlock):
         else:
             step(*given)
 
+    def open(self, kind: str, first: int, info: str = "") -> list[int]:
+        """Begin a container at the line ``first``; returns its lines, to be passed to ``close``."""
+        lines = [first, 0]
+        self.build(self.tree.open, kind, lines, info)
+        self.level += 1
+        return lines
+
+    def close(self, kind: str, lines: list[int]) -> None:
+        """Close the innermost container before the current line."""
+        self.level -= 1
+        lines[1] = self.line
+        self.build(self.tree.close, kind)
+
     def isEmpty(self, line: int) -> bool:
         """Whether nothing but white space is left of ``line``."""
         return self.bMarks[line] + self.tShift[line] >= self.eMarks[line]
@@ -144,24 +157,6 @@ class BlockState(StateBlock):
         more = self.getLines(first + 1, end, self.blkIndent, keepLastLF=False)
         return f"{self.src[start : self.eMarks[first]]}\n{more}".strip(TRIMMED)
 
-    def getLines(self, begin: int, end: int, indent: int, keepLastLF: bool) -> str:
-        """The lines ``[begin, end)`` less ``indent`` columns of white space each."""
-        if begin >= end:
-            return ""
-        src, starts, ends, shifts = self.src, self.bMarks, self.eMarks, self.tShift
-        last = ends[end - 1] + keepLastLF
-        if not indent and not self.quotes:
-            return src[starts[begin] : last]
-        parts = []
-        for line in range(begin, end):
-            start = starts[line]
-            cut = start + min(shifts[line], indent)
-            if self.has_tabs and src.find("\t", start, cut) >= 0:
-                return super().getLines(begin, end, indent, keepLastLF)
-            parts.append(src[cut : ends[line]])
-        text = "\n".join(parts)
-        return text + "\n" if keepLastLF and last <= len(src) else text
-
 
 Rule: TypeAlias = Callable[[BlockState, int, int, bool], bool]
 # The rules that may match, in order, by a line's first character; "" is for any other.
@@ -169,14 +164,10 @@ Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 
 
 class Chains(NamedTuple):
-    """The rules of a parser by purpose.
-
-    ``starts`` and ``ends_paragraph`` exist without the rule for tables and with it: most
-    texts have no line that could be a table's second.
-    """
+    """The rules of a parser by purpose."""
 
     tables: bool
-    starts: tuple[Dispatch, Dispatch]
-    ends_paragraph: tuple[Dispatch, Dispatch]
+    starts: Dispatch
+    ends_paragraph: Dispatch
     ends_quote: Dispatch
     ends_item: Dispatch

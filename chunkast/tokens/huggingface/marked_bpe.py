@@ -15,7 +15,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.tokens.model_inputs import BEFORE, MARK, Boundary, inputs_of_marked, normalizer_of
+from chunkast.tokens.huggingface.inputs import (
+    BEFORE,
+    MARK,
+    Boundary,
+    inputs_of_marked,
+    normalizer_of,
+)
 
 if TYPE_CHECKING:
     from tokenizers import AddedToken, Tokenizer

@@ -25,7 +25,7 @@ from chunkast.tokens.words import Words
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from chunkast.tokens.model_inputs import Boundary, InputsOf
+    from chunkast.tokens.huggingface.inputs import Boundary, InputsOf
 
 __all__ = ("counter_of_file", "counter_of_tokenizer")
 
@@ -101,7 +101,7 @@ def _copy(content: str) -> _Copy:
     from tokenizers import Tokenizer
 
     # Whoever counts by tiktoken does not wait for this.
-    from chunkast.tokens.word_boundaries import boundary_of
+    from chunkast.tokens.huggingface.boundaries import boundary_of
 
     tokenizer = Tokenizer.from_str(content)
     truncation = tokenizer.truncation

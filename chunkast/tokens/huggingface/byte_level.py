@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 from unicodedata import is_normalized
 
-from chunkast.tokens.model_inputs import (
+from chunkast.tokens.huggingface.inputs import (
     BEFORE,
     PUNCTUATION,
     Boundary,

@@ -5,8 +5,8 @@ character where it was, which takes longer than its model does. So the model alo
 pieces that have no added token, of which it is known what becomes of them before:
 
 - *BERT's* drops white space, and splits before and after punctuation and ideographs.
-- *Byte-level ones* give it the pre-tokens of their patterns (``tokens/byte_level.py``).
-- *Those that mark spaces and do no more* give it a piece with the marks (``tokens/marked_bpe.py``).
+- *Byte-level ones* give it the pre-tokens of their patterns (``tokens/huggingface/byte_level.py``).
+- *Those that mark spaces and do no more* give it a piece with the marks (``tokens/huggingface/marked_bpe.py``).
 - *Others* are asked what they normalize a piece to, and where they split that.
 """
 

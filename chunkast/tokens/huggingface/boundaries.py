@@ -7,13 +7,13 @@ and no pre-token has characters of both. Only such components are looked for of 
 
 - *BERT's pre-tokenizer* gives white space no tokens, and takes punctuation one by one, as BERT's
   normalizer does ideographs.
-- *Byte-level pre-tokenizers* split by patterns (``tokens/byte_level.py``).
+- *Byte-level pre-tokenizers* split by patterns (``tokens/huggingface/byte_level.py``).
 - *Pre-tokenizers that split at white space* are asked whether they do. Normalizers before them
   may join runs of spaces, drop what ends a text, change letters, and compose them with marks that
   follow: none does anything to a letter and the white space after it, as long as it leaves of every
   letter something that is not white space, which it is asked for too.
 - *BPE without a pre-tokenizer* never joins what no token of its vocabulary has
-  (``tokens/marked_bpe.py``).
+  (``tokens/huggingface/marked_bpe.py``).
 
 Punctuation and ideographs that added tokens have inside them are left out.
 """
@@ -25,9 +25,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.tokens.byte_level import boundary_of_bytes
-from chunkast.tokens.marked_bpe import boundary_of_marked, is_no_splitter
-from chunkast.tokens.model_inputs import (
+from chunkast.tokens.huggingface.byte_level import boundary_of_bytes
+from chunkast.tokens.huggingface.inputs import (
     BEFORE,
     IDEOGRAPHS,
     MARK,
@@ -38,6 +37,7 @@ from chunkast.tokens.model_inputs import (
     inputs_of_words,
     normalizer_of,
 )
+from chunkast.tokens.huggingface.marked_bpe import boundary_of_marked, is_no_splitter
 
 if TYPE_CHECKING:
     from tokenizers import AddedToken, Tokenizer

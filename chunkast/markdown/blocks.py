@@ -1,0 +1,112 @@
+"""Blocks: made fast, relabelled, cut at lines; and the signs by which a text is searched."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from operator import is_
+from typing import Any, Final, TypeAlias
+
+from chunkast.model import Block, mutable_type
+from chunkast.text.source_map import line_starts
+from chunkast.text.white_space import is_blank
+
+__all__ = (
+    "NO_DETAILS",
+    "Details",
+    "Signs",
+    "leaf_parts",
+    "new_block",
+    "relabelled",
+    "with_children",
+)
+
+# A block's level, content and info, and whether it is closed.
+Details: TypeAlias = tuple[int, str, str, bool]
+NO_DETAILS: Final[Details] = (0, "", "", True)
+# The first characters of a tag, as many as ``Signs.may_open`` needs.
+_OPENING = re.compile("<([^<]{0,5})")
+
+_MutableBlock: Final = mutable_type(Block)
+_new_object = _MutableBlock.__new__
+
+
+def new_block(
+    kind: str,
+    start: int,
+    end: int,
+    children: tuple[Block, ...] = (),
+    details: Details = NO_DETAILS,
+) -> Block:
+    """Make a block without its constructor, which would take most of the time of a parse."""
+    block: Any = _new_object(_MutableBlock)
+    block.kind = kind
+    block.start = start
+    block.end = end
+    block.children = children
+    block.level, block.content, block.info, block.closed = details
+    block.__class__ = Block
+    return block  # type: ignore[no-any-return]
+
+
+def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
+    """Return ``block`` as one of another kind or with other children."""
+    details = block.level, block.content, block.info, block.closed
+    return new_block(kind, block.start, block.end, children, details)
+
+
+def with_children(block: Block, children: Sequence[Block]) -> Block:
+    """Return ``block`` with other children; itself if they are the same."""
+    if all(map(is_, children, block.children)):
+        return block
+    return relabelled(block.kind, block, tuple(children))
+
+
+def leaf_parts(
+    text: str, leaf: Block, spans: Iterable[tuple[int, int, str, str]]
+) -> Iterator[Block]:
+    """Cut a leaf of text or HTML at lines: ``spans`` are start, end, kind and info of new leaves.
+
+    The lines before, between and after the sorted spans keep the leaf's kind. A span without
+    a kind is left out.
+    """
+    content = leaf.content.split("\n") if leaf.content else []
+    starts = line_starts(text, leaf.start, leaf.end) if content else []
+
+    def part(kind: str, start: int, end: int, info: str = "") -> Block:
+        if not info and is_blank(text[start:end]):
+            kind = "blank"
+        elif kind == "html" and not text[start:end].lstrip().startswith("<"):
+            kind = "paragraph"  # text that only the tag before it made raw HTML
+        text_of_part = "\n".join(content[bisect_left(starts, start) : bisect_left(starts, end)])
+        return new_block(kind, start, end, (), (leaf.level, text_of_part, info, leaf.closed))
+
+    at = leaf.start
+    for start, end, kind, info in spans:
+        if start > at:
+            yield part(leaf.kind, at, start)
+        if kind:
+            yield part(kind, start, end, info)
+        at = end
+    if at < leaf.end:
+        yield part(leaf.kind, at, leaf.end)
+
+
+class Signs:
+    """Quick checks of a parsed text for constructs that most texts do not have.
+
+    html: its tree has a block of HTML.
+    tables: its tree has a table of Markdown.
+    """
+
+    __slots__ = ("_openings", "html", "tables")
+
+    def __init__(self, text: str, *, html: bool, tables: bool) -> None:
+        self.html = html
+        self.tables = tables
+        self._openings = set(_OPENING.findall(text))
+
+    def may_open(self, *names: str) -> bool:
+        """Return whether ``<`` precedes one of these names, each of at most 5 characters."""
+        return any(opening.startswith(names) for opening in self._openings)

@@ -1,0 +1,139 @@
+"""Run the command: inside this process, and as a process of its own where that matters."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chunkast
+from chunkast.cli.main import main
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+
+GUIDE = """# Guide
+
+What this is about, in a sentence or two. It is short, but not too short.
+
+## Set-up
+
+Install it, then run it. Nothing else is needed on any of the usual systems.
+
+- first, the one thing
+- then, the other thing
+- at last, the third thing
+
+## Use
+
+Call it with a path. It prints what it finds, line by line, and ends.
+
+```python
+def use(path):
+    return path
+```
+"""
+
+
+def paragraphs(count: int, start: int = 0) -> str:
+    """A document with a heading and paragraphs that are all different."""
+    body = (
+        f"Paragraph {n} says that {n} is less than {n + 1}. It ends here, at {n}.\n"
+        for n in range(start, start + count)
+    )
+    return f"# Document {start}\n\n" + "\n".join(body)
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return {**given, "PYTHONPATH": str(Path(chunkast.__file__).parents[1]), **(extra or {})}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "chunkast", *map(str, arguments)]
+
+
+def run(*arguments: object, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """What the command does and prints, inside this process."""
+    streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
+    words = list(map(str, arguments))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        code = main(words)
+    printed = []
+    for stream in streams.values():
+        stream.flush()
+        buffer = stream.buffer
+        assert isinstance(buffer, io.BytesIO)
+        printed.append(buffer.getvalue())
+    return subprocess.CompletedProcess(words, code, *printed)
+
+
+def run_process(
+    *arguments: object,
+    cwd: Path,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """The same as a process of its own."""
+    return subprocess.run(
+        command(*arguments),
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=environment(env),
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def started(*arguments: object, cwd: Path, **settings: Any) -> Iterator[subprocess.Popen[bytes]]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment()}
+    with subprocess.Popen(command(*arguments), cwd=cwd, **{**pipes, **settings}) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def records(stdout: bytes) -> list[dict[str, Any]]:
+    """The objects of JSON lines, each line with its end."""
+    assert not stdout or stdout.endswith(b"\n")
+    return [json.loads(line) for line in stdout.split(b"\n")[:-1]]
+
+
+def sources(stdout: bytes) -> list[str | None]:
+    """The sources of JSON lines, in order, each once."""
+    return list(dict.fromkeys(record["source"] for record in records(stdout)))
+
+
+def expected(documents: Sequence[tuple[str | None, str]], **options: Any) -> list[dict[str, Any]]:
+    chunker = chunkast.Chunker(**options)
+    return [chunk.to_dict() for chunk in chunker.iter_chunks(documents)]
+
+
+def errors(stderr: bytes) -> list[str]:
+    """The error lines; nothing that looks like a traceback may be among the rest."""
+    text = stderr.decode()
+    assert "Traceback" not in text
+    assert "Exception ignored" not in text
+    return [line for line in text.splitlines() if line.startswith("chunkast: error: ")]
