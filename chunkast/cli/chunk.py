@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Chunk what the arguments select; 1 if some of it failed."""
+    """Chunk the selected documents; 1 if some of the input failed."""
     from chunkast.chunker import Chunker
 
     totals = _Totals()

@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the lock of what the arguments select; 1 if some of it failed."""
+    """Write the lock of the selected documents; 1 if some of the input failed."""
     from chunkast.chunker import Chunker
     from chunkast.testing.lock import END, encode_header
     from chunkast.testing.records import header_of

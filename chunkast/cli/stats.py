@@ -74,7 +74,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Describe the chunks of what the arguments select; 1 if some of it failed."""
+    """Describe the chunks of the selected documents; 1 if some of the input failed."""
     from chunkast.chunker import Chunker
 
     chunker = Chunker(config_of(options))

@@ -72,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Show the document; 1 if a browser was asked for and there is none."""
+    """Show the document; 1 if --open finds no browser."""
     if options.file.lower().endswith(".ipynb"):
         raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
     config = config_of(options)

@@ -120,6 +120,27 @@ def select(
     return selection
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry of a folder; a folder's ``name`` (relative to the root) ends with a slash."""
+
+    path: Path
+    name: str
+    is_link: bool
+    is_folder: bool
+    is_file: bool
+
+    @classmethod
+    def of(cls, entry: os.DirEntry[str], within: str) -> _Entry:
+        """Describe an entry; broken links count as files, and are reported when they are read."""
+        path, link = entry.path, entry.is_symlink()
+        # DirEntry.is_dir() raises on a link that leads to itself.
+        folder = is_folder(path) if link else entry.is_dir()
+        file = is_file(path) or not is_there(path) if link else entry.is_file()
+        name = f"{within}{entry.name}{'/' if folder else ''}"
+        return cls(Path(path), name, link, folder, file)
+
+
 class _Finder:
     """Finds the files that arguments name, one argument at a time."""
 
@@ -149,9 +170,10 @@ class _Finder:
                 argument, f"no file to chunk in this folder ({' '.join(self.wanted)})"
             )
         if os.path.lexists(argument):
-            if is_file(argument) and self.is_excluded(argument, self.root.name(argument)):
-                return []
-            return [argument]
+            if not is_file(argument) or not self.excluded.match(self.root.name(argument)):
+                return [argument]
+            self.left_out.add(EXCLUDED, argument)
+            return []
         if _is_pattern(argument):
             return self.matching(argument) or self.nothing(argument, "no file matches")
         self.root.name(argument)
@@ -173,13 +195,13 @@ class _Finder:
             linked, folder = folders.pop()
             if linked and self.is_entered(folder):
                 continue
-            for entry, name in self.entries(folder):
-                found = linked or entry.is_symlink(), Path(entry.path)
-                if _is_folder(entry):
-                    if self.may_enter(entry, name):
-                        folders.append(found)
-                elif self.is_wanted(name) and self.may_take(entry, name):
-                    files.append((found[0], str(found[1])))
+            for entry in self.entries(folder):
+                by_link = linked or entry.is_link
+                if entry.is_folder:
+                    if self.may_enter(entry):
+                        folders.append((by_link, entry.path))
+                elif self.is_wanted(entry.name) and entry.is_file and not self.is_left_out(entry):
+                    files.append((by_link, str(entry.path)))
         # The file itself comes before a link to it, and is the one that is kept.
         return [path for _, path in sorted(files)]
 
@@ -211,29 +233,25 @@ class _Finder:
     def expand_wildcards(self, base: Path, part: str, rest: Sequence[str]) -> Iterator[Path]:
         if part == "**":
             yield from self.expand(base, rest)
-        for entry, name in self.entries(base, hidden=part.startswith(".")):
-            path = base / entry.name
+        for entry in self.entries(base, hidden=part.startswith(".")):
             if part == "**":
-                if not (_is_folder(entry) and self.may_enter(entry, name)):
+                if not (entry.is_folder and self.may_enter(entry)):
                     continue
-                if not (entry.is_symlink() and self.is_entered(path, part, *rest)):
-                    yield from self.expand_wildcards(path, part, rest)
-            elif not fnmatch(entry.name, part):
+                if not (entry.is_link and self.is_entered(entry.path, part, *rest)):
+                    yield from self.expand_wildcards(entry.path, part, rest)
+            elif not fnmatch(entry.path.name, part):
                 continue
-            elif not _is_folder(entry):
-                if not rest and self.may_take(entry, name):
-                    yield path
-            elif not self.is_left_out(entry, name):
-                yield from self.expand(path, rest)
+            elif (entry.is_folder or (entry.is_file and not rest)) and not self.is_left_out(entry):
+                yield from self.expand(entry.path, rest)
 
-    def entries(self, folder: Path, *, hidden: bool = False) -> list[tuple[os.DirEntry[str], str]]:
-        """Return the entries of a folder, each with its name, without the hidden ones."""
+    def entries(self, folder: Path, *, hidden: bool = False) -> list[_Entry]:
+        """Return the entries of a folder, without the hidden ones unless they are wanted."""
         within = self.root.name(str(folder))
         within += "/" if within else ""
         try:
             with os.scandir(folder) as entries:
                 return [
-                    (entry, within + entry.name)
+                    _Entry.of(entry, within)
                     for entry in entries
                     if hidden or not entry.name.startswith(".")
                 ]
@@ -248,40 +266,30 @@ class _Finder:
             return self.included.match(name)
         return name.lower().endswith(self.endings)
 
-    def may_enter(self, folder: os.DirEntry[str], name: str) -> bool:
-        if self.is_left_out(folder, name):
+    def may_enter(self, folder: _Entry) -> bool:
+        if self.is_left_out(folder):
             return False
         # The target of a link within the folder is found anyway.
-        return self.follow_links or not folder.is_symlink()
+        return self.follow_links or not folder.is_link
 
-    def may_take(self, file: os.DirEntry[str], name: str) -> bool:
-        return _is_file(file) and not self.is_left_out(file, name)
-
-    def is_left_out(self, entry: os.DirEntry[str], name: str) -> bool:
+    def is_left_out(self, entry: _Entry) -> bool:
         """Return true, and note the entry, if it may not be taken or entered."""
-        name += "/" if _is_folder(entry) else ""
-        if self.is_excluded(entry.path, name):
-            return True
-        if name.endswith("/") and entry.name in VENDORED:
+        if self.excluded.match(entry.name):
+            why = EXCLUDED
+        elif entry.is_folder and entry.path.name in VENDORED:
             why = VENDORED_FOLDER
-        elif self.ignore_files.match(name):
+        elif self.ignore_files.match(entry.name):
             why = IGNORED
         elif self.is_out(entry):
             why = LINKED_OUT
         else:
             return False
-        self.left_out.add(why, entry.path)
+        self.left_out.add(why, str(entry.path))
         return True
 
-    def is_excluded(self, path: str, name: str) -> bool:
-        if not self.excluded.match(name):
-            return False
-        self.left_out.add(EXCLUDED, path)
-        return True
-
-    def is_out(self, entry: os.DirEntry[str]) -> bool:
+    def is_out(self, entry: _Entry) -> bool:
         """Return true for a link out of the given folder, unless links are followed."""
-        if self.follow_links or not entry.is_symlink():
+        if self.follow_links or not entry.is_link:
             return False
         real = os.path.realpath(entry.path)
         return real != self.base and not real.startswith(os.path.join(self.base, ""))
@@ -304,15 +312,3 @@ def named_part(argument: str) -> str:
 
 def _is_pattern(text: str) -> bool:
     return any(character in text for character in "*?[")
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    # DirEntry.is_dir() raises on a link that leads to itself.
-    return entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and is_folder(entry.path))
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Return true for a file, and for a broken link, which is reported; not for a pipe."""
-    return entry.is_file(follow_symlinks=False) or (
-        entry.is_symlink() and (is_file(entry.path) or not is_there(entry.path))
-    )

@@ -1,4 +1,4 @@
-"""Checks of what callers pass for texts and names: a ``TypeError`` that says what to do instead."""
+"""Checks of arguments: a ``TypeError`` names the type, the allowed ones and a remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 __all__ = ("checked_items", "checked_name", "checked_pairs", "checked_text", "source_of_path")
 
-# What is passed by mistake for a text -> what to do with it; the first that fits.
+# Types that are passed by mistake for a text -> the remedy; the first match counts.
 _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
     (os.PathLike, "chunk_file(path) reads a file"),
     ((bytes, bytearray, memoryview), "decode bytes first: data.decode('utf-8')"),
@@ -39,9 +39,9 @@ def checked_name(name: str, value: object) -> str | None:
 
 
 def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
-    """The items of ``value``; raises ``TypeError`` for a single text and what has no items.
+    """Return the items of ``value``, which must be instances ``of`` a type.
 
-    So it does for an item that is not an instance ``of`` a type.
+    Raises ``TypeError`` for a single text, for other values without items, and for other items.
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a list; put a single one into a list: [one]")
@@ -53,7 +53,7 @@ def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
 
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
-    """The ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for what is none."""
+    """Yield the ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for anything else."""
     allowed = "(source, text) pairs; a mapping's are mapping.items()"
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise _wrong("documents", documents, allowed)

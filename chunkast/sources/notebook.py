@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError
@@ -43,6 +43,7 @@ __all__ = (
 )
 
 _MAX_ID: Final = 64
+T = TypeVar("T")
 
 
 class ChunkerLike(Protocol):
@@ -119,52 +120,44 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def wrong(self, where: str, value: object, expected: str) -> SourceError:
+    def checked(self, value: Any, where: str, of: type[T], name: str) -> T:
+        """Return ``value``; raises ``SourceError`` if it is of another type."""
+        if isinstance(value, of):
+            return value
         given = "nothing" if value is None else type(value).__name__
-        return SourceError(self.path, f"not a notebook: {where} is {given}; must be {expected}")
+        raise SourceError(self.path, f"not a notebook: {where} is {given}; must be {name}")
 
-    def mapping(self, value: Any, where: str) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            raise self.wrong(where, value, "an object")
-        return value
+    def mapping(self, value: Any, where: str) -> dict[str, Any]:
+        return self.checked(value, where, dict, "an object")
 
     def items(self, value: Any, where: str) -> list[Any]:
-        if not isinstance(value, list):
-            raise self.wrong(where, value, "a list")
-        return value
+        return self.checked(value, where, list, "a list")
 
     def text(self, value: Any, where: str) -> str:
-        """A text, or a list of its lines with their line ends."""
-        if isinstance(value, str):
-            return value
-        if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-            raise self.wrong(where, value, "a string or a list of strings")
-        return "".join(value)
+        """Return a text, which may be a list of its lines with their line ends."""
+        if isinstance(value, list) and all(isinstance(line, str) for line in value):
+            return "".join(value)
+        return self.checked(value, where, str, "a string or a list of strings")
 
     def cells(self, notebook: Mapping[str, Any]) -> Iterator[Cell]:
         language = _language(notebook.get("metadata"))
         for number, (where, value) in enumerate(self.listed(notebook)):
             cell = self.mapping(value, where)
-            cell_type, id_, own = (
-                cell.get("cell_type"),
-                cell.get("id"),
-                cell.get("language", language),
-            )
-            if not isinstance(cell_type, str):
-                raise self.wrong(f"{where}.cell_type", cell_type, "a string")
+            cell_type = self.checked(cell.get("cell_type"), f"{where}.cell_type", str, "a string")
+            given_id, own = cell.get("id"), cell.get("language", language)
             # Format 3 has the source of code under another name; other types may have none.
             name = "input" if "input" in cell and "source" not in cell else "source"
             yield Cell(
                 number=number,
                 type=cell_type,
                 source=self.text(cell.get(name, ""), f"{where}.{name}"),
-                id=id_ if isinstance(id_, str) and len(id_) <= _MAX_ID else "",
+                id=given_id if isinstance(given_id, str) and len(given_id) <= _MAX_ID else "",
                 language=own if cell_type == "code" and isinstance(own, str) else "",
                 level=_level(cell.get("level")) if cell_type == "heading" else 0,
             )
 
     def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Every cell and its place, in format 3 those of all worksheets."""
+        """Yield each cell with its place, in format 3 from all worksheets."""
         sheets: list[tuple[str, Any]] = [("", notebook)]
         if "cells" not in notebook and "nbformat" in notebook:
             given = self.items(notebook.get("worksheets", []), "worksheets")
@@ -182,7 +175,7 @@ def _level(given: Any) -> int:
 
 
 def _language(metadata: Any) -> str:
-    """The language of code, from whichever place has it."""
+    """Return the language of code, from the first place that has it."""
     for place, key in (("language_info", "name"), ("kernelspec", "language")):
         about = metadata.get(place) if isinstance(metadata, dict) else None
         name = about.get(key) if isinstance(about, dict) else None

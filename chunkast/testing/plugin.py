@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ("ChunkSnapshot",)
 
-_UPDATE: Final = "--chunkast-update"
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that writes locks."""
     parser.getgroup("chunkast").addoption(
-        _UPDATE,
+        "--chunkast-update",
         action="store_true",
         dest="chunkast_update",
         help="write the locks of chunks again (not where CI is set)",
