@@ -1,8 +1,7 @@
 """Containers of site generators: ``::: name`` up to a line of as many colons.
 
-They are those of the plugin of this name, whose rule reads every character of every line up to
-the end of the document again for each of the containers that are inside one another. Here the
-lines that can close are listed once per document.
+The plugin of this name reads the rest of the document again for each nested container. Here the
+lines that can close a container are listed once per document.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _KEY: Final = "chunkast_container_closers"
 
 
 def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
+    """Parse a container: a rule of the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if not state.src.startswith(_LEAST, start) or state.is_code_block(start_line):
         return False
@@ -46,9 +45,9 @@ def push_container(  # noqa: PLR0917 - as the parser's own methods
     name: str = "container_block",
     indent: int = 0,
 ) -> None:
-    """The tokens of a container whose opening line is ``first``, and of the blocks up to ``last``.
+    """Add the tokens of a container with the opening line ``first`` and blocks up to ``last``.
 
-    ``name`` is what their types begin with; the blocks are indented by ``indent`` columns more.
+    The token types begin with ``name``; the blocks are indented by ``indent`` columns more.
     """
     outer = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax = "container", last
@@ -64,7 +63,7 @@ def push_container(  # noqa: PLR0917 - as the parser's own methods
 
 
 def _closers(state: StateBlock) -> list[int]:
-    """The lines that end with as many colons as may close a container."""
+    """Return the lines that end with enough colons to close a container."""
     known = state.env.get(_KEY)
     if isinstance(known, list):
         return known
@@ -77,7 +76,7 @@ def _closers(state: StateBlock) -> list[int]:
 
 
 def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
-    """The line after a container's content, and whether it closes the container."""
+    """Return the line after a container's content, and whether it closes the container."""
     closers = _closers(state)
     slot = bisect_left(closers, first)
     while True:
@@ -96,9 +95,9 @@ def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> t
 
 
 def _outside(state: StateBlock, line: int, end: int) -> int:
-    """The first of the lines ``[line, end)`` that is indented less than the parent of the container.
+    """Return the first line in ``[line, end)`` that is indented less than the container's parent.
 
-    -1 if none is. Blank lines do not count.
+    Returns -1 without such a line. Blank lines do not count.
     """
     indent = state.blkIndent
     step = len(_LEAST)

@@ -1,8 +1,7 @@
-"""Fenced divs as Pandoc and Quarto nest them: ``::: {.class}`` up to the matching ``:::``.
+"""Fenced divs of Pandoc and Quarto: ``::: {.class}`` up to the matching ``:::``.
 
-Lines with attributes open, bare lines of colons close, whatever their number. The rule for
-containers elsewhere ends a container at the first bare line with as many colons, so that of
-two divs one in another the outer one would end too early.
+Lines with attributes open a div, bare lines of colons close the innermost one, whatever their
+number. The rule for containers would end an outer div at the line that closes the inner one.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _KEY: Final = "chunkast_div_ends"
 
 
 def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
+    """Parse a fenced div: a rule of the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if not state.src.startswith(_MARK, start) or state.is_code_block(start_line):
         return False
@@ -46,9 +45,9 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
-    """The line that closes a div whose first line inside is ``line``, or the line after it.
+    """Return the line that closes the div whose content begins at ``line``, or the end.
 
-    The lines that close the divs inside it are noted, so that they are not searched again.
+    The closing lines of inner divs are remembered, so that each is searched for once.
     """
     known: dict[tuple[int, int], int] = state.env.setdefault(_KEY, {})
     indent = state.blkIndent
