@@ -1,11 +1,11 @@
-"""Blocks between lines of slashes, as PyMdown and FastAPI's documentation write them.
+"""Blocks between lines of slashes, as in PyMdown and FastAPI's documentation.
 
     /// note | A title            //// tab | Python 3.10
     Text.                         /// tip
     ///                           ...
 
-A block ends at the matching line with as many slashes as its opening line: blocks of one
-length nest, too. Without such a line the opening line is text.
+A block ends at the matching line with as many slashes as its opening line. Blocks with the same
+number of slashes may be nested. Without a closing line the opening line is text.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ("slash_block",)
 
 _OPENER = re.compile(r"(?P<slashes>/{3,})[ \t]*(?P<about>[\w-]+(?:[ \t]*\|.*)?)")
 _CLOSER = re.compile(r"/{3,}")
-# Quote marks and item markers that may stand before a line's own text.
+# White space and quote marks before a line's own text.
 _MARGIN: Final = " \t>"
 _KEY: Final = "chunkast_slash_blocks"
 
 
 def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
+    """Parse a block between slashes: a rule of the block parser."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if not state.src.startswith("///", start) or state.is_code_block(start_line):
         return False
@@ -45,7 +45,7 @@ def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool)
 
 
 def _closing_lines(state: StateBlock) -> dict[int, int]:
-    """Opening line -> closing line of the blocks in the whole text, found once, in one pass."""
+    """Map the opening to the closing line of every block in the text, found once in one pass."""
     known: dict[int, int] | None = state.env.get(_KEY)
     if known is None:
         known = state.env[_KEY] = {}
