@@ -336,7 +336,7 @@ class _CodeReader:
         return last, []
 
     def end_of_body(self, column: int, begin: int, last: int) -> int:
-        """Return the end of the lines that are indented deeper than ``column``.
+        """Return the end of the lines indented deeper than ``column``; ``last`` if none is.
 
         Comments and directives may have any indentation.
         """

@@ -14,11 +14,10 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.containers import push_container
+from chunkast.markdown.dialects.containers import line_text, push_container
 
 __all__ = ("admonition",)
 
-_MARKERS: Final = "!?="
 _OPENER = re.compile(r"(?P<mark>!!!|\?\?\?\+?)[ \t]*(?P<about>\S.*)")
 # An opener that needs no indented text after it: words, and a title in quotes.
 _PLAIN = re.compile(r"(?:[\w-]+(?: +[\w-]+)*)?(?: *\"[^\"]*\")?")
@@ -28,12 +27,9 @@ _INDENTATION: Final = 4
 
 def admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Parse an admonition or tab: a rule of the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if state.src[start : start + 1] not in _MARKERS or state.is_code_block(start_line):
-        return False
-    line = state.src[start : state.eMarks[start_line]].rstrip()
+    line = line_text(state, start_line)
     found = _TAB.fullmatch(line) or _OPENER.fullmatch(line)
-    if found is None:
+    if found is None or state.is_code_block(start_line):
         return False
     indent = state.blkIndent + _INDENTATION
     following = start_line + 1

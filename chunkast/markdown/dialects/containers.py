@@ -7,26 +7,24 @@ lines that can close a container are listed once per document.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("container", "push_container")
+__all__ = ("container", "line_text", "once", "push_container")
 
+_Found = TypeVar("_Found")
 _MARK: Final = ":"
 _LEAST: Final = ":::"
-_KEY: Final = "chunkast_container_closers"
 
 
 def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Parse a container: a rule of the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if not state.src.startswith(_LEAST, start) or state.is_code_block(start_line):
-        return False
-    line = state.src[start : state.eMarks[start_line]]
+    line = line_text(state, start_line)
     name = line.lstrip(_MARK)
     count = len(line) - len(name)
-    if not name.strip():
+    if count < len(_LEAST) or not name or state.is_code_block(start_line):
         return False
     if silent:
         return True
@@ -34,6 +32,20 @@ def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -
     push_container(state, start_line, last, line[:count], name)
     state.line = last + closed
     return True
+
+
+def line_text(state: StateBlock, line: int) -> str:
+    """Return a line without its containers' prefixes and the white space around it."""
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+
+
+def once(state: StateBlock, find: Callable[[StateBlock], _Found]) -> _Found:
+    """Call ``find`` once per document, and return its result."""
+    key = f"{find.__module__}.{find.__name__}"
+    if key not in state.env:
+        state.env[key] = find(state)
+    found: _Found = state.env[key]
+    return found
 
 
 def push_container(  # noqa: PLR0917 - as the parser's own methods
@@ -64,20 +76,16 @@ def push_container(  # noqa: PLR0917 - as the parser's own methods
 
 def _closers(state: StateBlock) -> list[int]:
     """Return the lines that end with enough colons to close a container."""
-    known = state.env.get(_KEY)
-    if isinstance(known, list):
-        return known
-    closers = state.env[_KEY] = [
+    return [
         line
         for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True))
         if state.src[start:end].rstrip(" \t").endswith(_LEAST)
     ]
-    return closers
 
 
 def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
     """Return the line after a container's content, and whether it closes the container."""
-    closers = _closers(state)
+    closers = once(state, _closers)
     slot = bisect_left(closers, first)
     while True:
         line = min(closers[slot], end_line) if slot < len(closers) else end_line

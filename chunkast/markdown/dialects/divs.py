@@ -11,7 +11,7 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.containers import push_container
+from chunkast.markdown.dialects.containers import line_text, push_container
 from chunkast.text.fences import Fences
 
 __all__ = ("fenced_div",)
@@ -24,24 +24,16 @@ _KEY: Final = "chunkast_div_ends"
 
 def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Parse a fenced div: a rule of the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if not state.src.startswith(_MARK, start) or state.is_code_block(start_line):
-        return False
-    opener = _OPENER.fullmatch(_line(state, start_line))
-    if opener is None:
+    opener = _OPENER.fullmatch(line_text(state, start_line))
+    if opener is None or state.is_code_block(start_line):
         return False
     if silent:
         return True
     last = _closing_line(state, start_line + 1, end_line)
     push_container(state, start_line, last, opener["colons"], opener["about"])
-    closed = last < end_line and _CLOSER.fullmatch(_line(state, last)) is not None
+    closed = last < end_line and _CLOSER.fullmatch(line_text(state, last)) is not None
     state.line = last + closed
     return True
-
-
-def _line(state: StateBlock, line: int) -> str:
-    start = state.bMarks[line] + state.tShift[line]
-    return state.src[start : state.eMarks[line]].rstrip()
 
 
 def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
@@ -56,7 +48,7 @@ def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
     opened = [line]
     fences = Fences()
     while line < end_line:
-        text = _line(state, line)
+        text = line_text(state, line)
         if text and state.sCount[line] < indent:
             break
         if not fences.take(text) and text.startswith(_MARK):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
+from chunkast.markdown.dialects.containers import line_text, once
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("dollars", "math_block", "title")
@@ -25,7 +26,6 @@ _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}
 _IN_TITLE = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
-_KEY = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear.
 _MAX_LINES = 1_000
 
@@ -39,10 +39,7 @@ class _Closers:
 
 
 def _closers(state: StateBlock) -> _Closers:
-    known = state.env.get(_KEY)
-    if isinstance(known, _Closers):
-        return known
-    closers = state.env[_KEY] = _Closers()
+    closers = _Closers()
     for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True)):
         text = state.src[start:end].rstrip()
         if not text:
@@ -56,10 +53,9 @@ def _closers(state: StateBlock) -> _Closers:
 
 def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     """Parse a block of math: a rule of the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if state.src[start : start + 1] not in ("$", "\\") or state.is_code_block(start_line):
+    line = line_text(state, start_line)
+    if state.is_code_block(start_line):
         return False
-    line = state.src[start : state.eMarks[start_line]].rstrip()
     if line.startswith("$$"):
         name, inside = "$$", line[2:]
         closes_here = bool(_DOLLARS.search(inside))
@@ -86,7 +82,7 @@ def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
     """Return the line that closes ``name``, before a blank line and in the container; or -1."""
-    closers = _closers(state)
+    closers = once(state, _closers)
     lines = closers.lines.get(name, ())
     slot = bisect_left(lines, first)
     if slot == len(lines) or lines[slot] >= min(end_line, first + _MAX_LINES):

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 import regex
 
-from chunkast.markdown.blocks import Signs, leaf_parts, relabelled
+from chunkast.markdown.blocks import Signs, leaf_parts, with_children
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -81,11 +81,11 @@ def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[
         return tree, []
     paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
     spans = sorted((opener.start, closer.end) for opener, closer in pairs)
-    split = (
-        (leaves[number], _split(text, leaves[number], found))
+    parts = {
+        leaves[number].start: tuple(_split(text, leaves[number], found))
         for number, found in groupby(paired, key=attrgetter("leaf"))
-    )
-    return _Rebuilder(split).rebuilt(tree), spans
+    }
+    return _with_parts(tree, parts), spans
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
@@ -173,22 +173,12 @@ def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
     return leaf_parts(text, leaf, spans)
 
 
-class _Rebuilder:
-    """Replaces leaves by their parts; ``split`` yields both, in order."""
-
-    def __init__(self, split: Iterator[tuple[Block, Iterator[Block]]]) -> None:
-        self._split = split
-        self._next = next(split, None)
-
-    def rebuilt(self, block: Block) -> Block:
-        """Return ``block`` with the parts in place of the leaves inside it."""
-        children: list[Block] = []
-        for child in block.children:
-            if child.children:
-                children.append(self.rebuilt(child))
-            elif self._next is not None and self._next[0] is child:
-                children.extend(self._next[1])
-                self._next = next(self._split, None)
-            else:
-                children.append(child)
-        return relabelled(block.kind, block, tuple(children))
+def _with_parts(block: Block, parts: Mapping[int, Sequence[Block]]) -> Block:
+    """Replace leaves inside ``block`` by their ``parts``, given by the leaf's start."""
+    children: list[Block] = []
+    for child in block.children:
+        if child.children:
+            children.append(_with_parts(child, parts))
+        else:
+            children.extend(parts.get(child.start, (child,)))
+    return with_children(block, children)
