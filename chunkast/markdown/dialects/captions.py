@@ -29,10 +29,10 @@ def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[
 
 def _arranged(text: str, block: Block) -> Block:
     children = [_arranged(text, child) if child.children else child for child in block.children]
-    said = [number for number, child in enumerate(children) if not CONSTRUCTS[child.kind].blank]
-    tables = [CONSTRUCTS[children[number].kind].shape in _TABLES for number in said]
+    numbers = [number for number, child in enumerate(children) if not CONSTRUCTS[child.kind].blank]
+    tables = [CONSTRUCTS[children[number].kind].shape in _TABLES for number in numbers]
     for number, is_after, is_before in zip(
-        said, [False, *tables], [*tables[1:], False], strict=False
+        numbers, [False, *tables], [*tables[1:], False], strict=False
     ):
         child = children[number]
         if (is_after or is_before) and CONSTRUCTS[child.kind].plain and _is_caption(text, child):

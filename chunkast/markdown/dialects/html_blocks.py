@@ -118,19 +118,19 @@ def _role(text: str, block: Block) -> _Role | None:
     start = text.find("<", block.start, block.end)
     if start < 0 or text[block.start : start].strip(_MARGIN):
         return None
-    said = block.content or text[start : block.end]
+    content = block.content or text[start : block.end]
     if block.kind == "paragraph":
-        return _Role(kind="label") if _ANCHORS.fullmatch(said) else None
-    return _role_of(said) if len(said) > _MAX_REMEMBERED else _remembered_role(said)
+        return _Role(kind="label") if _ANCHORS.fullmatch(content) else None
+    return _role_of(content) if len(content) > _MAX_REMEMBERED else _remembered_role(content)
 
 
-def _role_of(said: str) -> _Role:
-    if _ANCHORS.fullmatch(said):
+def _role_of(content: str) -> _Role:
+    if _ANCHORS.fullmatch(content):
         return _Role(kind="label")
-    without = _without_comments(said)
+    without = _without_comments(content)
     if not without.strip(_MARGIN):
-        closer = _CLOSING_COMMENT.search(said) is not None
-        return _Role(kind="closer" if closer else "label" if len(said) <= _MAX_COMMENT else "")
+        closer = _CLOSING_COMMENT.search(content) is not None
+        return _Role(kind="closer" if closer else "label" if len(content) <= _MAX_COMMENT else "")
     tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in TAG.finditer(without)]
     elements = _OpenElements()
     closes: list[str] = []
