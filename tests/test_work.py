@@ -80,7 +80,7 @@ def tokens(plugin: Callable[[MarkdownIt], object], text: str) -> list[tuple[Any,
     md = MarkdownIt("commonmark", {"maxNesting": 20})
     plugin(md)
     md.core.ruler.enableOnly(["normalize", "block"])
-    return [(token.type, token.map, token.info, token.level) for token in md.parse(text)]
+    return [(token.type, token.map, token.info.strip(), token.level) for token in md.parse(text)]
 
 
 _LINES = st.lists(
