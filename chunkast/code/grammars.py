@@ -1,9 +1,9 @@
-"""The grammars that are installed, and parses of short texts that always come to an end.
+"""The installed grammars, and parses of short texts within limits.
 
-tree-sitter recovers from any error, but not in linear time: a few kilobytes of hostile text
-may take seconds, and memory to match. So it is given short texts only, and stopped where it
-does much more work than code takes. Operations are counted, not time: the same text gives the
-same tree everywhere.
+tree-sitter recovers from any error, but not in linear time: a few kilobytes of hostile text may
+take seconds and much memory. So it only gets short texts, and is stopped when it does much more
+work than code takes. The limit counts operations, not time, so that the same text gives the same
+tree everywhere.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from chunkast.code.languages import ENDINGS, Language
 
 __all__ = ("MAX_BYTES", "parse", "versions")
 
-# The most that is given to tree-sitter at once.
+# The longest text that is parsed at once.
 MAX_BYTES: Final = 3_072
-# tree-sitter reports once in a hundred operations. Real code has one report in 100 to 500
-# bytes, code full of errors one in 20.
+# tree-sitter reports every hundred operations: once in 100 to 500 bytes of real code, once in 20
+# bytes of code full of errors.
 _REPORTS: Final = 64
 _BYTES_PER_REPORT: Final = 50
-# Bytes that are read at once.
+# Bytes read at once.
 _PART_BYTES: Final = 256
-# Bytes that tree-sitter may keep before pairs are read, with which code takes half as long again.
+# Bytes that tree-sitter may keep before it gets pairs of bytes, which take half as long again.
 _MOST_KEPT: Final = 32 << 20
 
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """The version of tree-sitter and of each grammar that is installed; {} without the former."""
+    """Return the versions of tree-sitter and the installed grammars; {} without tree-sitter."""
     from importlib.metadata import PackageNotFoundError, version
     from importlib.util import find_spec
 
@@ -47,7 +47,7 @@ def versions() -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _grammar(package: str, entry: str) -> Any:
-    """tree-sitter's Language; ``None`` where it or the grammar is missing, or they do not fit."""
+    """Return tree-sitter's Language; None if a package is missing or incompatible."""
     if package.replace("_", "-") not in versions():
         return None
     try:
@@ -57,9 +57,9 @@ def _grammar(package: str, entry: str) -> Any:
 
 
 def parse(source: str, language: Language) -> Any:
-    r"""The root node of ``source``, ASCII of at most ``MAX_BYTES`` with line ends of ``\n``.
+    r"""Return the root node of ``source``: ASCII, at most ``MAX_BYTES``, line ends of ``\n``.
 
-    ``None`` without a grammar, and for a text that it is too much for.
+    Returns None without a grammar, and for a text that takes too much work.
     """
     grammar = _grammar(language.package, language.entry)
     if grammar is None or (language.refuses is not None and language.refuses(source)):
@@ -74,25 +74,25 @@ def parse(source: str, language: Language) -> Any:
         reports += 1
         return reports > most
 
-    # A parser for each text: one must not be shared between threads.
+    # A parser must not be shared between threads, so each text has its own.
     parser = import_module("tree_sitter").Parser(grammar)
     try:
         tree = parser.parse(parts.read, progress_callback=is_too_much)
     except ValueError:
-        return None  # it was stopped
+        return None  # the parse was stopped
     finally:
         parts.count_kept()
     return tree.root_node
 
 
 class _Parts:
-    """A text as tree-sitter reads it, part by part.
+    """Passes a text to tree-sitter part by part.
 
-    tree-sitter 0.26 never frees what it was given: a part is made once for each position, and
-    once megabytes are kept, pairs of characters are given, of which there are few.
+    tree-sitter 0.26 never frees the bytes it gets. So one part is made for each position, and
+    after some megabytes only pairs of characters are passed, of which there are few.
     """
 
-    # Bytes of all parts, of this process, that are kept.
+    # Bytes of all parts that tree-sitter keeps in this process.
     kept: ClassVar[int] = 0
 
     def __init__(self, data: bytes) -> None:
@@ -100,7 +100,7 @@ class _Parts:
         self._made: dict[int, bytes] = {}
 
     def read(self, position: int, _point: object) -> bytes:
-        """What begins at ``position``; nothing at the end."""
+        """Return the part at ``position``; empty at the end."""
         if _Parts.kept > _MOST_KEPT:
             return _pair(self._data[position : position + 2])
         part = self._made.get(position)
@@ -110,8 +110,8 @@ class _Parts:
         return part
 
     def count_kept(self) -> None:
-        """Note what somebody else still refers to."""
-        # One that was never given away has as many references as those that are not kept.
+        """Add the parts that tree-sitter still refers to."""
+        # A part that was never passed on has as many references as those that are not kept.
         self._made[-1] = self._data[1:]
         counts = [getrefcount(part) for part in self._made.values()]
         parts = zip(self._made.values(), counts, strict=True)
@@ -120,5 +120,5 @@ class _Parts:
 
 @cache
 def _pair(characters: bytes) -> bytes:
-    """The same object for the same characters, which are ASCII."""
+    """Return one object for each pair of ASCII characters."""
     return characters

@@ -1,4 +1,4 @@
-"""One row per programming language: how fences and files name it, and what its grammar calls things.
+"""One row per programming language: its names, file extensions and node types.
 
 A new language is a row here, its grammar's package in the extra ``code``, and a test.
 """
@@ -22,13 +22,16 @@ _INDICATOR = re.compile(r"[\-?:](?=[ \t]|$)")
 class Language:
     """A language whose grammar comes in a package of its own.
 
-    ``names`` are what a fence's info string calls it, ``endings`` its files' endings.
-    ``package`` is the grammar's module, ``entry`` the function of it that gives the grammar.
-    ``kinds`` says which kind of break point a node of the grammar is; a node without a kind
-    is a statement. ``wrappers`` are nodes around a definition (decorators, ``export``), which
-    are of the kind of what they hold. ``closers`` are (start of a line, what ends the block
-    that such a line opens) besides brackets; ``filler`` is a statement that a block may not
-    be without. Text that the language ``refuses`` would crash the grammar's scanner.
+    names: its names in a fence's info string.
+    endings: the extensions of its files.
+    package: the grammar's module.
+    entry: the function in ``package`` that returns the grammar.
+    kinds: the kind of break point of each node type; other nodes are statements.
+    wrappers: node types around a definition (decorators, ``export``), which have its kind.
+    closers: pairs of the start of a line and the end of the block that such a line opens,
+        besides brackets.
+    filler: a statement for a block that must not be empty.
+    refuses: returns True for a text that would crash the grammar's scanner.
     """
 
     name: str
@@ -44,23 +47,23 @@ class Language:
 
     @property
     def distribution(self) -> str:
-        """The package's name where packages are installed from."""
+        """The name of the package on PyPI."""
         return self.package.replace("_", "-")
 
 
 def _kinds(**types: str) -> dict[str, str]:
-    """Kind -> names of node types, turned round."""
+    """Return the kind of each node type, given the names of node types by kind."""
     return {name: kind for kind, names in types.items() for name in names.split()}
 
 
 def _has_many_heredocs(source: str) -> bool:
-    """Heredocs that wait for their end overrun what the scanner for Ruby has room for."""
+    """Return whether waiting heredocs would overrun the buffer of Ruby's scanner."""
     heredocs = _HEREDOC.findall(source)
     return len(heredocs) > 24 or any(len(word) > 64 for word in heredocs)
 
 
 def _is_deep(source: str) -> bool:
-    """Deep nesting overruns what the scanner for YAML has room for."""
+    """Return whether deep nesting would overrun the buffer of YAML's scanner."""
     return any(
         len(line) - len(line.lstrip()) > 100 or len(_INDICATOR.findall(line)) > 50
         for line in source.split("\n")
@@ -255,20 +258,19 @@ LANGUAGES: Final[Mapping[str, Language]] = MappingProxyType(
 ENDINGS: Final[Mapping[str, Language]] = MappingProxyType(
     {ending: language for language in _ROWS for ending in language.endings}
 )
-# The word of an info string that names the language: ``python title=...``, ``{.python}``,
-# ``{r}``, ``rust,no_run``.
+# The language in an info string: ``python title=...``, ``{.python}``, ``{r}``, ``rust,no_run``.
 _WORD = re.compile(r"[\w+#]+")
 
 
 def language_named(info: str) -> Language | None:
-    """The language that a fence's info string (or a bare name) begins with, if it is known."""
+    """Return the language at the beginning of a fence's info string, or None."""
     word = _WORD.search(info)
     return LANGUAGES.get(word.group().lower()) if word else None
 
 
 def language_of(path: str) -> str:
-    """The name of the language of a source file, by its ending; "" if it is none known."""
-    # Several times as fast as a path's suffix; this runs for every document.
+    """Return the name of a source file's language by its extension; "" if unknown."""
+    # Several times faster than ``PurePath.suffix``; this runs for every document.
     name = path[path.rfind("/") + 1 :].lower()
     dot = name.rfind(".")
     language = ENDINGS.get(name[dot:]) if dot > 0 else None

@@ -1,4 +1,4 @@
-"""What a node of a syntax tree is to the outline: its kind, its title, how much of it is broken."""
+"""The role of a syntax node in the outline: its kind, title and errors."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ __all__ = (
 
 STATEMENT: Final = "statement"
 COMMENT: Final = "comment"
-# Nodes that belong to what follows them, besides comments.
+# Nodes that belong to the next node, besides comments.
 _ATTACHED: Final = frozenset({"attribute_item", "decorator", "access_specifier"})
 # Anonymous nodes between the members of a sequence.
 _SEPARATORS: Final = frozenset({";", ",", "\n"})
-# More than one error in this many characters, however short they are, is too much: time and
-# memory of the parser grow with the square of their number.
+# More than one error in this many characters is too much: the parser's time and memory grow with
+# the square of the number of errors.
 _PER_ERROR: Final = 32
 _FEW_SITES: Final = 8
 _MAX_TITLE: Final = 100
 
 
 def errors(root: Any, first: int, last: int) -> int:
-    """How many characters of the rows ``[first, last)`` belong to no construct."""
+    """Count the characters of the rows ``[first, last)`` that belong to no construct."""
     count = 0
     stack = [root]
     while stack:
@@ -50,7 +50,7 @@ def errors(root: Any, first: int, last: int) -> int:
 
 
 def has_many_errors(root: Any) -> bool:
-    """Whether there is more than one error in ``_PER_ERROR`` characters, however short they are."""
+    """Return whether there is more than one error per ``_PER_ERROR`` characters."""
     sites = 0
     most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
     stack = [root]
@@ -62,13 +62,13 @@ def has_many_errors(root: Any) -> bool:
 
 
 def kind_of(node: Any) -> str:
-    """The kind of a node that defines nothing."""
+    """Return the kind of a node that defines nothing."""
     attached = node.type.endswith(COMMENT) or node.type in _ATTACHED
     return COMMENT if attached else STATEMENT
 
 
 def definition(node: Any, language: Language) -> tuple[str, Any, Any]:
-    """The kind of what ``node`` defines, the definition itself, and the node of its name.
+    """Return the kind of definition that ``node`` is, the inner definition and its name's node.
 
     The kind is empty for a node that defines nothing.
     """
@@ -89,22 +89,22 @@ def definition(node: Any, language: Language) -> tuple[str, Any, Any]:
 
 def _defined(node: Any, language: Language) -> str:
     kind = language.kinds.get(node.type, "")
-    # A class without a body is only mentioned.
+    # A class without a body is only a mention.
     return "" if kind == "class" and node.child_by_field_name("body") is None else kind
 
 
 def title_of(
     kind: str, node: Any, name: Any, shift: int, lines: Sequence[str]
 ) -> tuple[int, int, int] | None:
-    """Where the title of a definition stands: its line, start and end.
+    """Return the line, start and end of a definition's title.
 
-    Lines are ``shift`` more than the rows of the tree.
+    Its line is the row in the tree plus ``shift``.
     """
     if kind in ("", "import"):
         return None
     declarator = node
     while name is None and declarator is not None:
-        # In C the name is inside the declarators.
+        # In C the name is inside declarators.
         declarator = declarator.child_by_field_name("declarator")
         if declarator is not None and not declarator.child_count:
             name = declarator
@@ -119,9 +119,9 @@ def title_of(
 
 
 def is_sequence(node: Any, language: Language) -> bool:
-    """Whether a node is nothing but several others, one below the other, or one definition."""
+    """Return whether a node is only a list of others, one below the other, or one definition."""
     while node.end_point.row > node.start_point.row:
-        # A comment may stand after one of the members, on its line.
+        # A comment may follow a member on its line.
         named = [child for child in node.named_children if not child.is_extra]
         if len(named) > 1:
             rows = [child.start_point.row for child in named]
@@ -137,5 +137,5 @@ def is_sequence(node: Any, language: Language) -> bool:
 
 
 def indentation(line: str) -> int:
-    """How many blanks a line begins with."""
+    """Count the blanks at the beginning of a line."""
     return len(line) - len(line.lstrip(" \t"))

@@ -1,10 +1,9 @@
-"""Where the definitions and statements of a piece of code begin, line by line.
+"""An outline of source code: the lines at which definitions and statements begin.
 
-The grammar reads windows of a few kilobytes (see ``grammars``). A window ends somewhere; what
-it holds complete is taken, the next one begins after that. A statement larger than a window
-is read from the inside: its first lines, what they open closed again, are put around every
-window of its body. So time is linear in the length of the code, and an error costs what is
-near it.
+The grammar reads windows of a few kilobytes (see ``grammars``). The complete items of a window
+are taken, and the next window begins after them. A statement larger than a window is read from
+the inside: its first lines and their closing brackets are put around every window of its body.
+So time is linear in the length of the code, and an error only affects nearby items.
 """
 
 from __future__ import annotations
@@ -34,21 +33,20 @@ __all__ = ("Item", "Outliner")
 _MASKED = re.compile(r"[^\t\x20-\x7e]")
 _SKIPPED_BEFORE_HEADER = re.compile(r"\s*(?:@|#(?!\w)|//|/\*|\*|$)")
 _LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
-# A line that goes on with the statement whose body ends before it.
+# A line that continues the statement whose body ends before it.
 _CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # A window is broken when more than one in ``_ERROR_SHARE`` of its characters, and more than
 # ``_FEW_ERRORS``, belong to no construct.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
-# Reading of a document's code ends once this many characters were broken, and one in
-# ``_READ_PER_BROKEN``.
+# Reading of a document's code stops after this many broken characters, plus one for every
+# ``_READ_PER_BROKEN`` characters read.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
 _READ_PER_BROKEN: Final = 16
-# It also ends once characters were read this many times on average, as in many small windows:
-# real code is read twice.
+# It also stops once characters were parsed this many times on average. Real code is parsed twice.
 _READINGS: Final = 8
-# A window is halved while it is broken, but not below this.
+# A broken window is halved, but not below this size.
 _LEAST_BYTES: Final = MAX_BYTES // 8
 _MOST_BLANK_LINES: Final = 2
 _MAX_DEPTH: Final = 12
@@ -60,10 +58,11 @@ _MAX_CONTEXT: Final = MAX_BYTES // 4
 class Item:
     """A definition or statement that begins a line.
 
-    ``line`` counts from 0, comments and attributes directly above included; ``depth`` is the
-    number of items around it. ``kind`` is "class", "function", "type", "import" or
-    "statement". ``first``: nothing of the item around it comes before. ``named`` is where a
-    definition's title stands, its line up to the name: line, start and end.
+    line: its first line (from 0), including comments and attributes directly above.
+    depth: the number of items around it.
+    kind: "class", "function", "type", "import" or "statement".
+    first: it is the first item inside the item around it.
+    named: the line, start and end of a definition's title, which ends with its name.
     """
 
     line: int
@@ -75,9 +74,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An item as a window shows it: the lines from ``row`` to ``last``.
+    """An item in a window: the lines from ``row`` to ``last``.
 
-    ``complete``: without an error in it. ``loose``: not inside of any construct.
+    complete: it has no errors.
+    loose: it is inside no construct.
     """
 
     row: int
@@ -92,9 +92,9 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """What stands around every window of a body: the lines that open it and those that close it.
+    """The lines put before and after every window of a body.
 
-    ``depth`` is the number of items around what is in it.
+    ``depth`` is the number of items around the body's own items.
     """
 
     opening: tuple[str, ...] = ()
@@ -102,22 +102,22 @@ class _Body:
     depth: int = 0
 
 
-class _Exhausted(Exception):  # noqa: N818 - no error: it is caught here
-    """So much of the code is broken that the rest is not read."""
+class _Exhausted(Exception):  # noqa: N818 - caught here
+    """Too much of the code is broken to read the rest."""
 
 
 class Outliner:
-    """Outlines the code of one document; once too much of it is broken, none any more."""
+    """Outlines the code of one document; stops after too many syntax errors."""
 
     def __init__(self, least: int = 0) -> None:
-        """What is inside an item of at most ``least`` characters is left out."""
+        """Skip items inside an item of at most ``least`` characters."""
         self.least = least
         self._read = 0
         self._broken = 0
         self._parsed = 0
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
-        """The items of ``lines`` (without line ends), in order, as far as they can be read."""
+        """Return the items of ``lines`` (without line ends), in order, up to the limits."""
         reader = _CodeReader([_masked(line) for line in lines], language, self)
         with suppress(_Exhausted):
             self.count(0, broken=False)
@@ -125,7 +125,7 @@ class Outliner:
         return _attached(reader.found)
 
     def count(self, size: int, *, broken: bool) -> None:
-        """Note that this many characters were read, or could not be."""
+        """Count characters that were read, or are ``broken``."""
         if broken:
             self._broken += size
         else:
@@ -134,7 +134,7 @@ class Outliner:
             raise _Exhausted
 
     def parse(self, text: str, language: Language) -> Any:
-        """``grammars.parse``, as often as it may be called."""
+        """Call ``grammars.parse`` within the limit on repeated reading."""
         self._parsed += len(text)
         if self._parsed > _MOST_BROKEN + _READINGS * (self._read + self._broken + MAX_BYTES):
             raise _Exhausted
@@ -142,9 +142,9 @@ class Outliner:
 
 
 def _masked(line: str) -> str:
-    """A line of ASCII, character for character: columns stay what they are.
+    """Replace other characters than ASCII one by one, so that columns stay the same.
 
-    Other characters stand in names, strings and comments, where any letter does.
+    They occur in names, strings and comments, where any letter will do.
     """
     if line.isascii() and line.isprintable():
         return line
@@ -152,7 +152,7 @@ def _masked(line: str) -> str:
 
 
 class _CodeReader:
-    """Reads one piece of code; ``found`` are its items, rows being line numbers."""
+    """Reads one piece of code; ``found`` are its items, whose rows are line numbers."""
 
     def __init__(self, lines: Sequence[str], language: Language, outliner: Outliner) -> None:
         self.lines = lines
@@ -169,13 +169,13 @@ class _CodeReader:
                 continue
             stop = self.window_end(at, last, min(room, MAX_BYTES - 2 * _size(body.opening)))
             if stop == at:
-                at += 1  # too long to be read
+                at += 1  # too long to read
                 continue
             next_row = self.window(at, stop, last, body)
             if next_row == at:
                 next_row = self.inside(at, last, body)
             if next_row is None and room > _LEAST_BYTES:
-                room //= 2  # what is broken may be a part of it
+                room //= 2  # only a part of it may be broken
                 continue
             broken = next_row is None
             next_row = self.resumption(at, stop) if next_row is None else next_row
@@ -184,7 +184,7 @@ class _CodeReader:
             at = next_row
 
     def window(self, at: int, stop: int, last: int, body: _Body) -> int | None:
-        """Take what is complete in the lines ``[at, stop)``; its end, or None if it is broken."""
+        """Take the complete items of ``[at, stop)``; return their end, or None if it is broken."""
         tree = self.parse((*body.opening, *self.lines[at:stop], *body.closing))
         if tree is None or has_many_errors(tree):
             return None
@@ -192,7 +192,7 @@ class _CodeReader:
         found = list(self.walk(tree, at, stop, body))
         next_row = stop if stop == last else self.end_of_complete(found, at, stop)
         broken = errors(tree, at + shift, next_row + shift)
-        # An error above may have taken away what a statement is inside of.
+        # An error above may have removed the construct around a statement.
         level = self.level(at)
         loose = (item for item in found if item.loose and item.row < next_row)
         broken += sum(item.column - level for item in loose if item.column > level)
@@ -212,15 +212,15 @@ class _CodeReader:
         return self.outliner.parse("\n".join(lines) + "\n", self.language)
 
     def walk(self, root: Any, at: int, stop: int, body: _Body) -> Iterator[_Found]:
-        """The items of a window over the lines ``[at, stop)`` of a body.
+        """Yield the items of a window over the lines ``[at, stop)`` of a body.
 
-        An item is a named node that begins its line. What begins with it is part of it; inside
-        a definition only the body counts. A sequence of items is none itself.
+        An item is a named node that begins its line. Nodes that begin at the same position are
+        part of it; inside a definition only the body counts. A sequence of items is no item.
         """
         lines, language = self.lines, self.language
         shift = at - len(body.opening)
-        # A node, what is around it (which a node finds only from the root on), and the start
-        # of the innermost item around it.
+        # A node, its parent (slow to ask for), its depth, and the start of the innermost item
+        # around it.
         stack: list[tuple[Any, Any, int, Any]] = [
             (child, root, body.depth, None) for child in reversed(root.children)
         ]
@@ -261,14 +261,14 @@ class _CodeReader:
                 stack.extend((child, node, depth, begun) for child in reversed(node.children))
 
     def level(self, at: int) -> int:
-        """How deep the statement at ``at`` is indented; comments before it may stand elsewhere."""
+        """Return the indentation of the statement at ``at``, ignoring comments before it."""
         for line in self.lines[at : at + _MAX_HEADER]:
             if line.strip() and not _LINE_COMMENT.match(line):
                 return indentation(line)
         return indentation(self.lines[at])
 
     def end_of_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
-        """After the last statement of the window's own level that another one follows."""
+        """Return the end of the last statement at the window's own level before another one."""
         column = self.level(at)
         for item in reversed(found):
             if not item.complete or item.column != column:
@@ -280,7 +280,7 @@ class _CodeReader:
         return at
 
     def resumption(self, at: int, stop: int) -> int:
-        """Where to go on after a broken window: at a paragraph that is not indented deeper."""
+        """Return the next row to read after a broken window: a paragraph not indented deeper."""
         column = self.level(at)
         for row in range(stop - 1, at, -1):
             line = self.lines[row]
@@ -289,7 +289,7 @@ class _CodeReader:
         return stop
 
     def inside(self, at: int, last: int, body: _Body) -> int | None:
-        """Read the statement at ``at``, larger than a window, from the inside; its end."""
+        """Read the statement at ``at``, larger than a window, from the inside; return its end."""
         begin, opened = self.header(at, last)
         header = (*body.opening, *self.lines[at:begin])
         shut = (*opened, *body.closing)
@@ -312,12 +312,12 @@ class _CodeReader:
             if not _CONTINUES.match(line):
                 text = line.strip()
                 return end + (text[:1] in _BRACKETS.values() or text == "end")
-            # The other branches of a statement: one context for all of them.
+            # All branches of a statement have one context.
             header = (*header, filler, line)
             begin = end + 1
 
     def header(self, at: int, last: int) -> tuple[int, list[str]]:
-        """Where the body of the statement at ``at`` begins, and what closes it again."""
+        """Return the first line of the body of the statement at ``at``, and its closing lines."""
         stack: list[str] = []
         for row in range(at, min(last, at + _MAX_HEADER)):
             line = self.lines[row].strip()
@@ -336,9 +336,9 @@ class _CodeReader:
         return last, []
 
     def end_of_body(self, column: int, begin: int, last: int) -> int:
-        """After the lines that are indented deeper than ``column``; all of them if none is.
+        """Return the end of the lines indented deeper than ``column``; ``last`` if none is.
 
-        Comments and directives stand anywhere.
+        Comments and directives may have any indentation.
         """
         for row in range(begin, last):
             line = self.lines[row]
@@ -353,10 +353,10 @@ def _size(lines: Iterable[str]) -> int:
 
 
 def _attached(found: Sequence[_Found]) -> list[Item]:
-    """Items with the comments and attributes above them, each told whether it is first.
+    """Join comments and attributes with the item after them, and mark first items.
 
-    Such lines belong to what follows them directly, and to what follows after a gap if there is
-    one before them too, as there is around a banner.
+    Such lines belong to an item directly below, and to one after a gap if there is also a gap
+    before them, as around a banner.
     """
     items: list[Item] = []
     run: list[_Found] = []  # comments that may belong to what comes next

@@ -1,4 +1,4 @@
-"""Blocks: made fast, relabelled, cut at lines; and the signs by which a text is searched."""
+"""Making and changing blocks, and quick checks of a text for rare constructs."""
 
 from __future__ import annotations
 

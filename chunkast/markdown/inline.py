@@ -1,14 +1,13 @@
-"""The inline constructs that must not be cut: where they are, in one linear pass.
+"""The spans of inline constructs that must not be cut, found in one linear pass.
 
-markdown-it-py's inline rules give no positions, and two of them copy the rest of the
-text at every ``<`` (quadratic on hostile input), so the spans are found here, by the
-CommonMark rules: backslash escapes first, then code spans, autolinks and raw HTML,
-which bind tighter than links; brackets close with the delimiter stack of the
-specification's appendix, links inside links excluded. A differential test holds the
-result against markdown-it-py. Emphasis is not looked at: it may be cut.
+markdown-it-py's inline rules give no positions, and two of them copy the rest of the text at every
+``<``, which is quadratic on hostile input. The spans are found here by CommonMark's rules:
+backslash escapes first, then code spans, autolinks and raw HTML, then links and images by the
+delimiter stack of the specification's appendix. A test compares the spans with markdown-it-py's.
+Emphasis is ignored, since it may be cut.
 
-Linear time: a search that fails once fails for every later start as well and is
-remembered; destinations and labels are bounded by the specification or by a limit here.
+The time is linear: a search that fails is remembered for every later start, and the
+specification or a limit here bounds destinations and labels.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from chunkast.text.spans import InlineSpan
 
 __all__ = ("MAX_NESTED", "inline_spans", "normalize_label")
 
-# Constructs nested deeper than this in links and images are not looked for.
+# Constructs nested deeper than this in links and images are ignored.
 MAX_NESTED: Final = 8
 _ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _SPECIAL = re.compile(r"[\\`<\[\]!${^]|%%|https?://|www\.")
@@ -40,8 +39,8 @@ _ATTRIBUTE = (
     rf"{_SPACE}+[a-zA-Z_:][a-zA-Z0-9:._\-]*"
     rf"(?:{_SPACE}*={_SPACE}*(?:[^\"'=<>`\x00-\x20]+|'[^']*'|\"[^\"]*\"))?"
 )
-# An attribute is matched in a lookahead, which keeps nothing to come back to: a tag of
-# thousands of attributes would take 160 bytes a character, so it takes 40.
+# An attribute is matched in a lookahead, without backtracking: a tag of thousands of attributes
+# takes 40 bytes a character, not 160.
 _HTML_TAG = re.compile(
     rf"<(?:[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<attribute>{_ATTRIBUTE}))(?P=attribute))*{_SPACE}*/?>"
     rf"|/[A-Za-z][A-Za-z0-9\-]*{_SPACE}*>)"
@@ -59,8 +58,8 @@ _BLANKS = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t]*")
 _ANGLE_DESTINATION = re.compile(r"<(?:[^<>\\\r\n]|\\.)*>")
 # Characters that may end a destination, and backslashes, which escape the next character.
 _DESTINATION_MARK = re.compile(r"[\\()\x00-\x20\x7f]")
-# A title stops at the next delimiter of its kind that is not escaped, so that titles which are
-# never closed are not searched again and again.
+# A title ends at the next unescaped delimiter of its kind, so that titles that are never closed
+# are not searched again and again.
 _TITLE = regex.compile(
     r"""(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'|\([^()\\]*+(?:\\.[^()\\]*+)*+\)"""
 )
@@ -71,12 +70,12 @@ _MAX_DESTINATION = 8_192
 
 
 def normalize_label(label: str) -> str:
-    """A link label in the form in which labels are compared: folded case, single spaces."""
+    """Return a link label with folded case and single spaces, as labels are compared."""
     return " ".join(label.split()).casefold()
 
 
 def _html_end(text: str, pos: int, finder: Finder) -> int:
-    """The end of the raw HTML construct at ``pos`` (a ``<``), or -1."""
+    """Return the end of the raw HTML construct at ``pos`` (a ``<``), or -1."""
     match = _HTML_TAG.match(text, pos)
     if match:
         return match.end()
@@ -92,7 +91,7 @@ def _html_end(text: str, pos: int, finder: Finder) -> int:
 
 
 def _destination_end(text: str, pos: int) -> int:
-    """The end of a link destination at ``pos`` (which may be empty), or -1."""
+    """Return the end of the link destination at ``pos``, which may be empty, or -1."""
     if text.startswith("<", pos):
         match = _ANGLE_DESTINATION.match(text, pos)
         return match.end() if match else -1
@@ -117,13 +116,13 @@ def _destination_end(text: str, pos: int) -> int:
 
 
 def _title_end(text: str, pos: int) -> int:
-    """The end of the quoted title at ``pos``, or -1."""
+    """Return the end of the quoted title at ``pos``, or -1."""
     match = _TITLE.match(text, pos, pos + _MAX_DESTINATION)
     return match.end() if match else -1
 
 
 def _inline_link_end(text: str, pos: int) -> int:
-    """The end of ``(destination "title")`` at ``pos`` (a ``(``), or -1."""
+    """Return the end of ``(destination "title")`` at ``pos`` (a ``(``), or -1."""
     at = _skip_blanks(text, pos + 1)
     end = _destination_end(text, at)
     if end < 0:
@@ -144,11 +143,11 @@ def _skip_blanks(text: str, pos: int) -> int:
 def inline_spans(
     text: str, *, references: Container[str] = frozenset(), extensions: Collection[str] = ()
 ) -> list[InlineSpan]:
-    """The outermost indivisible inline constructs of ``text``, in order, none overlapping.
+    """Return the outermost inline constructs of ``text`` that must not be cut, in order.
 
-    ``references`` are the normalized labels of the document's link definitions. Kinds: code,
-    link, image, autolink, html, footnote-reference, escape; with the ``extensions`` that have
-    them, math, comment, block-id, expression.
+    ``references`` are the normalized labels of the document's link definitions. The kinds are
+    code, link, image, autolink, html, footnote-reference and escape; with ``extensions`` also
+    math, comment, block-id and expression.
     """
     scanner = Scanner(text, references, footnotes="footnotes" in extensions)
     rules = _rules(tuple(extensions))
@@ -166,7 +165,7 @@ def inline_spans(
 
 @lru_cache(maxsize=32)
 def _rules(extensions: tuple[str, ...]) -> Mapping[str, InlineRule]:
-    """The rules of the extensions, by the first character."""
+    """Return the rules of the extensions, by first character."""
     return {key: rule for d in dialects_of(extensions) for key, rule in d.inline.items()}
 
 
@@ -220,7 +219,7 @@ def _close_bracket(scanner: Scanner, pos: int) -> int:
 
 
 def _link_end(scanner: Scanner, label_start: int, pos: int) -> int:
-    """The end of the link or image whose text is ``[label_start, pos)``, or -1."""
+    """Return the end of the link or image with the text ``[label_start, pos)``, or -1."""
     text = scanner.text
     after = pos + 1
     if text.startswith("(", after) and scanner.finder.find(")", after) >= 0:
@@ -247,7 +246,7 @@ _COMMONMARK: Final[Mapping[str, InlineRule]] = {
 
 
 def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
-    """Move spans inside another one into it; a link is appended after its contents."""
+    """Nest spans inside the span around them, which comes after them in ``found``."""
     kept: list[InlineSpan] = []
     for span in found:
         first = len(kept)

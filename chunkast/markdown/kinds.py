@@ -1,7 +1,7 @@
-"""One row per Markdown construct: its name in the parser and how it is treated.
+"""One row per Markdown construct: its name in the parser and its treatment.
 
-A new construct is a row here (and a fixture); the break points, regions, splitters and
-the packer read these rows.
+A new construct is a row here and a fixture. The break points, regions, splitters and the packer
+read these rows.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ Shape = Literal["prose", "code", "table", "html-table", "lines", "container"]
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """How blocks of one kind are treated.
+    """The treatment of blocks of one kind.
 
-    shape: along what a block larger than the budget divides.
+    shape: the way a block over the budget is divided.
     score: the row of the score table for the point before the block.
     leveled: that row depends on the block's level instead.
-    after: the same score counts after the block.
-    protected: it is not cut while it fits.
-    introducible: it belongs to a lead-in, as a line ending with a colon, before it.
-    leads: its last line may be such a line.
-    heads: it never stands without the block after it.
-    prefaces: it is not text of a section: it goes with the section after it where it fits.
-    clings: it never stands without the block before it.
+    after: the point after the block has the same score.
+    protected: the block is not cut while it fits.
+    introducible: a lead-in before it, such as a line ending with a colon, stays with it.
+    leads: its last line may be a lead-in.
+    heads: it stays with the block after it.
+    prefaces: it belongs to no section, and joins the next one if both fit.
+    clings: it stays with the block before it.
     section: at the top level it opens a section.
-    pseudo: it is a heading where ``pseudo_headings`` asks for it.
+    pseudo: with ``pseudo_headings`` it is a heading.
     labels: right before a heading it belongs to the heading's section.
-    silent: it says nothing alone.
-    edge: it stands at the edge of a page, where the text around it may go on.
-    mark: it marks that edge, and says nothing else.
-    plain: text without a mark of its own, of which Obsidian and others make more.
+    silent: it has no content of its own.
+    edge: it is at the edge of a page; the text around it may continue across it.
+    mark: it marks such an edge, and has no content.
+    plain: text without markup of its own, which dialects may relabel.
     nests: it is a level of nesting for itself and the blocks inside it.
-    fenced: its opening line names a language, and stands around each of its parts.
-    delimited: its first and last line belong to what is between them.
-    tag: its ``info`` says whether it opens or closes a block; it scores by that.
-    marker: it is but the mark of the container that it opens or closes.
+    fenced: its opening line names a language, and is repeated around each of its parts.
+    delimited: its first and last line are delimiters.
+    tag: its ``info``, "open" or "close", decides its score.
+    marker: it is only the marker of the container that it opens or closes.
     blank: it has no text.
-    unnamed: a chunk's kinds leave it out.
-    named: what a chunk's kinds call it: its kind unless said.
+    unnamed: it is left out of a chunk's kinds.
+    named: its name among a chunk's kinds, by default its kind.
     """
 
     kind: str
@@ -87,7 +87,7 @@ class Construct:
 
 
 def _own(kind: str, shape: Shape, **columns: Any) -> Construct:
-    """A protected construct that has a row of its own in the score table."""
+    """Make a row for a protected construct with its own row in the score table."""
     return Construct(kind, shape, kind, after=True, protected=True, introducible=True, **columns)
 
 
@@ -99,14 +99,14 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("paragraph", "prose", leads=True, plain=True),
         _own("fence", "code", fenced=True, delimited=True),
         _own("code", "code"),
-        # The lines of a definition in a source file before what it holds.
+        # The lines of a definition in a source file before its body.
         Construct("signature", "code", heads=True),
         _own("table", "table"),
         _own("html-table", "html-table"),
-        # The paragraph that says what the table after it shows, or the one before it.
+        # The caption before a table, and the one after a table.
         Construct("caption", "prose", heads=True, named="paragraph"),
         Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
-        # A paragraph of strong emphasis alone, before what it heads.
+        # A paragraph of only strong emphasis, used as a heading.
         Construct(
             "bold-heading", "prose", "bold-heading", heads=True, pseudo=True, named="paragraph"
         ),
@@ -114,7 +114,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         # The lines of a fence around a whole text.
         Construct("answer", "lines", heads=True, labels=True, unnamed=True),
         Construct("answer-end", "lines", clings=True, unnamed=True),
-        # Marks where a page begins or ends; lines that stand on page after page.
+        # Marks of the beginning and end of a page; lines repeated on every page.
         Construct(
             "page-begin", "lines", heads=True, labels=True, edge=True, mark=True, unnamed=True
         ),
@@ -123,8 +123,8 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("running-foot", "prose", clings=True, edge=True),
         _own("math", "lines", delimited=True),
         _own("html", "lines"),
-        # HTML without text: what opens an element around the blocks after it, an anchor, a
-        # comment; and what closes an element.
+        # HTML without text: an opening tag around the blocks after it, an anchor or a comment;
+        # and a closing tag.
         Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
         Construct(
             "closer",
@@ -136,14 +136,14 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
             silent=True,
             named="html",
         ),
-        # An HTML block to the parser, scored and divided like one. Its calls, which may
-        # go on beyond it, are protected themselves.
+        # The parser reads it as an HTML block, and it is scored and divided like one. Its calls,
+        # which may continue beyond it, are protected themselves.
         Construct("tool-call", "lines", "html", after=True, introducible=True),
-        # What MDX adds to Markdown: imports and exports; expressions, comments, and tags
-        # on lines of their own, unless they are a pair around a block.
+        # MDX: imports and exports; expressions, comments, and tags on lines of their own, except
+        # pairs around a block.
         Construct("esm", "code", "code", after=True, protected=True),
         Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
-        # Obsidian's, of several lines.
+        # A comment of Obsidian, over several lines.
         Construct("comment", "lines", "html", after=True, protected=True, silent=True),
         Construct(
             "front-matter",
@@ -165,10 +165,10 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("definition-list", "container", introducible=True),
         Construct("definition", "container"),
         Construct("term", "prose", heads=True, leads=True),
-        # The line of an XML tag that opens or closes a block; scored by which it does.
+        # The line of an XML tag that opens or closes a block.
         Construct("tag", "lines", tag=True),
-        # Lines that the parser gives no token: link reference definitions, blank
-        # lines, and the lines of a container that hold nothing but its own markers.
+        # Lines without a token of the parser: link reference definitions, blank lines, and lines
+        # with only the markers of a container.
         Construct("link-definition", "lines", silent=True),
         Construct("blank", "lines", blank=True),
         Construct("marker", "lines", marker=True, unnamed=True),
@@ -177,11 +177,11 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
 
 
 def kinds_where(column: str) -> frozenset[str]:
-    """The kinds whose rows have a ``column`` set."""
+    """Return the kinds whose rows have ``column`` set."""
     return frozenset(kind for kind, row in CONSTRUCTS.items() if getattr(row, column))
 
 
-# markdown-it token type -> kind, for tokens that stand for whole leaves.
+# markdown-it's token type -> kind, for leaves.
 LEAF_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "heading_open": "heading",
@@ -196,7 +196,7 @@ LEAF_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# Opening token type -> kind, for tokens with blocks inside.
+# markdown-it's opening token type -> kind, for containers.
 CONTAINER_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bullet_list_open": "list",

@@ -1,7 +1,7 @@
 """markdown-it-py, set up for blocks alone, and the parsed document.
 
-Inline parsing is left out: the tree needs none of it, and what must not be cut inside
-a paragraph is found by ``text/inline.py`` where a paragraph has to be divided.
+The tree needs no inline parsing. ``inline.py`` finds the spans that must not be cut when a
+paragraph has to be divided.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ from chunkast.text.source_map import line_starts, parseable, positions_in
 __all__ = ("ParsedMarkdown", "parse_blocks", "parse_document", "parse_paragraphs")
 
 _LOG = logging.getLogger(__name__)
-# A document with more blocks on which the parser fails is read without the parser.
+# If the parser fails on more blocks of a document, the document is read without it.
 _MAX_FAILURES = 8
-# Levels of nesting that are parsed (a list takes two); text below them is a paragraph.
-# Time grows with the product of depth and lines where lines continue lazily.
+# Levels of nesting that are parsed (a list takes two); text below them is a paragraph. Time grows
+# with the product of depth and lazily continued lines.
 _MAX_NESTING = 40
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedMarkdown:
-    """A parsed text.
+    """The block tree of a text, and the facts found with it.
 
-    ``references`` are the normalized labels of the link definitions, ``footnotes`` the
-    labels of the footnotes as they are written, ``tags`` the spans of the blocks that pairs
-    of XML tags enclose, sorted. ``front_matter_end`` is where the front matter ends; 0 if
-    there is none. ``notes`` say which blocks the parser failed on.
+    references: the normalized labels of the link definitions.
+    tags: the spans of the blocks between pairs of XML tags, sorted.
+    front_matter_end: the end of the front matter; 0 without any.
+    notes: messages about blocks on which the parser failed.
+    footnotes: the labels of the footnotes as they are written.
     """
 
     tree: Block
@@ -58,7 +59,7 @@ def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
     for dialect in dialects_of(extensions):
         dialect.add_to(md)
-    # "normalize" is done here, on the lines; "inline" and what comes after is not needed.
+    # "normalize" is replaced by ``_normalized``; "inline" and later rules are not needed.
     md.core.ruler.enableOnly(["block"])
     return md
 
@@ -73,7 +74,7 @@ def _parser(extensions: frozenset[str]) -> MarkdownIt:
 
 @lru_cache(maxsize=32)
 def _steps(extensions: frozenset[str]) -> tuple[tuple[Read, ...], tuple[Arrange, ...]]:
-    """What dialects change of a text before the parse, and of its tree after it."""
+    """Return the dialects' steps before the parse and after it."""
     dialects = dialects_of(extensions)
     arranges = dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange)
     return tuple(dialect.read for dialect in dialects if dialect.read), tuple(arranges)
@@ -83,11 +84,10 @@ _LINE_END = re.compile(r"\r\n?")
 
 
 def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
-    r"""The text that the parser reads: line by line the source, but easier to read.
+    r"""Return the text for the parser, which has the same lines as the source.
 
-    A byte order mark and the front matter are taken out, keeping the lines; line ends
-    become ``\n``, and the last line has one, since some plugins look at the character after
-    a line without checking whether there is one.
+    The byte order mark and the text of the front matter are removed. Line ends become ``\n``,
+    and the last line gets one, since some plugins read the character after a line unchecked.
     """
     if front_lines:
         text = "\n" * front_lines + text[starts[front_lines] :]
@@ -105,9 +105,9 @@ def parse_document(
 ) -> ParsedMarkdown:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
-    A block on which the parser or a plugin fails (none is known) is read as a paragraph. Raises
-    the parser's exception if there are too many of them. Without ``blanks`` the tree
-    leaves out blank lines between top-level blocks.
+    A block on which the parser or a plugin fails (none is known) is read as a paragraph. If there
+    are too many of them, the parser's exception is raised. Without ``blanks`` the tree has no
+    blank lines between top-level blocks.
     """
     starts = _line_starts(text)
     wanted = frozenset(extensions)
@@ -133,7 +133,7 @@ def parse_document(
 
 
 def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, Any]) -> list[str]:
-    """Parse ``text`` into the tree; a block that fails becomes a paragraph, and a note."""
+    """Parse ``text`` into the tree; each failing block becomes a paragraph and a note."""
     notes: list[str] = []
     while True:
         tokens: list[Token] = []
@@ -150,7 +150,7 @@ def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, A
                 f"the Markdown parser failed at line {first + 1} ({type(error).__name__}: {error}); "
                 "up to the next blank line the text was read as a paragraph"
             )
-            # Blank lines instead of the parsed ones keep the line numbers.
+            # Blank lines in place of the parsed ones keep the line numbers.
             text = "\n" * last + text.split("\n", last)[-1]
         else:
             builder.feed(tokens)
@@ -158,7 +158,7 @@ def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, A
 
 
 def _whole_blocks(tokens: list[Token]) -> list[Token]:
-    """The tokens of whole top-level blocks, without those of one that was only begun."""
+    """Return the tokens of whole top-level blocks, without those of an unfinished block."""
     end = len(tokens)
     while end and not _ends_block(tokens[end - 1]):
         end -= 1
@@ -170,7 +170,7 @@ def _ends_block(token: object) -> bool:
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> ParsedMarkdown:
-    """``text`` as front matter and paragraphs alone, without the parser. Never raises."""
+    """Read ``text`` as front matter and paragraphs, without the parser. Never raises."""
     starts = _line_starts(text)
     front = _front_lines(text, starts, frozenset(extensions))
     tree = paragraph_tree(text, starts, front)
@@ -178,7 +178,7 @@ def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) 
 
 
 def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
-    """The block tree of ``text``: a ``document`` whose leaves tile it."""
+    """Return the block tree of ``text``: a ``document`` whose leaves tile it."""
     return parse_document(text, extensions).tree
 
 

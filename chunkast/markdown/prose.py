@@ -1,4 +1,4 @@
-"""The text of a paragraph without its containers' prefixes, and the way back to the source."""
+"""The text of a paragraph without its containers' prefixes, mapped to the source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ("Prose",)
 
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
-# No group is repeated, which would take a hundred bytes for each of many lines.
+# A repeated group would take a hundred bytes for each of many lines.
 _BLANK_LINES = re.compile(r"(?<=\S)[ \t]*(?:\r\n|\n|\r(?!\n))[ \t\f\r\n]*[\r\n](?=[ \t]*\S)")
 
 
@@ -29,14 +29,14 @@ def _as_blanks(lines: re.Match[str]) -> str:
 class Prose:
     """One leaf's text as the parser read it, mapped to the source line by line.
 
-    A line of the content stands as it is in its line in the source (prefixes of quotes and
-    items, and indentation, are stripped on the left), so lines are looked for from the
-    right. At the top level nothing is stripped and content and source are the same.
+    The parser strips the prefixes of quotes and items, and indentation, from the left of each
+    line, so the rest is searched for from the right of the source's line. At the top level
+    nothing is stripped, and content and source are the same.
     """
 
     def __init__(self, text: str, block: Block) -> None:
         self._offset = block.start
-        # Starts of the content's lines, and where each begins in the source.
+        # Starts of the content's lines, and the positions of both their text and their line in the source.
         self._content: list[int] = []
         self._source: list[int] = []
         self._line: list[int] = []
@@ -44,7 +44,7 @@ class Prose:
         if block.content:
             self._map_lines(block)
         else:
-            # Blank lines are in no paragraph but one that goes on over the edge of a page.
+            # Only a paragraph that continues across the edge of a page has blank lines.
             self.text = _BLANK_LINES.sub(_as_blanks, self.text)
 
     def _map_lines(self, block: Block) -> None:
@@ -57,7 +57,7 @@ class Prose:
             if number + 1 >= len(source_lines):
                 return
             start, end = source_lines[number], source_lines[number + 1]
-            # After a heading's text its closing marks may follow, after any other none.
+            # Only a heading may have (closing) marks after its text.
             found = text.rfind(line, start, end)
             if found < 0:
                 found = max(start, content_end(text, start, end) - len(line.rstrip(WHITE_SPACE)))
@@ -68,14 +68,14 @@ class Prose:
         self.text = content
 
     def source(self, position: int) -> int:
-        """The index in the source of the character at ``position`` of the content."""
+        """Return the source position of the character at ``position`` of the content."""
         if not self._content:
             return self._offset + position
         slot = bisect_right(self._content, position) - 1
         return self._source[slot] + position - self._content[slot]
 
     def spans(self, references: Container[str], extensions: Sequence[str]) -> list[InlineSpan]:
-        """The indivisible inline constructs, in positions of the content."""
+        """Return the inline constructs that must not be cut, in positions of the content."""
         return inline_spans(self.text, references=references, extensions=extensions)
 
     def sentences(
@@ -84,10 +84,10 @@ class Prose:
         language: str = DEFAULT_LANGUAGE,
         items: Sequence[re.Pattern[str]] = (),
     ) -> Iterator[int]:
-        """The places in the source where a sentence in the ``language`` begins, but for the first.
+        """Yield the source positions of sentences in ``language``, except the first.
 
-        One that begins a line takes the start of the source's line. So do ``items``: lines that
-        one of these patterns matches begin a sentence.
+        A sentence that begins a line has the start of the source's line. Lines that match one of
+        the patterns ``items`` begin a sentence.
         """
         lines = self._content or line_starts(self.text)
         slot = -1
@@ -96,7 +96,7 @@ class Prose:
         if items and (found := [*self._items(lines, spans, items)]):
             starts = sorted({*starts, *found})
         for start in starts:
-            # Each line is looked at once: there may be one line, and millions of sentences.
+            # Each line is searched once: one line may have millions of sentences.
             line = bisect_right(lines, start) - 1
             if line != slot:
                 slot = line
@@ -112,7 +112,7 @@ class Prose:
     def _items(
         self, lines: Sequence[int], spans: Sequence[InlineSpan], items: Sequence[re.Pattern[str]]
     ) -> Iterator[int]:
-        """Where the lines begin their text, but for the first, that are items outside of spans."""
+        """Yield the first character of each line after the first that is an item outside spans."""
         whole = SpanSet((span.start, span.end) for span in spans)
         for line in lines[1:]:
             if any(item.match(self.text, line) for item in items):
@@ -122,10 +122,10 @@ class Prose:
 
 
 def _skipped(text: str, source_lines: Sequence[int], lines: Sequence[str]) -> int:
-    """How many lines of the source the content begins after.
+    """Count the source lines before the content.
 
-    The parser trims more than it takes for a blank line: U+1680 on a line of its own begins
-    a paragraph, but not its content.
+    A line of only U+1680 is not blank to the parser and begins a paragraph, but is trimmed from
+    its content.
     """
     for number in range(len(source_lines) - len(lines)):
         if text.find(lines[0], source_lines[number], source_lines[number + 1]) >= 0:

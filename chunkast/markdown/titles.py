@@ -1,8 +1,7 @@
-"""A heading's title as plain text: what a reader of the rendered document sees.
+"""A heading's title as plain text, as a reader of the rendered document sees it.
 
-Links and images become their text, whether their destination is beside them or in a
-definition elsewhere in the document; marks of footnotes and HTML tags are removed; a line
-break, ``<br>`` too, becomes a space. Dollar math stays as it is written.
+Links and images become their text, with an inline destination or a reference. Footnote marks and
+HTML tags are removed. A line break, or ``<br>``, becomes a space. Dollar math is unchanged.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from chunkast.text.hashes import normalize_text
 
 __all__ = ("plain_title", "without_attributes")
 
-# Characters with which markup may begin, and those that are white space only to Python:
-# a title without them is left unchanged.
+# Characters that may begin markup, and those that only Python counts as white space. A title
+# without them needs no parsing.
 _SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
-# What may be markup: an underscore inside a word is none, nor is an ampersand before a space.
+# Possible markup; not an underscore inside a word or an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
-# Of Pandoc, kramdown, Docusaurus; an id in a comment, as MDX needs it.
+# Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 # Titles longer than this are not parsed: inline parsing is not linear.
@@ -47,7 +46,7 @@ class _Definitions:
 
 
 def _lone_bracket(state: StateInline, silent: bool) -> bool:
-    """A bracket that nothing closes; the other rules would search all text after it."""
+    """Read a bracket that is never closed as text; other rules would search all text after it."""
     mark = state.src[state.pos]
     if mark not in "[!^" or state.src.find("]", state.pos) >= 0:
         return False
@@ -75,10 +74,10 @@ def plain_title(
     footnotes: Collection[str] = frozenset(),
     extensions: tuple[str, ...] = (),
 ) -> str:
-    """``content`` of a heading without its markup, on one line.
+    """Return ``content`` of a heading without its markup, on one line.
 
-    ``references`` are the normalized labels of the document's link definitions,
-    ``footnotes`` the labels of its footnotes. What is not defined stays as it is written.
+    ``references`` are the normalized labels of the document's link definitions, ``footnotes`` the
+    labels of its footnotes. Undefined references are unchanged.
     """
     if not _SPECIAL.search(content):
         return " ".join(content.split())
@@ -101,7 +100,7 @@ def _text_of(
 
 
 def without_attributes(content: str) -> str:
-    """``content`` of a heading without the attributes, in braces, at its end."""
+    """Remove the attributes in braces at the end of a heading's ``content``."""
     end = content.rstrip()
     at = end.rfind("{") if end.endswith("}") else -1
     return content[:at].rstrip() if at > 0 and _ATTRIBUTES.match(content, at) else content

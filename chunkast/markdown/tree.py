@@ -1,8 +1,8 @@
-"""markdown-it's block tokens to a tree whose leaves tile the source, line by line.
+"""A builder of the block tree, whose leaves tile the source line by line.
 
-Every line belongs to one leaf. Lines that no token covers (blank lines, link reference
-definitions, lines with nothing but a container's markers, text below the nesting limit)
-become leaves of their own, so nothing is ever lost.
+Every line belongs to one leaf. Lines that the parser skips (blank lines, link reference
+definitions, lines with only a container's markers, text below the nesting limit) become leaves
+of their own, so no text is lost.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ __all__ = ("TreeBuilder", "paragraph_tree")
 
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
-# The kinds of gaps that the lines of another kind after them belong to: a definition's title may
-# stand on lines of its own.
+# Skipped lines of these kinds are joined: a definition's title may be on lines of its own.
 _JOINED: Final = {"link-definition": ("link-definition", "paragraph")}
 _BLANK: Final = kinds_where("blank")
 _NESTS: Final = kinds_where("nests")
 _LEVELED: Final = _NESTS | kinds_where("leveled")
-# The lines of these begin with a mark; a line of nothing else is blank.
+# Kinds whose lines begin with a mark; a line with only marks is blank.
 _QUOTES: Final = frozenset({"quote", "alert"})
 _CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
@@ -44,16 +43,16 @@ def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
         yield opening, ("leaf", kind, opening.removesuffix("open") + "close")
 
 
-# Token type -> whether it opens or closes a container or is a leaf, the kind, and the type
-# of the token that closes the leaf.
+# Token type -> role ("open" or "close" a container, or "leaf"), kind, and the type of the token
+# that closes a leaf.
 _ROLES: Final = dict(_roles())
 _NO_ROLE: Final = ("", "", "")
 
 
 class _Open:
-    """A container that is still open; its first line is ``first``.
+    """An open container with the first line ``first``.
 
-    When it is closed, the second of ``lines`` is the line after it.
+    By the time it is closed, ``lines[1]`` is the line after it.
     """
 
     __slots__ = ("children", "first", "info", "kind", "level", "lines")
@@ -70,13 +69,14 @@ class _Open:
 
 
 class TreeBuilder:
-    """The block tree of ``text``, from tokens that come in any number of lists.
+    """Builds the block tree of ``text`` from the fast parser's calls or markdown-it's tokens.
 
-    ``starts`` are the line starts with the text's length at the end. The first
-    ``front_lines`` lines are front matter, which the parser did not see. ``leaves`` say of
-    HTML blocks, by their first line, what the parser read as such: the kind and the info.
-    ``cursor`` is the first line that no leaf covers yet. Without ``blanks`` the tree leaves
-    out blank lines between top-level blocks, which are half of the blocks of most documents.
+    starts: the line starts, with the text's length at the end.
+    front_lines: the number of lines of front matter, which the parser does not see.
+    leaves: the kind and info of blocks that the parser reads as HTML, by their first line.
+    blanks: without it the tree has no blank lines between top-level blocks, which are half of
+        the blocks of most documents.
+    cursor: the first line that no leaf covers yet.
     """
 
     def __init__(
@@ -94,13 +94,13 @@ class TreeBuilder:
         self.leaves = leaves
         self.blanks = blanks
         self.cursor = 0
-        # Whether there is any HTML block, and any table.
+        # True once there is an HTML block, or a table.
         self.has_html = False
         self.has_tables = False
-        # Where that line begins: the same object for the block that ends there and the next.
+        # The start of the cursor's line: one object for the blocks that end and begin there.
         self.at = 0
         self.stack = [_Open("document", 0, (0, self.lines))]
-        # Of the innermost container.
+        # The children of the innermost container.
         self.children = self.stack[-1].children
         self.list_depth = -1
         self.quotes = 0
@@ -109,8 +109,8 @@ class TreeBuilder:
     def feed(self, tokens: list[Any]) -> None:
         """Add tokens of whole top-level blocks, and remove them from their list.
 
-        Tokens take several times as much memory as the tree. Instead of some of them the list
-        may contain a method to call and its arguments.
+        Tokens take several times as much memory as the tree. The list may also contain pairs of
+        a method to call and its arguments.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
@@ -121,7 +121,7 @@ class TreeBuilder:
                 continue
             role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
             if role == "leaf":
-                # The tokens up to its closing one belong to the leaf.
+                # The tokens up to the closing one belong to the leaf.
                 inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
                 if token.map is not None:
                     first, last = token.map
@@ -141,11 +141,11 @@ class TreeBuilder:
                 self.close(kind, has_closing_line=token.type == "container_block_close")
 
     def line(self, number: int) -> str:
-        """The line with the ``number`` (from 0), with its line end."""
+        """Return the line ``number`` (from 0), with its line end."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
     def leaf(self, kind: str, first: int, last: int, details: Details = NO_DETAILS) -> None:
-        """Add a leaf over the lines ``[first, last)``, and the lines before it as gaps."""
+        """Add a leaf over the lines ``[first, last)``, and leaves for skipped lines before it."""
         if not self.cursor <= first < last <= self.lines:
             first = min(max(first, self.cursor), self.lines)
             last = min(last, self.lines)
@@ -158,7 +158,7 @@ class TreeBuilder:
         self.cursor = last
 
     def html(self, first: int, last: int) -> None:
-        """Add a block of HTML, or what the parser was to read as such."""
+        """Add a block of HTML, or the block that was replaced by HTML for the parser."""
         self.has_html = True
         kind, info = self.leaves.get(first, ("html", ""))
         self.leaf(kind, first, last, (0, "", info, True))
@@ -169,7 +169,7 @@ class TreeBuilder:
         self.leaf("table", first, last)
 
     def item(self, line: int, text: str, info: str) -> None:
-        """Add a list's item of one line, with a paragraph of ``text`` or only its marker."""
+        """Add an item of one line, with a paragraph of ``text`` or only its marker."""
         if line > self.cursor:
             self._gap(line)
         start, self.at = self.at, self.starts[line + 1]
@@ -180,9 +180,9 @@ class TreeBuilder:
         self.cursor = line + 1
 
     def _gap(self, until: int) -> None:
-        """Cover the lines from the cursor up to ``until`` with leaves of the gap kinds."""
+        """Cover the skipped lines from the cursor up to ``until`` with leaves."""
         if self.cursor + 1 == until and self.text.startswith("\n", self.at):
-            # Nearly always it is one empty line.
+            # Nearly every gap is one empty line.
             self._add_gap("blank", until)
             return
         while self.cursor < until:
@@ -205,7 +205,7 @@ class TreeBuilder:
         line = self.line(number).rstrip()
         if not line or (self.quotes and not line.lstrip(" \t>")):
             return "blank"
-        # A marker may end the line.
+        # The line may end with a marker.
         rest = line[marks_end(f"{line} ") :]
         if number == 0:
             rest = rest.removeprefix("\ufeff")
@@ -214,9 +214,9 @@ class TreeBuilder:
         return "link-definition" if rest.startswith("[") else "paragraph"
 
     def open(self, kind: str, lines: Sequence[int] | None, info: str = "") -> None:
-        """Begin a container of ``kind``; its first line, and the one after it, are ``lines``.
+        """Begin a container; ``lines`` are its first line and the line after it.
 
-        The latter may be put there until it is closed.
+        The latter may be set later, before the container is closed.
         """
         lines = lines or (self.cursor, self.cursor)
         first = lines[0]
@@ -231,14 +231,14 @@ class TreeBuilder:
         self.children = opened.children
 
     def _callout(self, number: int) -> str:
-        """The type of an alert or callout, whose first line the parser may not have seen."""
+        """Return the type of an alert or callout, read from its first line in the source."""
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
     def close(self, kind: str, *, has_closing_line: bool = False) -> None:
         """Close the innermost container after its last line that is not blank.
 
-        ``has_closing_line``: the next line may be one that closes it.
+        With ``has_closing_line`` the next line may close it.
         """
         opened = self.stack[-1]
         if opened.kind != kind:
@@ -256,11 +256,11 @@ class TreeBuilder:
             self.children.append(new_block(kind, start, end, tuple(children), details))
 
     def _cover(self, opened: _Open, *, has_closing_line: bool) -> None:
-        """Cover a container's last lines, and with ``has_closing_line`` one that closes it."""
+        """Cover a container's last lines, and a closing line with ``has_closing_line``."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
         if has_closing_line and last < self.lines:
             last += bool(_CLOSING_LINE.match(self.line(last)))
-        # A container without any block keeps its own first line, whatever is in it.
+        # A container without any block keeps its own first line.
         least = self.cursor
         if not opened.children and self.cursor <= opened.first:
             least = opened.first + 1
@@ -269,9 +269,9 @@ class TreeBuilder:
         self._gap(min(max(last, least), self.lines))
 
     def skip_block(self) -> tuple[int, int]:
-        """Read the next block as a paragraph, up to a blank line, whatever was begun of it.
+        """Read the next block as a paragraph up to a blank line, and drop its unfinished parts.
 
-        Returns its first line and the line after its last (numbered from 0).
+        Returns the paragraph's first line and the line after its last.
         """
         self._leave_containers()
         self.at = self.children[-1].end if self.children else 0
@@ -292,14 +292,14 @@ class TreeBuilder:
         self.quotes = 0
 
     def document(self) -> Block:
-        """The tree, after all tokens."""
+        """Return the finished tree."""
         self._leave_containers()
         self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
 
 
 def _content(stream: Iterator[Token], closing: str, level: int) -> str:
-    """The content of the next token; continues after that of the type ``closing`` at ``level``."""
+    """Return the next token's content, and skip the tokens up to ``closing`` at ``level``."""
     first = next(stream)
     for token in stream:
         if token.level == level and token.type == closing:
@@ -322,7 +322,7 @@ def _fence(token: Token, _inside: str) -> Details:
     return 0, "", token.info.strip(), last - first > lines + 1
 
 
-# By a leaf's token: what its block has besides kind and place, from the token and its text.
+# Token type of a leaf -> function from the token and its text to the block's details.
 _DETAILS: Final[Mapping[str, Callable[[Token, str], Details]]] = {
     "paragraph_open": _paragraph,
     "heading_open": _heading,
@@ -331,7 +331,7 @@ _DETAILS: Final[Mapping[str, Callable[[Token, str], Details]]] = {
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:
-    """A tree of only paragraphs and blank lines, for when parsing fails."""
+    """Return a tree of only paragraphs and blank lines, used when parsing fails."""
     builder = TreeBuilder(text, starts, front_lines)
     first = -1
     for number in range(front_lines, builder.lines + 1):

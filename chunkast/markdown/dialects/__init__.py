@@ -1,4 +1,4 @@
-"""The dialects of Markdown: a dialect is one module and one row here."""
+"""The dialects of Markdown: each is a module and a row of ``DIALECTS``."""
 
 from __future__ import annotations
 
@@ -33,35 +33,34 @@ from chunkast.model import Block, BreakPoint
 __all__ = ("DIALECTS", "Arrange", "Dialect", "Read", "dialects_of", "item_marks")
 
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
-# From the text to another one; adds to what HTML blocks stand for, by their first lines.
+# Returns a text that the parser understands; adds the leaves that HTML comments replace.
 Read: TypeAlias = Callable[[str, dict[int, tuple[str, str]]], str]
-# From the text, its tree, and signs of what it may have, to another tree and the spans that pairs
-# of tags enclose.
+# Returns another tree, and the spans that pairs of tags enclose.
 Arrange: TypeAlias = Callable[[str, Block, Signs], tuple[Block, list[tuple[int, int]]]]
 
-# Marks of items that Markdown does not know, where they begin a line.
+# Item markers that Markdown does not know, at the start of a line.
 BULLET: Final = re.compile(r"[ \t>]*(?:[•◦‣▪●○–]|\([a-z]{1,3}\))[ \t]+\S")
-# The blocks that the rules of dialects interrupt.
+# The blocks that the dialects' rules interrupt.
 _INTERRUPTED: Final = ["paragraph", "reference", "blockquote", "list"]
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    r"""What an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
+    r"""The additions of an extension (a key of ``chunkast.config.EXTENSIONS``) to Markdown.
 
     switch: sets up a plugin, a rule or an option of the parser.
-    rule: its own rule for blocks, which may interrupt text and is tried before fences.
-    begins: the characters that a block of its rule can begin with, by the rule's name.
-    read: gives the text (line ends are ``\n``) with lines that the parser does not understand
-        replaced, one for one, by lines that it does; to the mapping it adds, by their first
-        line, what HTML blocks are that stand for something else: kind and info.
+    rule: a rule for blocks, which may interrupt text and is tried before fences.
+    begins: the characters that a block of ``rule`` can begin with, by the rule's name.
+    read: replaces lines (ended by ``\n``) that the parser does not understand, one for one, by
+        HTML comments or Markdown. Adds the kind and info of each block that a comment replaces
+        to the mapping, by its first line.
     arrange: changes the tree after the parse.
-    points: changes the break points, with the scores of the table.
-    inline: rules for spans that are not cut, by their first character, tried before
+    points: changes the break points, given the score table.
+    inline: rules for spans that must not be cut, by their first character, tried before
         CommonMark's own.
-    titles: rules of the inline parser for what a title shows, by name, each with the stock rule
-        before which it is tried.
-    items: matches at the start of those lines in a paragraph that begin an item.
+    titles: inline rules for the text of titles, by name, each with the stock rule that it
+        precedes.
+    items: a pattern for the lines of a paragraph that begin an item.
     """
 
     extension: str
@@ -78,7 +77,7 @@ class Dialect:
     items: re.Pattern[str] | None = None
 
     def add_to(self, md: MarkdownIt) -> None:
-        """Let a parser read the dialect's blocks."""
+        """Add the dialect's blocks to a parser."""
         if self.switch is not None:
             self.switch(md)
         if self.rule is not None:
@@ -94,7 +93,7 @@ def _with_tasklists(md: MarkdownIt) -> None:
     md.options["tasklists"] = True
 
 
-# In the order of what they do. An extension without a row needs nothing here.
+# The order matters. An extension without a row needs nothing here.
 DIALECTS: Final = (
     Dialect("tables", lambda md: md.enable("table")),
     Dialect(
@@ -106,11 +105,11 @@ DIALECTS: Final = (
             "note_reference": ("autolink", footnotes.note_reference),
         },
     ),
-    # Tried before containers, which match the rest.
+    # Before containers, which match the rest.
     Dialect("quarto", rule=fenced_div, begins={"fenced_div": ":"}, inline={"{": jsx.expression}),
     Dialect("containers", rule=container, begins={"container_block": ":"}),
     Dialect("admonitions", rule=admonition, begins={"admonition": "!?="}),
-    # Before what else reads lines.
+    # Before all other rows that read lines.
     Dialect("answers", read=read_answer),
     Dialect(
         "obsidian",
@@ -119,12 +118,12 @@ DIALECTS: Final = (
         points=obsidian.with_ids_attached,
         inline={"%": obsidian.comment, "^": obsidian.block_id},
     ),
-    # Before what else makes blocks of HTML.
+    # Before all other rows that arrange HTML.
     Dialect("html_tables", arrange=arrange_tables),
     Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
     Dialect("xml_tags", arrange=split_tags),
     Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),
-    # After what makes other blocks of paragraphs.
+    # After the rows that relabel paragraphs otherwise.
     Dialect("captions", arrange=arrange_captions),
     Dialect("contents", arrange=arrange_contents),
     Dialect("bold_headings", arrange=arrange_bold),
@@ -150,11 +149,11 @@ DIALECTS: Final = (
 
 @lru_cache(maxsize=32)
 def dialects_of(extensions: Collection[str]) -> tuple[Dialect, ...]:
-    """The rows of the ``extensions`` that are on, in order."""
+    """Return the rows of ``extensions``, in order."""
     return tuple(dialect for dialect in DIALECTS if dialect.extension in extensions)
 
 
 @lru_cache(maxsize=32)
 def item_marks(extensions: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """What matches the lines of a paragraph that begin an item."""
+    """Return the patterns for the lines of a paragraph that begin an item."""
     return tuple(row.items for row in dialects_of(extensions) if row.items is not None)

@@ -1,10 +1,10 @@
-"""Admonitions and content tabs as MkDocs writes them: a line, and what is indented below it.
+"""Admonitions and content tabs of MkDocs: a line, and the indented text below it.
 
     !!! note "Title"            ??? note, ???+ note            === "Tab"
         Four columns in.
 
-The plugin of this name ends such a block at two blank lines, wherever they are: Python code
-inside is divided. Here it ends at text that is indented by less than four columns.
+The plugin of this name ends a block at any two blank lines, also inside Python code. Here a
+block ends at text that is indented by less than four columns.
 """
 
 from __future__ import annotations
@@ -14,26 +14,22 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.containers import push_container
+from chunkast.markdown.dialects.containers import line_text, push_container
 
 __all__ = ("admonition",)
 
-_MARKERS: Final = "!?="
 _OPENER = re.compile(r"(?P<mark>!!!|\?\?\?\+?)[ \t]*(?P<about>\S.*)")
-# An opener that needs no indented text after it: words, a title in quotes.
+# An opener that needs no indented text after it: words, and a title in quotes.
 _PLAIN = re.compile(r"(?:[\w-]+(?: +[\w-]+)*)?(?: *\"[^\"]*\")?")
 _TAB = re.compile(r"(?P<mark>===[!+]{0,2})[ \t]+(?P<about>\"[^\"]+\")")
 _INDENTATION: Final = 4
 
 
 def admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if state.src[start : start + 1] not in _MARKERS or state.is_code_block(start_line):
-        return False
-    line = state.src[start : state.eMarks[start_line]].rstrip()
+    """Parse an admonition or tab: a rule of the block parser."""
+    line = line_text(state, start_line)
     found = _TAB.fullmatch(line) or _OPENER.fullmatch(line)
-    if found is None:
+    if found is None or state.is_code_block(start_line):
         return False
     indent = state.blkIndent + _INDENTATION
     following = start_line + 1
@@ -57,7 +53,7 @@ def admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _last_line(state: StateBlock, line: int, end_line: int, indent: int) -> int:
-    """The line after the last one that is indented enough and not blank."""
+    """Return the line after the last one that is indented enough and not blank."""
     last = line
     while line < end_line:
         if not state.isEmpty(line):

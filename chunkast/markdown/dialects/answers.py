@@ -1,8 +1,7 @@
-"""An answer that is one fence ```` ```markdown ```` around everything: the Markdown inside it.
+"""Model answers that are one ```` ```markdown ```` fence: the Markdown inside is parsed.
 
-Models write such answers. It is one only if nothing but white space stands around it. Fences in
-it, of as many marks and without a language too, belong to it as long as lines that close them and
-it follow.
+Nothing but white space may surround the fence. Inner fences may be as long as the outer one and
+have no language, provided that the lines that close them and the outer fence follow.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ _OPENING = re.compile(
     r"\s*^ {0,3}(?P<run>`{3,}|~{3,})[ \t]*(?:markdown|md)[ \t]*$", re.MULTILINE | re.IGNORECASE
 )
 _FENCE = re.compile(r"^ {0,3}(?P<run>`{3,}|~{3,})(?P<info>[^\r\n`]*)$", re.MULTILINE)
-# What a line of the outer fence is to the parser: a block without text.
+# Replaces a line of the outer fence: a block without text.
 _COVER = "<!---->"
 
 
 def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """``text`` without the fence around it; its lines are ``leaves`` without text of their own."""
+    """Replace the two lines of the outer fence, and add them to ``leaves``."""
     opening = _OPENING.match(text)
     if opening is None:
         return text
@@ -38,11 +37,12 @@ def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 
 
 def _closing(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """The line that closes the outer fence, which may be missing at the end; None if it is another.
+    """Return the span of the outer fence's closing line; the text's end if the line is missing.
 
-    A line with an info opens a fence inside. One without closes the innermost fence that it is
-    long enough for; directly in the outer one it opens a fence as well, to the next line that
-    closes that one. Where it could have closed the outer fence, the end of the text has to.
+    Returns None if the outer fence ends before the text does. A line with an info string opens an
+    inner fence. A line without one closes the innermost fence if it is long enough; directly in
+    the outer fence it opens an inner fence. Once a line could have closed the outer fence, its
+    closing line must not be missing.
     """
     runs = [opening["run"]]
     end = len(text.rstrip())

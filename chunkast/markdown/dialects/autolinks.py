@@ -9,13 +9,13 @@ from chunkast.markdown.scanner import Scanner
 
 __all__ = ("url",)
 
-# Up to white space or "<"; trailing punctuation stays outside.
+# A URL ends at white space or "<"; trailing punctuation does not belong to it.
 _BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
 _TAIL: Final = "?!.,:*_~'\";"
 
 
 def url(scanner: Scanner, pos: int) -> int:
-    """A URL that no letter or digit stands right before."""
+    """Match a URL that does not follow a letter or digit."""
     if pos and scanner.text[pos - 1].isalnum():
         return -1
     bare = _BARE_URL.match(scanner.text, pos)

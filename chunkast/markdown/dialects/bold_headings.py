@@ -1,7 +1,7 @@
-"""Paragraphs of nothing but strong emphasis, which head what follows them.
+"""Paragraphs of nothing but strong emphasis, used as headings by converters and people.
 
-Converters and people write headings so. Such a paragraph never stands without the block after
-it; it opens no section, unless ``pseudo_headings`` says so.
+Such a paragraph is never separated from the block after it. It opens a section only with
+``pseudo_headings``.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from chunkast.model import Block
 
 __all__ = ("arrange_bold", "bold_title")
 
-# One line: a number, strong text, a colon.
+# One line: an optional number, strong text, an optional colon.
 _BOLD = re.compile(
     r"\s*(?P<title>(?:\d[\d.]*[ \t]+)?(?P<mark>\*\*\*?|__)(?![\s*_])(?:(?!\*\*|__)[^\r\n])+"
     r"(?<![\s\\])(?P=mark):?)\s*"
 )
-# A longer paragraph is a text of its own.
+# A longer paragraph is no heading.
 _LONGEST: Final = 200
-# The ends of lines that may be one. Each begins with a mark, which makes it fast to find.
+# The ends of bold lines. Each pattern begins with a literal, which is fast to search for.
 _ENDS = tuple(re.compile(rf"{mark}:?[ \t]*\r?$", re.MULTILINE) for mark in (r"\*\*", "__"))
 
 
 def bold_title(text: str, block: Block) -> str:
-    """The line of a paragraph that is only strong emphasis, marks and all; "" of any other."""
+    """Return the line of a paragraph of only strong emphasis, marks included; else ""."""
     if block.end - block.start > _LONGEST:
         return ""
     found = _BOLD.fullmatch(block.content or text[block.start : block.end])
@@ -36,7 +36,7 @@ def bold_title(text: str, block: Block) -> str:
 
 
 def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Make leaves "bold-heading" of those paragraphs that text follows."""
+    """Relabel bold paragraphs that precede text as "bold-heading"."""
     return (_arranged(text, tree) if any(end.search(text) for end in _ENDS) else tree), []
 
 
@@ -55,8 +55,7 @@ def _is_bold(text: str, block: Block) -> bool:
 
 
 def _heads_text(blocks: Sequence[Block], number: int) -> bool:
-    """Whether what follows a block is text, or heads text."""
-    # By number: ``islice`` walks to where it begins.
+    """Return whether the next block that is not blank is neither a heading nor a marker."""
     for after in range(number + 1, len(blocks)):
         construct = CONSTRUCTS[blocks[after].kind]
         if not construct.blank:

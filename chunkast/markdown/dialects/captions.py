@@ -1,4 +1,4 @@
-"""Captions: a paragraph that says which table it is ("Table 3: ...") stays with that table."""
+"""Captions: a paragraph like "Table 3: ..." stays with the table beside it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _CAPTION = re.compile(
     r"[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
     re.IGNORECASE,
 )
-# A longer paragraph is a text of its own.
+# A longer paragraph is no caption.
 _LONGEST: Final = 500
 
 
 def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """``tree`` with leaves "caption" and "legend", which stand before or after their tables."""
+    """Relabel captions before tables as "caption", those after tables as "legend"."""
     tables = signs.tables or signs.may_open("table", "TABLE")
     return (_arranged(text, tree) if tables else tree), []
 
 
 def _arranged(text: str, block: Block) -> Block:
     children = [_arranged(text, child) if child.children else child for child in block.children]
-    said = [number for number, child in enumerate(children) if not CONSTRUCTS[child.kind].blank]
-    tables = [CONSTRUCTS[children[number].kind].shape in _TABLES for number in said]
+    numbers = [number for number, child in enumerate(children) if not CONSTRUCTS[child.kind].blank]
+    tables = [CONSTRUCTS[children[number].kind].shape in _TABLES for number in numbers]
     for number, is_after, is_before in zip(
-        said, [False, *tables], [*tables[1:], False], strict=False
+        numbers, [False, *tables], [*tables[1:], False], strict=False
     ):
         child = children[number]
         if (is_after or is_before) and CONSTRUCTS[child.kind].plain and _is_caption(text, child):

@@ -1,33 +1,30 @@
 """Containers of site generators: ``::: name`` up to a line of as many colons.
 
-They are those of the plugin of this name, whose rule reads every character of every line up to
-the end of the document again for each of the containers that are inside one another. Here the
-lines that can close are listed once per document.
+The plugin of this name reads the rest of the document again for each nested container. Here the
+lines that can close a container are listed once per document.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("container", "push_container")
+__all__ = ("container", "line_text", "once", "push_container")
 
+_Found = TypeVar("_Found")
 _MARK: Final = ":"
 _LEAST: Final = ":::"
-_KEY: Final = "chunkast_container_closers"
 
 
 def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if not state.src.startswith(_LEAST, start) or state.is_code_block(start_line):
-        return False
-    line = state.src[start : state.eMarks[start_line]]
+    """Parse a container: a rule of the block parser."""
+    line = line_text(state, start_line)
     name = line.lstrip(_MARK)
     count = len(line) - len(name)
-    if not name.strip():
+    if count < len(_LEAST) or not name or state.is_code_block(start_line):
         return False
     if silent:
         return True
@@ -35,6 +32,20 @@ def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -
     push_container(state, start_line, last, line[:count], name)
     state.line = last + closed
     return True
+
+
+def line_text(state: StateBlock, line: int) -> str:
+    """Return a line without its containers' prefixes and the white space around it."""
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+
+
+def once(state: StateBlock, find: Callable[[StateBlock], _Found]) -> _Found:
+    """Call ``find`` once per document, and return its result."""
+    key = f"{find.__module__}.{find.__name__}"
+    if key not in state.env:
+        state.env[key] = find(state)
+    found: _Found = state.env[key]
+    return found
 
 
 def push_container(  # noqa: PLR0917 - as the parser's own methods
@@ -46,9 +57,9 @@ def push_container(  # noqa: PLR0917 - as the parser's own methods
     name: str = "container_block",
     indent: int = 0,
 ) -> None:
-    """The tokens of a container whose opening line is ``first``, and of the blocks up to ``last``.
+    """Add the tokens of a container with the opening line ``first`` and blocks up to ``last``.
 
-    ``name`` is what their types begin with; the blocks are indented by ``indent`` columns more.
+    The token types begin with ``name``; the blocks are indented by ``indent`` columns more.
     """
     outer = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax = "container", last
@@ -64,21 +75,17 @@ def push_container(  # noqa: PLR0917 - as the parser's own methods
 
 
 def _closers(state: StateBlock) -> list[int]:
-    """The lines that end with as many colons as may close a container."""
-    known = state.env.get(_KEY)
-    if isinstance(known, list):
-        return known
-    closers = state.env[_KEY] = [
+    """Return the lines that end with enough colons to close a container."""
+    return [
         line
         for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True))
         if state.src[start:end].rstrip(" \t").endswith(_LEAST)
     ]
-    return closers
 
 
 def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
-    """The line after a container's content, and whether it closes the container."""
-    closers = _closers(state)
+    """Return the line after a container's content, and whether it closes the container."""
+    closers = once(state, _closers)
     slot = bisect_left(closers, first)
     while True:
         line = min(closers[slot], end_line) if slot < len(closers) else end_line
@@ -96,9 +103,9 @@ def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> t
 
 
 def _outside(state: StateBlock, line: int, end: int) -> int:
-    """The first of the lines ``[line, end)`` that is indented less than the parent of the container.
+    """Return the first line in ``[line, end)`` that is indented less than the container's parent.
 
-    -1 if none is. Blank lines do not count.
+    Returns -1 without such a line. Blank lines do not count.
     """
     indent = state.blkIndent
     step = len(_LEAST)

@@ -1,7 +1,7 @@
-"""Tables of contents: lines with dot leaders and a page number, which are not headings.
+"""Tables of contents: lines with dot leaders and a page number.
 
-Converters write them as paragraphs and, where they are large or bold, as headings. What lies
-between two of them but blank lines is one block.
+Converters write them as paragraphs or, if they are large or bold, as headings. Those with only
+blank lines between them are joined into one block.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _DOTS: Final = ".…·"
 _LEADERS = re.compile(rf"[{_DOTS}][{_DOTS} \t_*]{{4,}}")
 _LEAST: Final = 5
 _PAGE = re.compile(r"(?:\d{1,5}|[ivxlcIVXLC]{1,8})(?!\w)")
-# Fewer, where the title takes all but a few characters of its line.
+# Fewer dots, at the end of a line that the title nearly fills.
 _FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
 _TAIL: Final = 40
-# Whether a line may lead to a page; most texts have none. That each begins with one character
-# makes them fast to find, and most dots are told from the character after them.
+# Matches in any line that may lead to a page; most texts have none. Each pattern begins with a
+# literal, which is fast to search for.
 _MAY_LEAD = tuple(
     (
         dot,
@@ -38,12 +38,12 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """``tree`` with a leaf "contents" for each table of contents at its top level."""
+    """Make a leaf "contents" of each table of contents at the top level."""
     may_lead = [each for dot, each in _MAY_LEAD if dot in text and each.search(text)]
     if not may_lead:
         return tree, []
     children: list[Block] = []
-    last = -1  # the number of the last table of contents, if only blank lines follow it
+    last = -1  # the index of the last table of contents, if only blank lines follow it
     for child in tree.children:
         construct = CONSTRUCTS[child.kind]
         if (
@@ -64,7 +64,7 @@ def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list
 
 
 def _is_contents(text: str, block: Block) -> bool:
-    """Whether half of the lines or more lead to a page."""
+    """Return whether at least half of the lines lead to a page."""
     lines = [line for line in _LINE_END.split(text[block.start : block.end]) if line.strip()]
     return 2 * sum(map(_leads_to_page, lines)) >= len(lines) > 0
 

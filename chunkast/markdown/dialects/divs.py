@@ -1,8 +1,7 @@
-"""Fenced divs as Pandoc and Quarto nest them: ``::: {.class}`` up to the matching ``:::``.
+"""Fenced divs of Pandoc and Quarto: ``::: {.class}`` up to the matching ``:::``.
 
-Lines with attributes open, bare lines of colons close, whatever their number. The rule for
-containers elsewhere ends a container at the first bare line with as many colons, so that of
-two divs one in another the outer one would end too early.
+Lines with attributes open a div, bare lines of colons close the innermost one, whatever their
+number. The rule for containers would end an outer div at the line that closes the inner one.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.containers import push_container
+from chunkast.markdown.dialects.containers import line_text, push_container
 from chunkast.text.fences import Fences
 
 __all__ = ("fenced_div",)
@@ -24,31 +23,23 @@ _KEY: Final = "chunkast_div_ends"
 
 
 def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if not state.src.startswith(_MARK, start) or state.is_code_block(start_line):
-        return False
-    opener = _OPENER.fullmatch(_line(state, start_line))
-    if opener is None:
+    """Parse a fenced div: a rule of the block parser."""
+    opener = _OPENER.fullmatch(line_text(state, start_line))
+    if opener is None or state.is_code_block(start_line):
         return False
     if silent:
         return True
     last = _closing_line(state, start_line + 1, end_line)
     push_container(state, start_line, last, opener["colons"], opener["about"])
-    closed = last < end_line and _CLOSER.fullmatch(_line(state, last)) is not None
+    closed = last < end_line and _CLOSER.fullmatch(line_text(state, last)) is not None
     state.line = last + closed
     return True
 
 
-def _line(state: StateBlock, line: int) -> str:
-    start = state.bMarks[line] + state.tShift[line]
-    return state.src[start : state.eMarks[line]].rstrip()
-
-
 def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
-    """The line that closes a div whose first line inside is ``line``, or the line after it.
+    """Return the line that closes the div whose content begins at ``line``, or the end.
 
-    The lines that close the divs inside it are noted, so that they are not searched again.
+    The closing lines of inner divs are remembered, so that each is searched for once.
     """
     known: dict[tuple[int, int], int] = state.env.setdefault(_KEY, {})
     indent = state.blkIndent
@@ -57,7 +48,7 @@ def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
     opened = [line]
     fences = Fences()
     while line < end_line:
-        text = _line(state, line)
+        text = line_text(state, line)
         if text and state.sCount[line] < indent:
             break
         if not fences.take(text) and text.startswith(_MARK):

@@ -1,4 +1,4 @@
-"""Footnotes in titles, where a reader of the rendered heading sees none of their text."""
+"""Footnotes in titles, whose text a rendered heading does not show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTE = re.compile(r"\[\^([^\] \n]+)\]")
 
 
 def note_reference(state: StateInline, _silent: bool) -> bool:
-    """``[^label]``, where the document has a footnote of that label."""
+    """Skip ``[^label]`` if the document has a footnote of that label."""
     found = _NOTE.match(state.src, state.pos, state.posMax)
     if found is None or found[1] not in state.env["footnotes"]:
         return False
@@ -22,7 +22,7 @@ def note_reference(state: StateInline, _silent: bool) -> bool:
 
 
 def inline_note(state: StateInline, _silent: bool) -> bool:
-    """``^[text of the note]``."""
+    """Skip ``^[text of the note]``."""
     if not state.src.startswith("^[", state.pos):
         return False
     end = parseLinkLabel(state, state.pos + 1)

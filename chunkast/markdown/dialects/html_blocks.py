@@ -1,9 +1,9 @@
-"""HTML around Markdown: ``<details>`` and the like as containers, and lines that only label.
+"""HTML around Markdown: ``<details>`` and the like become containers, some blocks labels.
 
-markdown-it ends an HTML block at a blank line, so that an element with Markdown inside comes
-as an HTML block that opens it and another that closes it. Such a pair becomes a container.
-What only opens or labels (a tag, an anchor, a comment) belongs to what follows it, what only
-closes to what stands before it.
+markdown-it ends an HTML block at a blank line, so an element with Markdown inside consists of a
+block that opens it and a block that closes it. Such a pair becomes a container. A block that only
+opens or labels (a tag, an anchor, a comment) belongs to the block after it, one that only closes
+to the block before it.
 """
 
 from __future__ import annotations
@@ -27,27 +27,26 @@ _ELEMENTS: Final = frozenset(
     """article aside blockquote center details dialog div dl figure footer header main nav ol p
     section table ul""".split()  # noqa: SIM905
 )
-# Longer blocks, in characters, seldom occur again.
+# Blocks of more characters are seldom repeated.
 _MAX_REMEMBERED: Final = 64
-# A longer comment is a text of its own.
+# A longer comment is no label.
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
 _ANCHORS = re.compile(
     r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
 )
 _ANCHOR = re.compile(r"<a\s+(?:id|name)\s*=")
-# Pairs that are nested deeper in one list of blocks do not become containers.
+# Pairs nested deeper in one list of blocks do not become containers.
 _MAX_DEPTH: Final = 4
-# White space, and the marks of quotes around a block.
+# White space, and the quote marks around a block.
 _MARGIN: Final = " \t\r\n>"
 
 
 @dataclass(frozen=True, slots=True)
 class _Role:
-    """The tags of an HTML block that open and close elements.
+    """The elements that an HTML block ``closes`` and leaves open (``opens``), in order.
 
-    ``closes`` and ``opens`` are the elements that it closes and leaves open, in order. ``kind``
-    is "label" or "closer" for a block without text.
+    ``kind`` is "label" or "closer" for a block without text.
     """
 
     closes: tuple[str, ...] = ()
@@ -56,15 +55,15 @@ class _Role:
 
 
 def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """A tree with containers for pairs of HTML blocks, and leaves "label" and "closer"."""
-    # A paragraph of nothing but anchors is a label as well.
+    """Make containers of pairs of HTML blocks, and leaves "label" and "closer"."""
+    # A paragraph of only anchors is a label as well.
     has_anchors = signs.may_open("a") and _ANCHOR.search(text) is not None
     kinds = ("html",) * signs.html + ("paragraph",) * has_anchors
     return (_arranged(text, tree, kinds) if kinds else tree), []
 
 
 def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
-    """``block`` with the leaves of these ``kinds`` in it arranged."""
+    """Arrange the leaves of ``kinds`` inside ``block``."""
     children = [
         _arranged(text, child, kinds) if child.children else child for child in block.children
     ]
@@ -88,7 +87,7 @@ def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
 def _wrapped(
     children: Sequence[Block], pairs: Sequence[tuple[int, int]], roles: Mapping[int, _Role]
 ) -> list[Block]:
-    """The blocks with a container around each pair, outer pairs before inner ones."""
+    """Put a container around each pair; outer pairs come before inner ones."""
     closers = dict(pairs)
     rows: list[list[Block]] = [[]]
     openers: list[int] = []
@@ -105,7 +104,7 @@ def _wrapped(
 
 
 def _labels(children: Sequence[Block], number: int) -> bool:
-    """Whether a block without text belongs to what follows it, by the blank lines around it."""
+    """Return whether a block without text labels the next one, by the blank lines around it."""
     block = children[number]
     following = next((b for b in children[number + 1 : number + 3] if b.kind != "blank"), None)
     if following is None or following.start == block.end:
@@ -115,23 +114,23 @@ def _labels(children: Sequence[Block], number: int) -> bool:
 
 
 def _role(text: str, block: Block) -> _Role | None:
-    """The role of a leaf of HTML, or of a paragraph of anchors; None of another paragraph."""
+    """Return the role of an HTML leaf or a paragraph of anchors; None for other paragraphs."""
     start = text.find("<", block.start, block.end)
     if start < 0 or text[block.start : start].strip(_MARGIN):
         return None
-    said = block.content or text[start : block.end]
+    content = block.content or text[start : block.end]
     if block.kind == "paragraph":
-        return _Role(kind="label") if _ANCHORS.fullmatch(said) else None
-    return _role_of(said) if len(said) > _MAX_REMEMBERED else _remembered_role(said)
+        return _Role(kind="label") if _ANCHORS.fullmatch(content) else None
+    return _role_of(content) if len(content) > _MAX_REMEMBERED else _remembered_role(content)
 
 
-def _role_of(said: str) -> _Role:
-    if _ANCHORS.fullmatch(said):
+def _role_of(content: str) -> _Role:
+    if _ANCHORS.fullmatch(content):
         return _Role(kind="label")
-    without = _without_comments(said)
+    without = _without_comments(content)
     if not without.strip(_MARGIN):
-        closer = _CLOSING_COMMENT.search(said) is not None
-        return _Role(kind="closer" if closer else "label" if len(said) <= _MAX_COMMENT else "")
+        closer = _CLOSING_COMMENT.search(content) is not None
+        return _Role(kind="closer" if closer else "label" if len(content) <= _MAX_COMMENT else "")
     tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in TAG.finditer(without)]
     elements = _OpenElements()
     closes: list[str] = []
@@ -148,7 +147,7 @@ def _role_of(said: str) -> _Role:
     return _Role(tuple(closes), opens, kind)
 
 
-# Most blocks are a tag alone, and the same few over and over.
+# Most blocks are a single tag, often the same one.
 _remembered_role: Final = lru_cache(maxsize=256)(_role_of)
 
 
@@ -162,7 +161,7 @@ def _without_comments(text: str) -> str:
 
 
 class _OpenElements:
-    """A stack of open elements; one that is closed silences those left open inside it."""
+    """A stack of open elements; closing one drops those left open inside it."""
 
     def __init__(self) -> None:
         self._open: list[tuple[str, int]] = []
@@ -173,7 +172,7 @@ class _OpenElements:
         self._waiting[name] += 1
 
     def close(self, name: str) -> int | None:
-        """The place where the element that ``</name>`` closes was opened; None if nowhere."""
+        """Return the place of the element that ``</name>`` closes; None without one."""
         if not self._waiting[name]:
             return None
         while True:
@@ -187,7 +186,7 @@ class _OpenElements:
 
 
 def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tuple[int, int]]:
-    """The numbers of the blocks that open and close an element, by where they close.
+    """Yield the indices of the blocks that open and close an element, in order of the latter.
 
     A pair neither crosses a pair of XML tags nor contains a heading, whose section continues
     after it. If a block opens several elements, the first counts; if it closes several, the
@@ -218,7 +217,7 @@ def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tu
 
 
 def _nested(pairs: Iterator[tuple[int, int]], children: int) -> list[tuple[int, int]]:
-    """The pairs that become containers, outer ones first: none crosses another or is too deep."""
+    """Return the pairs that become containers: properly nested, not too deep, outer ones first."""
     kept: list[tuple[int, int]] = []
     ends = [children]
     for first, last in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):

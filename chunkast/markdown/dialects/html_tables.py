@@ -1,8 +1,7 @@
-"""HTML tables: from the line of ``<table>`` to that of ``</table>`` one block, wherever it stands.
+"""HTML tables: one block from the line of ``<table>`` to the line of ``</table>``.
 
-markdown-it ends an HTML block at a blank line, and sees none where a table begins after other
-text. A table that encloses Markdown (a list, a fence, a heading) lays out a page and stays what
-it was.
+markdown-it ends an HTML block at a blank line, and starts none for a table after other text.
+A table around Markdown (a list, a fence, a heading) is page layout and is left alone.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ __all__ = ("arrange_tables",)
 
 _KIND: Final = "html-table"
 _NAMES: Final = ("table", "TABLE")
-# In a block of HTML a tag's name may be written in any way.
+# In a block of HTML a tag's name may be in any case.
 _OPENING = re.compile("<(?i:table)")
-# What the parser makes of a table that has no Markdown inside.
+# The kinds of blocks that the parser makes of a table without Markdown inside.
 _PARTS: Final = frozenset({"html", "paragraph", "blank", "code"})
 
 
 def arrange_tables(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """``tree`` with a leaf "html-table" for the lines of every table."""
+    """Make a leaf "html-table" of the lines of every table."""
     if not signs.may_open(*_NAMES):
         return tree, []
     return _arranged(text, tree, [found.start() for found in _OPENING.finditer(text)]), []
 
 
 def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
-    """``block`` with such leaves in it; ``places`` are all where a table may begin, sorted."""
+    """Make the leaves inside ``block``; ``places`` are the sorted positions of ``<table``."""
     if not _has_any(places, block):
         return block
     children = [
@@ -50,7 +49,7 @@ def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
 
 
 def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list[tuple[int, int]]:
-    """The outermost tables, from opening to closing tag, sorted."""
+    """Return the outermost tables, from opening to closing tag, sorted."""
     opened: list[int] = []
     found: list[tuple[int, int]] = []
     for block in children:
@@ -80,7 +79,7 @@ def _has_any(places: Sequence[int], block: Block) -> bool:
 
 
 def _first_opening(text: str, block: Block) -> int:
-    """Where a table may begin in a paragraph: before any code; -1: nowhere."""
+    """Return the first ``<table`` in a paragraph, before any code; or -1."""
     if block.kind != "paragraph":
         return -1
     places = [text.find(f"<{name}", block.start, block.end) for name in _NAMES]
@@ -91,7 +90,7 @@ def _first_opening(text: str, block: Block) -> int:
 def _whole_lines(
     text: str, children: Sequence[Block], spans: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """The lines of ``spans``; those of two that share a line are one span."""
+    """Extend ``spans`` to whole lines, and join those that share a line."""
     starts = line_starts(text, children[0].start, children[-1].end)
     lines: list[tuple[int, int]] = []
     for start, end in spans:
@@ -105,7 +104,7 @@ def _whole_lines(
 def _replaced(
     text: str, children: Sequence[Block], spans: Sequence[tuple[int, int]]
 ) -> list[Block]:
-    """The blocks with a leaf for the ``spans`` of lines, and the lines beside them."""
+    """Replace the ``spans`` of lines by one leaf each, and keep the lines beside them."""
     parts = [new_block(_KIND, *span) for span in spans]
     ends = [end for _, end in spans]
     for block in children:

@@ -1,4 +1,4 @@
-"""JSX tags and expressions of MDX: where each ends, past braces and quotes inside it."""
+"""JSX tags and expressions of MDX: finds their ends, past braces and quotes inside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ("JsxItem", "expression", "jsx_item", "tag")
 
 # Longer tags and expressions inside prose may be cut.
 _MAX_INLINE: Final = 500
-# How many characters, for each of a paragraph's text, may be searched in vain for their ends.
+# The characters that may be searched in vain for ends, per character of a paragraph.
 _ALLOWANCE: Final = 8
 
 _TAG = re.compile(r"<(?P<slash>/?)[ \t]*(?P<name>(?:[^\W\d]|\$)[\w$.:-]*)?")
@@ -29,7 +29,7 @@ _SCRIPT = re.compile(
 class JsxItem(NamedTuple):
     """A tag or an expression that ends at ``end``; ``name`` is a tag's, "" for a fragment.
 
-    The kind "text" means that it is neither; ``end`` is then how far was searched.
+    With the kind "text" it is neither, and ``end`` is where the search stopped.
     """
 
     kind: Literal["open", "close", "single", "expression", "text"]
@@ -38,7 +38,7 @@ class JsxItem(NamedTuple):
 
 
 def jsx_item(text: str, pos: int, limit: int) -> JsxItem:
-    """The tag or expression that begins at ``pos`` and ends before ``limit``."""
+    """Return the tag or expression that begins at ``pos`` and ends before ``limit``."""
     if text.startswith("{", pos):
         end, closed = _expression_end(text, pos, limit)
         return JsxItem("expression" if closed else "text", end)
@@ -56,7 +56,7 @@ def jsx_item(text: str, pos: int, limit: int) -> JsxItem:
 
 
 def _with_attributes(text: str, at: int, limit: int, name: str) -> JsxItem:
-    """The opening or single tag whose name ends at ``at``."""
+    """Return the opening or single tag whose name ends at ``at``."""
     while at < limit:
         if text[at] == ">":
             return JsxItem("open", at + 1, name)
@@ -75,7 +75,7 @@ def _with_attributes(text: str, at: int, limit: int, name: str) -> JsxItem:
 
 
 def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
-    """The end of the expression whose ``{`` is at ``pos``; or how far was searched."""
+    """Return the end of the expression at ``pos``, or of the search, and True for the former."""
     depth = 0
     for match in _SCRIPT.finditer(text, pos, limit):
         part = match[0]
@@ -91,24 +91,24 @@ def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
 
 
 def tag(scanner: Scanner, pos: int) -> int:
-    """A tag of MDX inside prose."""
+    """Match a tag of MDX inside prose."""
     return scanner.take(pos, _inline_end(scanner, pos, ">"), "html")
 
 
 def expression(scanner: Scanner, pos: int) -> int:
-    """An expression of MDX, a shortcode or attributes of Quarto, inside prose."""
+    """Match an expression of MDX, or a shortcode or attributes of Quarto, inside prose."""
     return scanner.take(pos, _inline_end(scanner, pos, "}"), "expression")
 
 
 class _Allowance:
-    """How many characters may still be searched in vain."""
+    """The number of characters that may still be searched in vain."""
 
     def __init__(self, text: str) -> None:
         self.left = _ALLOWANCE * (len(text) + _MAX_INLINE)
 
 
 def _inline_end(scanner: Scanner, pos: int, last: str) -> int:
-    """The end of the tag or expression at ``pos``, whose last character is ``last``, or -1."""
+    """Return the end of the tag or expression at ``pos`` that ends with ``last``, or -1."""
     allowance = scanner.state(_Allowance)
     if allowance.left <= 0 or not pos < scanner.finder.find(last, pos) < pos + _MAX_INLINE:
         return -1

@@ -1,9 +1,8 @@
 r"""Math: blocks ``$$ ... $$`` and ``\begin{name} ... \end{name}``, and dollars inside prose.
 
-The plugins' rules look for a closing delimiter to the end of the document at every
-opener, which is quadratic when none is closed. Here the lines that can close are listed
-once per document; an opener then finds its closer by bisection. Math never reaches over
-a blank line.
+The plugins search the rest of the document for the closing delimiter of every opener, which
+is quadratic when none is closed. Here the lines that can close are listed once per document, and
+an opener finds its closer by bisection. Math never contains a blank line.
 """
 
 from __future__ import annotations
@@ -15,35 +14,32 @@ from dataclasses import dataclass, field
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
+from chunkast.markdown.dialects.containers import line_text, once
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("dollars", "math_block", "title")
 
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]{1,64}\*?)\}")
 _END = re.compile(r"\\end\{([A-Za-z]{1,64}\*?)\}$")
-# On a line without white space at its end; an equation may carry a label, or Quarto's id.
+# At the end of a stripped line; a label or Quarto's id may follow.
 _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}))?$")
 _IN_TITLE = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
-_KEY = "chunkast_math_closers"
-# Keeps the check of a block's indentation linear; no formula has as many lines.
+# Keeps the check of a block's indentation linear.
 _MAX_LINES = 1_000
 
 
 @dataclass(slots=True)
 class _Closers:
-    """Line numbers, each sorted: blank lines, and lines that end a block, by environment."""
+    """Sorted line numbers: blank lines, and lines that end a block, by environment."""
 
     blank: list[int] = field(default_factory=list)
     lines: dict[str, list[int]] = field(default_factory=dict)
 
 
 def _closers(state: StateBlock) -> _Closers:
-    known = state.env.get(_KEY)
-    if isinstance(known, _Closers):
-        return known
-    closers = state.env[_KEY] = _Closers()
+    closers = _Closers()
     for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True)):
         text = state.src[start:end].rstrip()
         if not text:
@@ -56,11 +52,10 @@ def _closers(state: StateBlock) -> _Closers:
 
 
 def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if state.src[start : start + 1] not in ("$", "\\") or state.is_code_block(start_line):
+    """Parse a block of math: a rule of the block parser."""
+    line = line_text(state, start_line)
+    if state.is_code_block(start_line):
         return False
-    line = state.src[start : state.eMarks[start_line]].rstrip()
     if line.startswith("$$"):
         name, inside = "$$", line[2:]
         closes_here = bool(_DOLLARS.search(inside))
@@ -86,8 +81,8 @@ def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
-    """The line that closes ``name``, before a blank line and inside the container; or -1."""
-    closers = _closers(state)
+    """Return the line that closes ``name``, before a blank line and in the container; or -1."""
+    closers = once(state, _closers)
     lines = closers.lines.get(name, ())
     slot = bisect_left(lines, first)
     if slot == len(lines) or lines[slot] >= min(end_line, first + _MAX_LINES):
@@ -103,7 +98,7 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
 
 
 def dollars(scanner: Scanner, pos: int) -> int:
-    """Dollar math inside prose."""
+    """Match dollar math inside prose."""
     known = scanner.state(_Dollars)
     end = known.end(pos)
     return known.after(pos) if end < 0 else scanner.take(pos, end, "math")
@@ -141,17 +136,17 @@ class _Dollars:
         return not self._text[start - 1].isspace() and not self._text[end : end + 1].isdecimal()
 
     def end(self, pos: int) -> int:
-        """The end of the math that opens at ``pos``, or -1."""
+        """Return the end of the math that opens at ``pos``, or -1."""
         return self._ends.get(pos, -1)
 
     def after(self, pos: int) -> int:
-        """The end of the run of dollars at ``pos``."""
+        """Return the end of the run of dollars at ``pos``."""
         match = self._RUN.match(self._text, pos)
         return match.end() if match else pos + 1
 
 
 def title(state: StateInline, silent: bool) -> bool:
-    """Between dollars nothing is markup."""
+    """Keep math in a title as it is written."""
     found = _IN_TITLE.match(state.src, state.pos, state.posMax)
     if found is None:
         return False

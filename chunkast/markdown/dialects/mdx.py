@@ -1,10 +1,9 @@
 """The constructs that MDX adds to Markdown, found line by line before the parse.
 
-Imports and exports reach up to a blank line outside brackets; components, expressions and
-comments on lines of their own up to where they end, over blank lines too. The lines of an
-element's tags are separate, so that its content is read as Markdown; indentation inside an
-element has no meaning, so it is removed. A brace or an element that is never closed is
-text, and affects nothing else.
+Imports and exports end at a blank line outside brackets. Components, expressions and comments
+on lines of their own may contain blank lines. An element's opening and closing lines are separate
+blocks, so that its content is read as Markdown, without the element's indentation. A brace or
+element that is never closed is text, and affects nothing else.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from chunkast.text.source_map import line_starts
 __all__ = ("read",)
 
 _STATEMENT = re.compile(r"(?:import|export)[ \t{*\"']")
-# What a line of code has besides brackets; strings first, so that those inside do not count.
+# Everything but brackets in a line of code; strings come first, so that theirs do not count.
 _NO_BRACKETS = re.compile(
     r"\\.|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|//.*|/\*(?:.*?\*/|.*)"
     r"|[^()\[\]{}]"
 )
 _MARGIN = re.compile(r"[ \t]*")
-# How many characters, for each of the text, may be searched in vain. It keeps the time linear
-# where thousands of braces are opened and never closed.
+# The characters that may be searched in vain, per character of the text. Keeps the time linear
+# with thousands of braces that are never closed.
 _ALLOWANCE: Final = 4
 
 
 def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """The text with what is not Markdown masked, and the kind of that in ``leaves``.
+    """Replace the constructs of MDX by comments, and add them to ``leaves``.
 
     Kinds: "esm" for imports and exports, "jsx" for the rest. The info of lines of tags is
     the tag that opens or closes an element beyond them, without attributes.
@@ -49,7 +48,7 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 
 
 class _OpenElement:
-    """An element that is still open; ``shift`` is the indentation to be removed."""
+    """An element that is still open; ``shift`` is the indentation to remove inside it."""
 
     __slots__ = ("indent", "name", "outer", "shift")
 
@@ -72,7 +71,7 @@ class _MdxReader:
         self.open_names: Counter[str] = Counter()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
-        # After the line of the last of these nothing ends.
+        # Nothing ends after the line of the last of these.
         last = max(text.rfind("}"), text.rfind(">"))
         self.limit = self.starts[bisect_right(self.starts, last)] if last >= 0 else 0
 
@@ -97,7 +96,7 @@ class _MdxReader:
             number = end
 
     def end(self, number: int, line: str, *, begins: bool) -> int:
-        """The line after what begins at the line ``number``; ``number`` if it is Markdown."""
+        """Return the line after the construct at the line ``number``; ``number`` for Markdown."""
         if begins and _STATEMENT.match(line):
             return self.statement_end(number)
         margin = _margin(line)
@@ -119,7 +118,7 @@ class _MdxReader:
         return line[at:]
 
     def shift(self, indent: int) -> int:
-        """How many columns are taken off a line of the innermost element, indented by ``indent``."""
+        """Return the columns to remove from a line of the innermost element."""
         if not self.elements:
             return 0
         element = self.elements[-1]
@@ -136,7 +135,7 @@ class _MdxReader:
         return end
 
     def comment_end(self, number: int) -> int:
-        """HTML's comments are none of MDX's, but people write them; they stay as they are."""
+        """Return the line after an HTML comment, which is no MDX but is often written."""
         found = self.text.find("-->", self.starts[number]) if self.comments_end else -1
         self.comments_end = found >= 0
         return bisect_right(self.starts, found) if found >= 0 else number
@@ -161,8 +160,8 @@ class _MdxReader:
         return end
 
     def items(self, at: int, number: int) -> tuple[list[JsxItem], int]:
-        """The items from ``at`` on, if nothing else stands on their lines, and their end."""
-        # Where nothing may be looked at in vain any more, only what ends on its line counts.
+        """Return the items from ``at`` on and their end; none if their lines have other text."""
+        # Once the allowance is used up, only items that end on their line are found.
         limit = min(self.limit, len(self.text) if self.allowance > 0 else self.starts[number + 1])
         found: list[JsxItem] = []
         while at < limit:
@@ -180,7 +179,7 @@ class _MdxReader:
         return [], at
 
     def close(self, names: Sequence[str]) -> _OpenElement | None:
-        """Leave the elements that these tags close; the outermost of them."""
+        """Leave the elements that these tags close, and return the outermost of them."""
         left = None
         for name in names:
             while self.open_names[name]:
@@ -192,7 +191,7 @@ class _MdxReader:
 
 
 def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
-    """The names of the tags that open and that close something beyond these items."""
+    """Return the names of the tags that open and that close something beyond these items."""
     opened: list[str] = []
     closed: list[str] = []
     for item in items:
@@ -206,14 +205,14 @@ def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
 
 
 def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
-    """What a line of tags is to the tree: of several, the outermost counts."""
+    """Return a leaf's info: the outermost tag that opens or closes an element beyond it."""
     if bool(opened) == bool(closed):
         return ""
     return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
 
 
 def _is_component(name: str) -> bool:
-    """Whether a tag's name is that of a component, or of a fragment; HTML's are in lower case."""
+    """Return whether a tag is a component's or a fragment; HTML's names are in lower case."""
     return not name[:1].islower() or "." in name
 
 
@@ -223,13 +222,13 @@ def _margin(line: str) -> str:
 
 
 def _statement_ends(lines: Sequence[str]) -> list[int]:
-    """For every line the next blank one (or the end) outside the brackets opened since.
+    """Return for every line the next blank one (or the end) outside the brackets opened since.
 
-    Where brackets are never closed it is the next blank line.
+    If brackets are never closed, it is the next blank line.
     """
     depths = [0, *accumulate(map(_brackets, lines))]
-    # Blank lines after, the nearest last. One that is at least as deep as a nearer one is
-    # never wanted, so that the depths rise.
+    # The blank lines after a line, the nearest last. One that is at least as deep as a nearer one
+    # is never used, so that the depths rise.
     candidates, levels = [len(lines)], [depths[-1]]
     nearest = len(lines)
     ends: list[int] = []

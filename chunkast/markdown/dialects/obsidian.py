@@ -1,7 +1,7 @@
-"""Obsidian: callouts, comments between ``%%``, and the ids of blocks.
+"""Obsidian: callouts, comments between ``%%``, and block ids.
 
-A callout of any type, with a title or foldable, is read as an alert; a comment of several lines
-as an HTML comment of as many lines. An id belongs to the block before it.
+A callout of any type, with or without a title, is read as an alert, a comment of several lines as
+an HTML comment. A block id stays with the block before it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 
 def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """The text with callouts as alerts, comments as HTML's; these are ``leaves`` "comment"."""
-    # One character is found many times as fast as two.
+    """Replace callouts by alerts, and comments by HTML comments, leaves of kind "comment"."""
+    # One character is found many times faster than two.
     if "!" in text and "[!" in text:
         text = _CALLOUT.sub(_as_alert, text)
     if "%" not in text or text.count("%%") < 2:
@@ -38,7 +38,7 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 
 
 def _as_alert(callout: re.Match[str]) -> str:
-    """The line as an alert's, if a quote begins with it."""
+    """Return the line as an alert's if a quote begins with it."""
     prefix = callout["prefix"]
     text = callout.string
     if marks_end(prefix) < len(prefix):
@@ -70,7 +70,7 @@ def _read_comments(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None
 def with_ids_attached(
     text: str, points: Iterable[BreakPoint], scores: Mapping[str, float]
 ) -> Iterable[BreakPoint]:
-    """``points``, with the score of "lead-in" for those before an id on a line of its own."""
+    """Lower the points before an id on a line of its own to the score of "lead-in"."""
     if "^" not in text:
         return points
     lead_in = scores["lead-in"]
@@ -83,13 +83,13 @@ def with_ids_attached(
 
 
 def comment(scanner: Scanner, pos: int) -> int:
-    """``%%comment%%``."""
+    """Match ``%%comment%%``."""
     end = scanner.finder.find("%%", pos + 2) if scanner.text.startswith("%%", pos) else -1
     return scanner.take(pos, end + 2, "comment") if end >= 0 else -1
 
 
 def block_id(scanner: Scanner, pos: int) -> int:
-    """A block id and the end of the word before it, so that it never stands alone."""
+    """Match a block id and the end of the word before it, so that no cut separates them."""
     found = _BLOCK_ID.match(scanner.text, pos)
     before = len(scanner.text[max(pos - 2, 0) : pos].rstrip())
     if not found or not pos or before != 1:

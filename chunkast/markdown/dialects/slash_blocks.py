@@ -1,11 +1,11 @@
-"""Blocks between lines of slashes, as PyMdown and FastAPI's documentation write them.
+"""Blocks between lines of slashes, as in PyMdown and FastAPI's documentation.
 
     /// note | A title            //// tab | Python 3.10
     Text.                         /// tip
     ///                           ...
 
-A block ends at the matching line with as many slashes as its opening line: blocks of one
-length nest, too. Without such a line the opening line is text.
+A block ends at the matching line with as many slashes as its opening line. Blocks with the same
+number of slashes may be nested. Without a closing line the opening line is text.
 """
 
 from __future__ import annotations
@@ -15,27 +15,25 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.dialects.containers import push_container
+from chunkast.markdown.dialects.containers import line_text, once, push_container
 from chunkast.text.fences import Fences
 
 __all__ = ("slash_block",)
 
 _OPENER = re.compile(r"(?P<slashes>/{3,})[ \t]*(?P<about>[\w-]+(?:[ \t]*\|.*)?)")
 _CLOSER = re.compile(r"/{3,}")
-# Quote marks and item markers that may stand before a line's own text.
+# White space and quote marks before a line's own text.
 _MARGIN: Final = " \t>"
-_KEY: Final = "chunkast_slash_blocks"
 
 
 def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """The rule for the block parser."""
-    start = state.bMarks[start_line] + state.tShift[start_line]
-    if not state.src.startswith("///", start) or state.is_code_block(start_line):
+    """Parse a block between slashes: a rule of the block parser."""
+    opener = _OPENER.fullmatch(line_text(state, start_line))
+    if opener is None or state.is_code_block(start_line):
         return False
-    opener = _OPENER.fullmatch(state.src[start : state.eMarks[start_line]].rstrip())
-    last = _closing_lines(state).get(start_line, end_line)
+    last = once(state, _closing_lines).get(start_line, end_line)
     # Its closing line must be in the same container.
-    if opener is None or last >= end_line or state.sCount[last] < state.blkIndent:
+    if last >= end_line or state.sCount[last] < state.blkIndent:
         return False
     if silent:
         return True
@@ -45,19 +43,17 @@ def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool)
 
 
 def _closing_lines(state: StateBlock) -> dict[int, int]:
-    """Opening line -> closing line of the blocks in the whole text, found once, in one pass."""
-    known: dict[int, int] | None = state.env.get(_KEY)
-    if known is None:
-        known = state.env[_KEY] = {}
-        open_lines: dict[int, list[int]] = {}
-        fences = Fences()
-        for number, line in enumerate(state.src.split("\n")):
-            text = line.strip(_MARGIN)
-            if fences.take(line) or not text.startswith("///"):
-                continue
-            if _CLOSER.fullmatch(text):
-                if waiting := open_lines.get(len(text)):
-                    known[waiting.pop()] = number
-            elif opener := _OPENER.fullmatch(text):
-                open_lines.setdefault(len(opener["slashes"]), []).append(number)
-    return known
+    """Map the opening to the closing line of every block in the text, found once in one pass."""
+    closing: dict[int, int] = {}
+    open_lines: dict[int, list[int]] = {}
+    fences = Fences()
+    for number, line in enumerate(state.src.split("\n")):
+        text = line.strip(_MARGIN)
+        if fences.take(line) or not text.startswith("///"):
+            continue
+        if _CLOSER.fullmatch(text):
+            if waiting := open_lines.get(len(text)):
+                closing[waiting.pop()] = number
+        elif opener := _OPENER.fullmatch(text):
+            open_lines.setdefault(len(opener["slashes"]), []).append(number)
+    return closing

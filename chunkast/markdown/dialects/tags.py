@@ -1,9 +1,9 @@
 """XML tags that structure prompts: ``<example>`` and ``</example>`` on lines of their own.
 
-To Markdown such a line is a paragraph's text or raw HTML. Here the lines of well-formed
-pairs become leaves of their own, so that what they enclose can be kept together. HTML's
-own elements are left alone. Tags inside code, math and tables are text. An unclosed or
-crossing tag is text as well, and affects nothing else.
+Markdown reads such a line as text or raw HTML. Here the lines of well-formed pairs become leaves
+of their own, so that the blocks between them can be kept together. HTML's own elements are left
+alone. Tags inside code, math and tables are text. An unclosed or crossing tag is text as well,
+and affects nothing else.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 import regex
 
-from chunkast.markdown.blocks import Signs, leaf_parts, relabelled
+from chunkast.markdown.blocks import Signs, leaf_parts, with_children
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -42,14 +42,14 @@ _CLOSER = regex.compile(rf"</{_NAME}\s*+>{_LINE_TAIL}")
 _OPENER = regex.compile(
     rf"<{_NAME}(?:\s(?:[^<>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)?+>{_LINE_TAIL}"
 )
-# A closing tag, wherever it stands.
+# A closing tag anywhere.
 _CLOSED_NAME = re.compile(r"</([^\s>]*)")
 # The beginning and end of markup that is skipped, over any number of lines.
 _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 
 
 class _Tag(NamedTuple):
-    """A tag on lines of its own, the span ``[start, end)``, in the leaf with number ``leaf``.
+    """A tag on lines of its own, ``[start, end)``, in the leaf with the index ``leaf``.
 
     Tags with the same ``key`` can be a pair: the name, and the start of the container. Lists are
     not containers here, since a tag's line after an item continues it lazily.
@@ -63,13 +63,12 @@ class _Tag(NamedTuple):
 
 
 def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """``tree`` with leaves of kind "tag" for the lines of well-formed pairs, and the pairs.
+    """Make leaves "tag" of the lines of well-formed pairs, and return the pairs' spans too.
 
-    A tag leaf's ``info`` is "open" or "close". A pair's span reaches from the opening
-    line to the end of the closing line, its line end included. A leaf of kind "jsx" that is a
-    tag has it in its ``info``.
+    A tag leaf's ``info`` is "open" or "close". A span includes the opening and the closing line.
+    The ``info`` of a leaf "jsx" is its tag.
     """
-    # Names are compared as they are written: those of MDX's components are never in lower case.
+    # Names are case-sensitive: those of MDX's components are never in lower case.
     if not signs.may_open("/") or HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
         return tree, []
     leaves: list[Block] = []
@@ -82,15 +81,15 @@ def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[
         return tree, []
     paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
     spans = sorted((opener.start, closer.end) for opener, closer in pairs)
-    split = (
-        (leaves[number], _split(text, leaves[number], found))
+    parts = {
+        leaves[number].start: tuple(_split(text, leaves[number], found))
         for number, found in groupby(paired, key=attrgetter("leaf"))
-    )
-    return _Rebuilder(split).rebuilt(tree), spans
+    }
+    return _with_parts(tree, parts), spans
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
-    """The leaves that may contain tags, and where the container around each begins."""
+    """Yield the leaves that may contain tags, with the start of the container around each."""
     if block.kind not in ("document", "list", "item"):
         container = block.start
     for child in block.children:
@@ -104,7 +103,7 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 
 
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
-    """The tags that stand on lines of their own in one leaf."""
+    """Yield the tags on lines of their own in one leaf."""
     if leaf.kind == "jsx":
         key = leaf.info.strip("</>"), container
         yield _Tag(number, leaf.start, leaf.end, key, leaf.info.startswith("</"))
@@ -136,7 +135,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
-    """Openers with their closers, by a stack; the others have no pair."""
+    """Pair openers with their closers, by a stack; drop all other tags."""
     pairs: list[tuple[_Tag, _Tag]] = []
     stack: list[_Tag] = []
     waiting: Counter[tuple[str, int]] = Counter()
@@ -157,7 +156,7 @@ def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
 def _without_frames(
     pairs: Sequence[tuple[_Tag, _Tag]], leaves: Sequence[Block], tree: Block
 ) -> Iterator[tuple[_Tag, _Tag]]:
-    """``pairs`` without components around whole sections, which lay out a page."""
+    """Drop components around whole sections, which are page layout."""
     sections = [
         block.start for block in tree.children if block.kind == "heading" and block.level <= 2
     ]
@@ -169,27 +168,17 @@ def _without_frames(
 
 
 def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
-    """A leaf as parts: those before, between and after its tag lines, and those lines."""
+    """Split a leaf into its tag lines and the parts before, between and after them."""
     spans = ((tag.start, tag.end, "tag", "close" if tag.closing else "open") for tag in tags)
     return leaf_parts(text, leaf, spans)
 
 
-class _Rebuilder:
-    """Puts the parts of leaves in their place; ``split`` are the leaves in order, and their parts."""
-
-    def __init__(self, split: Iterator[tuple[Block, Iterator[Block]]]) -> None:
-        self._split = split
-        self._next = next(split, None)
-
-    def rebuilt(self, block: Block) -> Block:
-        """``block`` with the parts in place of the leaves in it."""
-        children: list[Block] = []
-        for child in block.children:
-            if child.children:
-                children.append(self.rebuilt(child))
-            elif self._next is not None and self._next[0] is child:
-                children.extend(self._next[1])
-                self._next = next(self._split, None)
-            else:
-                children.append(child)
-        return relabelled(block.kind, block, tuple(children))
+def _with_parts(block: Block, parts: Mapping[int, Sequence[Block]]) -> Block:
+    """Replace leaves inside ``block`` by their ``parts``, given by the leaf's start."""
+    children: list[Block] = []
+    for child in block.children:
+        if child.children:
+            children.append(_with_parts(child, parts))
+        else:
+            children.extend(parts.get(child.start, (child,)))
+    return with_children(block, children)

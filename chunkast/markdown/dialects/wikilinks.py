@@ -1,4 +1,4 @@
-"""Wiki links and embeds, as Obsidian and many wikis write them."""
+"""Wiki links and embeds, as in Obsidian and many wikis."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ("title", "wiki_link")
 
 _WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
 _PARTS = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\]")
-# What an embedded image may have in the place of a text, and the id of a block in a page.
+# The size of an embedded image in place of a text, and a block id after a page.
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 _BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
 
 
 def wiki_link(scanner: Scanner, pos: int) -> int:
-    """``[[page]]`` or ``![[embed]]``."""
+    """Match ``[[page]]`` or ``![[embed]]``."""
     found = _WIKI_LINK.match(scanner.text, pos)
     kind = "image" if scanner.text[pos] == "!" else "link"
     return scanner.take(pos, found.end(), kind) if found else -1
 
 
 def title(state: StateInline, silent: bool) -> bool:
-    """``[[page]]`` as the page's name, ``[[page|text]]`` as the text."""
+    """Show ``[[page]]`` as the page's name, ``[[page|text]]`` as the text."""
     found = _PARTS.match(state.src, state.pos, state.posMax)
     if found is None:
         return False

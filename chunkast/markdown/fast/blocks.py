@@ -1,4 +1,4 @@
-"""The block parser, which tries rules on a line by its first character."""
+"""The block parser: tries the rules that fit the first character of a line."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from chunkast.markdown.fast.tables import table
 
 __all__ = ("FastBlocks",)
 
-# The characters that a block of the rule can begin with. Rules that are missing here may
-# match any line, and are always tried.
+# The first characters of each rule's blocks. Rules that are missing here may match any line, and
+# are always tried.
 _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
     **{name: first for dialect in DIALECTS for name, first in dialect.begins.items()},
     "blockquote": ">",
@@ -32,7 +32,7 @@ _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
     "list": "*+-0123456789",
     "reference": "[",
 }
-# The same for rules that begin anywhere, but interrupt a paragraph only there.
+# The same for rules that match any line, but interrupt a paragraph only at these characters.
 _INTERRUPTS_AT: Final[Mapping[str, str]] = {"deflist": ":~"}
 _OWN_RULES: Final[Mapping[str, Rule]] = {
     "blockquote": containers.blockquote,
@@ -53,8 +53,7 @@ _CHAINS: Final = ("paragraph", "reference", "blockquote", "list")
 class FastBlocks(ParserBlock):
     """markdown-it's block parser with a faster search for the rule of a line.
 
-    ``ruler`` is complete and has the rule ``code``; own rules replace the stock
-    rules of the same name.
+    ``ruler`` has all rules, ``code`` among them; ``_OWN_RULES`` replace those of the same name.
     """
 
     def __init__(self, ruler: Ruler[Any]) -> None:
@@ -93,18 +92,18 @@ class FastBlocks(ParserBlock):
         return outTokens
 
     def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:
-        """Parse the lines ``[startLine, endLine)``, or as far as their container reaches."""
+        """Parse the lines ``[startLine, endLine)``, up to the end of their container."""
         assert isinstance(state, BlockState)
         src, rules_at, code = state.src, state.starts, (self._code,)
         starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
         other = rules_at[""]
-        # A container's indentation, and whether nesting goes too deep, stay the same here.
+        # The container's indentation and nesting stay the same during the loop.
         indent = state.blkIndent
         too_deep = state.level >= state.max_nesting
         at_top = state.level == 0
         line = startLine
         while line < endLine:
-            # The blank lines, as far as the text goes.
+            # Blank lines are skipped up to the end of the text.
             at = starts[line] + shifts[line]
             while at >= ends[line] and line < state.lineMax:
                 line += 1
@@ -130,7 +129,7 @@ class FastBlocks(ParserBlock):
 
 
 def _guarded(name: str, rule: Rule) -> Rule:
-    """``rule`` for callers that try it on any line: stock rules, through the ruler."""
+    """Make ``rule`` safe for stock rules, which try it on any line."""
     first = _FIRST_CHARACTERS.get(name)
     if first is None:
         return rule
@@ -143,7 +142,7 @@ def _guarded(name: str, rule: Rule) -> Rule:
 
 
 def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
-    """The rules that may match, in order, by a line's first character; "" for any other."""
+    """Return the rules to try, in order, by a line's first character; "" for any other."""
     characters = {""}.union(*(first.get(name, "") for name in rules))
     return {
         character: _fused(
@@ -158,7 +157,7 @@ def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
 
 
 def _fused(rules: list[Rule]) -> tuple[Rule, ...]:
-    """``rules`` with one in place of the two for text, where no other comes between them."""
+    """Replace the two rules for text by one if no other comes between them."""
     if rules[-2:] == [leaves.lheading, leaves.paragraph]:
         rules[-2:] = [leaves.lheading_or_paragraph]
     return tuple(rules)

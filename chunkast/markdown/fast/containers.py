@@ -1,8 +1,7 @@
 """Rules for blocks that contain others: lists and quotes.
 
-Each does what markdown-it's rule of the same name does, quirks included. While the
-blocks inside are parsed, the line table says where a line's own text begins; afterwards
-it is restored.
+Each matches markdown-it's rule of the same name, quirks included. While the blocks inside are
+parsed, the line table skips the container's marks; afterwards it is restored.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from chunkast.markdown.fast.state import TRIMMED, BlockState
 
 __all__ = ("blockquote", "column_after", "list_block")
 
-# An item's marker with the space after it; before its last character stands the number,
-# if it has one.
+# An item's marker with the space after it; a number precedes its last character.
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
 # Text that is not another block: neither a link definition or checkbox nor a rule or fence.
 _TEXT = re.compile(
@@ -27,9 +25,9 @@ _ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 
 
 def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Items whose markers are of one kind."""
+    """Parse items with markers of one kind."""
     columns = state.sCount[start]
-    # An item indented too far for its list is text of the item before it.
+    # An item indented too deeply for its list is text of the item before it.
     if 0 <= state.listIndent <= columns - 4 and columns < state.blkIndent:
         return False
     found = _MARKER.match(state.src, state.bMarks[start] + state.tShift[start])
@@ -53,7 +51,7 @@ def _items(state: BlockState, found: re.Match[str], line: int, end: int) -> None
     src, indent, rules_at = state.src, state.blkIndent, state.ends_item
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
     mark = found[1][-1]
-    # A paragraph in an item nests no deeper than it may.
+    # A paragraph in an item must not exceed the nesting limit.
     shallow = state.level + 1 < state.max_nesting
     while True:
         again = _after_plain(state, found, line, end) if shallow else None
@@ -79,15 +77,15 @@ def _items(state: BlockState, found: re.Match[str], line: int, end: int) -> None
 def _after_plain(
     state: BlockState, found: re.Match[str], line: int, end: int
 ) -> re.Match[str] | None:
-    """The marker on the next line, if it is one of this list and this item has at most a line of text.
+    """Return the next line's marker if both it and this item surely belong to a flat list.
 
-    Not every such item is found.
+    Returns None for items that need the full rules.
     """
     content = found.end()
     following = line + 1
     if following >= end or content - found.end(1) > 4 or "\t" in found[0]:
         return None
-    # The next line neither belongs to the item nor is it indented as code.
+    # The next line must neither belong to the item nor be indented as code.
     columns = state.sCount
     inside = columns[line] + content - found.start()
     if not state.blkIndent <= columns[following] < min(inside, state.blkIndent + 4):
@@ -109,7 +107,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
     content = found.end()
     width = columns + len(marker)
     text_column = column_after(state.src[found.end(1) : content], width, state.bsCount[line])
-    # After more than four columns of space there is code, one column after the marker.
+    # After more than four columns of space, code begins one column after the marker.
     gap = text_column - width if content < state.eMarks[line] else 1
     list_indent, indent = state.listIndent, state.blkIndent
     state.listIndent = indent
@@ -134,7 +132,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Lines after ``>``, and lines that continue their text lazily."""
+    """Parse lines after ``>``, and lines that continue their text lazily."""
     if silent:
         return True
     parent, state.parentType = state.parentType, "blockquote"
@@ -190,7 +188,7 @@ def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[in
             state.lineMax = line
             break
         elif columns[line] != -1:
-            # Fewer columns than any container requires: this line can only continue text.
+            # With fewer columns than any container requires, a line can only continue text.
             changed.append(before)
             columns[line] = -1
         line += 1
@@ -198,7 +196,7 @@ def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[in
 
 
 def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
-    """Let ``line`` begin after its ``>``, which ends at ``at``; whether nothing follows."""
+    """Let ``line`` begin after its ``>``, which ends at ``at``; return whether it is empty."""
     src = state.src
     columns = state.sCount[line] + 1
     base = state.bsCount[line]
@@ -225,7 +223,7 @@ def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
 
 
 def column_after(spaces: str, column: int, base: int) -> int:
-    """The column after ``spaces``, which begin at ``column``; tabs are counted from ``-base``."""
+    """Return the column after ``spaces`` at ``column``; tab stops are counted from ``-base``."""
     if "\t" not in spaces:
         return column + len(spaces)
     for character in spaces:

@@ -17,9 +17,9 @@ _MARK = re.compile(r"[:~]([ \t]+)(?=[^ \t\n])")
 
 
 def deflist(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Terms, each a line, with definitions after ``:`` or ``~``."""
+    """Parse terms, each a line, with definitions after ``:`` or ``~``."""
     if silent:
-        # Only in a definition does another one end a paragraph.
+        # Another definition ends a paragraph only inside a definition.
         return state.ddIndent >= 0 and _mark(state, start) is not None
     line = _definition_line(state, start, end)
     if line < 0:
@@ -35,7 +35,7 @@ def _mark(state: BlockState, line: int) -> re.Match[str] | None:
 
 
 def _definition_line(state: BlockState, term: int, end: int) -> int:
-    """The line of the first definition of the term on the line ``term``, or -1."""
+    """Return the line of the first definition of the term on the line ``term``, or -1."""
     line = term + 1
     if line < end and state.isEmpty(line):
         line += 1

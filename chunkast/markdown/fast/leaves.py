@@ -1,8 +1,7 @@
-"""Rules for blocks that contain no other: paragraphs, headings, fences, rules.
+"""Rules for blocks that contain no others: paragraphs, headings, fences, rules.
 
-Each does what markdown-it's rule of the same name does, quirks included. They are only
-tried on lines that are not indented as code, and that begin with a character they
-can begin with.
+Each matches markdown-it's rule of the same name, quirks included. A rule is only tried on lines
+that begin with one of its characters and are not indented as code.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ __all__ = (
 _HEADING = re.compile(r"#{1,6}(?=[ \t\n]|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*(?=\n|\Z)")
 _UNDERLINE_MARKS: Final = "=-"
-# A link definition on one line, and nothing in it that has to be escaped or decoded.
+# A link definition on one line, with nothing to be escaped or decoded.
 _PLAIN_DEFINITION = re.compile(
     r"\[([^\[\]\\\n]+)\]:[ \t]*"
     r"((?:https?://[a-z0-9]{1,15}(?:[.-][a-z0-9]{1,15}){0,3}(?![\w.-])|(?=[\w./#])(?!//))"
     r"[\w./-]*(?:\#[\w./-]*)?)[ \t]*(?=\n|\Z)",
     re.ASCII,
 )
-# How blocks of raw HTML begin, how they end (at a blank line where this matches nothing), and
-# whether they interrupt a paragraph. Of the last kind, a line of one tag, the stock pattern
-# takes 160 bytes a character; here an attribute keeps nothing to come back to.
+# The beginning and end of each kind of raw HTML (an end that matches the empty string is a blank
+# line), and whether it interrupts a paragraph. The stock pattern of the last kind, a line of one
+# tag, takes 160 bytes a character; here an attribute is matched without backtracking.
 _HTML_KINDS: Final = (
     *HTML_SEQUENCES[:-1],
     (
@@ -49,25 +48,25 @@ _HTML_KINDS: Final = (
         ),
         *HTML_SEQUENCES[-1][1:],
     ),
-    # White space beyond ASCII may end a value or belong to it: here the way back is needed.
+    # White space beyond ASCII may end a value or belong to it, which needs backtracking.
     (
         re.compile(rf"(?=.*[^\S\x00-\x20]){HTML_SEQUENCES[-1][0].pattern}"),
         *HTML_SEQUENCES[-1][1:],
     ),
 )
-# Those that a line may be of, by the character after ``<``; "" for any other.
+# The kinds to try, by the character after ``<``; "" for any other.
 _HTML_KINDS_AT: Final = {
     "!": (_HTML_KINDS[1], *_HTML_KINDS[3:5]),
     "?": _HTML_KINDS[2:3],
     "": (_HTML_KINDS[0], *_HTML_KINDS[5:]),
 }
 _TITLE_MARKS: Final = ('"', "'", "(")
-# How many characters are searched for a blank line: few enough for each of many paragraphs.
+# The characters searched for a blank line, few enough for each of many paragraphs.
 _MAX_LOOK_AHEAD: Final = 1_000
 
 
 def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """``# Title ##``."""
+    """Parse ``# Title ##``."""
     at = state.bMarks[start] + state.tShift[start]
     marks = _HEADING.match(state.src, at)
     if marks is None:
@@ -84,11 +83,11 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """``***``, ``- - -`` or ``___``."""
+    """Parse ``***``, ``- - -`` or ``___``."""
     src, end = state.src, state.eMarks[start]
     at = state.bMarks[start] + state.tShift[start]
     marker = src[at]
-    # Most items of lists end here: their text is not a marker.
+    # Most list items return here.
     if src[end - 1] not in (marker, " ", "\t"):
         return False
     line = src[at:end]
@@ -104,7 +103,7 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 
 def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Code between lines of backticks or tildes, or from one to the container's end."""
+    """Parse code from a line of backticks or tildes to the next, or to the container's end."""
     at = state.bMarks[start] + state.tShift[start]
     opening = state.src[at : state.eMarks[start]]
     marker = opening[0]
@@ -122,7 +121,7 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[int, bool]:
-    """The line after a fence's code, and whether it closes the fence."""
+    """Return the line after a fence's code, and whether it closes the fence."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     columns, indent = state.sCount, state.blkIndent
     marker, length = markup[0], len(markup)
@@ -141,7 +140,7 @@ def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[in
 
 
 def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Raw HTML up to what ends its kind, or to a blank line."""
+    """Parse raw HTML up to the end of its kind, or to a blank line."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     text = src[starts[start] + shifts[start] : ends[start]]
     for kind in _HTML_KINDS_AT.get(text[1:2], _HTML_KINDS_AT[""]):
@@ -171,9 +170,9 @@ def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """``[label]: destination``; the stock rule except for the simplest definitions."""
+    """Parse ``[label]: destination``, by the stock rule unless it is simple."""
     at = state.bMarks[start] + state.tShift[start]
-    # No label continues after an empty line, nor is there a definition without this.
+    # A definition needs "]:" before the next empty line.
     text_end = state.src.find("\n\n", at, at + _MAX_LOOK_AHEAD)
     if text_end >= 0 and state.src.find("]:", at, text_end) < 0:
         return False
@@ -194,7 +193,7 @@ def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Text over a line of ``=`` or ``-``."""
+    """Parse text over a line of ``=`` or ``-``."""
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
         _add_underlined(state, start, line, underline)
@@ -202,8 +201,8 @@ def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
 
 
 def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
-    """Text up to the beginning of another block. Always matches."""
-    # The text may continue after the end of a quote, where a heading's would not.
+    """Parse text up to the beginning of another block. Always matches."""
+    # Text may continue lazily after the end of a quote, a heading may not.
     line, _ = _text_end(state, start + 1, state.lineMax, "")
     state.line = line
     state.add_paragraph(start, line)
@@ -211,7 +210,7 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
 
 
 def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Both rules, one right after the other: the text is read once."""
+    """Apply both rules, one after the other, but read the text once."""
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
         _add_underlined(state, start, line, underline)
@@ -230,9 +229,9 @@ def _add_underlined(state: BlockState, start: int, line: int, underline: str) ->
 
 
 def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:
-    """The first line after a paragraph's text, looked for from ``line``.
+    """Return the first line after a paragraph's text, searching from ``line``.
 
-    If that is one of ``underlines``, so that the text is a heading, its mark comes with it.
+    If it is one of ``underlines``, which makes the text a heading, return its mark too.
     """
     src, indent = state.src, state.blkIndent
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
@@ -249,7 +248,7 @@ def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[
             mark = src[at]
             if mark in underlines and depth >= 0 and _UNDERLINE.match(src, at):
                 return line, mark
-            # A quote has already checked lines that continue its text lazily.
+            # The quote has already checked lines that continue its text lazily.
             if columns[line] >= 0:
                 for rule in rules_at.get(mark, other):
                     if rule(state, line, end, True):

@@ -22,9 +22,9 @@ from chunkast.text.source_map import positions_in
 
 __all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule")
 
-# What markdown-it strips from text: its own notion of white space, not Python's.
+# The characters that markdown-it strips from text, other than Python's.
 TRIMMED: Final = MD_TRIM_CHARS
-# A line that may be a table's delimiter row, whatever quotes it stands in.
+# A line that may be a table's delimiter row, inside any quotes.
 _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
 
 
@@ -39,7 +39,7 @@ class BlockState(StateBlock):
     def __init__(
         self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token], chains: Chains
     ) -> None:
-        # Not StateBlock's constructor, which would measure the lines once more.
+        # StateBlock's own constructor would measure the lines once more.
         self.src = src
         self.md = md
         self.env = env
@@ -58,7 +58,7 @@ class BlockState(StateBlock):
         self.alerts = bool(md.options.get("alerts", False))
         self.tasklists = bool(md.options.get("tasklists", False))
         self.has_tabs = "\t" in src
-        # How many quotes are open: only they move the beginnings of lines ahead.
+        # The number of open quotes; only quotes change ``bMarks``.
         self.quotes = 0
         self._measure_lines()
         self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
@@ -70,7 +70,7 @@ class BlockState(StateBlock):
     def _measure_lines(self) -> None:
         src = self.src
         lines = src.split("\n")
-        # After the last line end there is no line, were it only white space.
+        # White space after the last line end is no line.
         if not lines[-1].strip(" \t"):
             lines.pop()
         size = len(lines)
@@ -91,7 +91,7 @@ class BlockState(StateBlock):
             for number, shift in enumerate(self.tShift):
                 if shift and "\t" in lines[number][:shift]:
                     self.sCount[number] = len(lines[number][:shift].expandtabs(4))
-        # One more entry saves the rules a check of bounds.
+        # One more entry saves the rules a check of the bounds.
         self.bMarks.append(len(src))
         self.eMarks.append(len(src))
         self.tShift.append(0)
@@ -99,7 +99,7 @@ class BlockState(StateBlock):
         self.bsCount = keep(repeat(0, len(self.bMarks)))
 
     def _delimiter_rows(self) -> frozenset[int]:
-        """The lines that may be the second of a table."""
+        """Return the lines that may be the second of a table."""
         if "|" not in self.src:
             return frozenset()
         return frozenset(
@@ -117,10 +117,10 @@ class BlockState(StateBlock):
         self.build(self.tree.leaf, "heading", first, end, (depth, text, "", True))
 
     def build(self, step: Callable[..., None], *given: object) -> None:
-        """Call a method of the tree, after earlier tokens of plugins are in the tree.
+        """Call a method of the tree once the earlier tokens of plugins are in the tree.
 
-        Until then the call waits among the tokens: a plugin's rule may set the lines of its
-        opening token only after the blocks inside.
+        Until then the call waits among the tokens: a plugin may set the lines of its opening
+        token only after the blocks inside are parsed.
         """
         if self.tokens:
             self.tokens.append((step, given))  # type: ignore[arg-type]
@@ -141,16 +141,16 @@ class BlockState(StateBlock):
         self.build(self.tree.close, kind)
 
     def isEmpty(self, line: int) -> bool:
-        """Whether nothing but white space is left of ``line``."""
+        """Return whether only white space is left of ``line``."""
         return self.bMarks[line] + self.tShift[line] >= self.eMarks[line]
 
     def first_character(self, line: int) -> str:
-        """The first character of ``line`` that is not white space; "" at the text's end."""
+        """Return the first character of ``line`` that is not white space; "" at the text's end."""
         at = self.bMarks[line] + self.tShift[line]
         return self.src[at : at + 1]
 
     def text_of(self, first: int, end: int) -> str:
-        """The lines ``[first, end)`` of a paragraph without white space around them."""
+        """Return the lines ``[first, end)`` of a paragraph without white space around them."""
         start = self.bMarks[first] + self.tShift[first]
         if end == first + 1 or (not self.quotes and not self.blkIndent):
             return self.src[start : self.eMarks[end - 1]].strip(TRIMMED)
@@ -159,7 +159,7 @@ class BlockState(StateBlock):
 
 
 Rule: TypeAlias = Callable[[BlockState, int, int, bool], bool]
-# The rules that may match, in order, by a line's first character; "" is for any other.
+# The rules to try, in order, by a line's first character; "" is for any other.
 Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 
 

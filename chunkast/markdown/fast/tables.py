@@ -12,12 +12,12 @@ __all__ = ("table",)
 _DELIMITER_ROW = re.compile(r"(?:[|:][|:\- \t]|-[|:\-])[|:\- \t]*")
 _DELIMITER = re.compile(r":?-+:?")
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)\|")
-# Rows are filled up to the header's width, but a text can only grow so much by it.
+# markdown-it fills rows up to the header's width, but only with this many cells.
 _MAX_FILLED_CELLS: Final = 65_536
 
 
 def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """A header, a row of delimiters of the same width, and rows of any width."""
+    """Parse a header, a row of delimiters of the same width, and rows of any width."""
     body = start + 2
     if body - 1 not in state.delimiter_rows or body > end:
         return False
@@ -59,7 +59,7 @@ def _count_delimiters(row: str) -> int:
     if not _DELIMITER_ROW.fullmatch(row):
         return 0
     delimiters = [delimiter.strip(" \t") for delimiter in row.split("|")]
-    # There may be nothing before the first pipe and after the last.
+    # The first pipe may begin the row, and the last one end it.
     if not delimiters[-1]:
         delimiters.pop()
     if delimiters and not delimiters[0]:
@@ -76,6 +76,6 @@ def _count_cells(row: str) -> int:
 
 
 def _is_interrupted(state: BlockState, line: int, end: int) -> bool:
-    """Whether a block begins at ``line`` that would end a quote."""
+    """Return whether a block begins at ``line`` that would end a quote."""
     rules = state.ends_quote.get(state.first_character(line), state.ends_quote[""])
     return any(rule(state, line, end, True) for rule in rules)
