@@ -15,7 +15,7 @@ from typing import Final
 from chunkast.text.source_map import positions_in
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
-__all__ = ("EstimateIndex", "StartIndex")
+__all__ = ("MAX_REMEMBERED", "EstimateIndex", "StartIndex")
 
 # An estimate is assumed to be this many tokens, plus one in so many, from the count at most.
 _MARGIN: Final = 8
@@ -23,7 +23,7 @@ _MARGIN_SHARE: Final = 32
 # The characters encoded at once for estimates.
 _ENCODED_AT_ONCE: Final = 65_536
 # The most spans whose counts are remembered.
-_MAX_REMEMBERED: Final = 16_384
+MAX_REMEMBERED: Final = 16_384
 
 
 class EstimateIndex(SpanCounts):
@@ -44,7 +44,7 @@ class EstimateIndex(SpanCounts):
         known = self._counts.get((start, end))
         if known is None:
             known = self.count_after("", start, end)
-            remember(self._counts, (start, end), known, _MAX_REMEMBERED)
+            remember(self._counts, (start, end), known, MAX_REMEMBERED)
         return known
 
     def at_most(self, start: int, end: int) -> float:

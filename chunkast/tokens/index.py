@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import math
 import re
-import string
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -55,14 +54,12 @@ from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
-_ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
 _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za-z])(?=[0-9])")
 # Matches up to the last such position.
 _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
-_SAFE_FIRST_CHARACTERS = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 # The distance of checkpoints inside long blocks, so that no count has to walk far.
 _CHECKPOINT_DISTANCE = 1_024
@@ -96,7 +93,6 @@ class TokenIndex(SpanCounts):
         "_released",
         "_remembered",
         "_slash",
-        "_unsafe",
     )
 
     def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
@@ -118,15 +114,13 @@ class TokenIndex(SpanCounts):
         # The most tokens of a character: no token of an encoding is empty.
         self._most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
-        keep = positions_in(text, len(self._checkpoints))
-        self._prefix = keep(accumulate(counter.each(text, self._checkpoints), initial=0))
+        make = positions_in(text, len(self._checkpoints))
+        self._prefix = make(accumulate(counter.each(text, self._checkpoints), initial=0))
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
         # By a checkpoint's number: a span before it inside which no position is safe.
         self._none_safe: dict[int, tuple[int, int]] = {}
-        # The tokens of the text up to positions that are not safe.
-        self._unsafe: dict[int, int] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
         """Return whether a line end before ``position`` never joins the text after it.
@@ -139,13 +133,8 @@ class TokenIndex(SpanCounts):
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the text's ends, the safe ``positions``, and positions between distant ones."""
         text = self.text
-        keep = positions_in(text, len(positions))
-        # Most lines begin with a letter or a mark and need no further check.
-        safe = keep(
-            position
-            for position in positions
-            if text[position] in _SAFE_FIRST_CHARACTERS or self._begins_safely(position)
-        )
+        make = positions_in(text, len(positions))
+        safe = make(filter(self._begins_safely, positions))
         if not safe or safe[0]:
             safe.insert(0, 0)
         if text:
@@ -155,10 +144,12 @@ class TokenIndex(SpanCounts):
         checkpoints = safe[:1]
         for last, position in pairwise(safe):
             inner = last
-            while position - inner > _CHECKPOINT_GAP:
-                inner = self._inner_checkpoint(inner + _CHECKPOINT_DISTANCE, position)
-                if inner < position:
-                    checkpoints.append(inner)
+            while self.additive and position - inner > _CHECKPOINT_GAP:
+                match = _SAFE.search(text, inner + _CHECKPOINT_DISTANCE, position)
+                if not match:
+                    break
+                inner = match.start()
+                checkpoints.append(inner)
             checkpoints.append(position)
         return checkpoints
 
@@ -168,12 +159,6 @@ class TokenIndex(SpanCounts):
         if first.isspace():
             return _NOT_BLANK.match(self.text, position) is not None
         return not (self._slash and first == "/")
-
-    def _inner_checkpoint(self, start: int, end: int) -> int:
-        if not self.additive:
-            return end
-        match = _SAFE.search(self.text, start, end)
-        return match.start() if match else end
 
     def estimate(self, position: int) -> int:
         """Return about how many tokens are before ``position``; exact at a checkpoint."""
@@ -216,13 +201,10 @@ class TokenIndex(SpanCounts):
         Minus the tokens before a safe position, they are the tokens of ``text[position:end]``.
         """
         tokens = self._tokens_at(end)
-        if tokens is None:
-            tokens = self._unsafe.get(end)
-        if tokens is None:
-            last = self._safe_before(end, start)
-            tokens = self._before_safe(last) + self._length(self.text[last:end])
-            remember(self._unsafe, end, tokens, _MAX_REMEMBERED)
-        return tokens
+        if tokens is not None:
+            return tokens
+        last = self._safe_before(end, start)
+        return self._before_safe(last) + self._length(self.text[last:end])
 
     def release(self, position: int) -> None:
         """Free the token ends before ``position``; counts there take longer afterwards.
@@ -303,9 +285,6 @@ class TokenIndex(SpanCounts):
         """
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
-        text = self.text
-        if text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
-            return end - 1  # the end of most sentences, by rule 3
         match = _LAST_SAFE.match(self.text, near, end)
         if match:
             return match.end()

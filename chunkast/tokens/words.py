@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from chunkast.text.source_map import positions_in
-from chunkast.tokens.estimates import EstimateIndex
+from chunkast.tokens.estimates import MAX_REMEMBERED, EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
 from chunkast.tokens.spans import Exact, remember
 
@@ -25,8 +25,6 @@ _SPLIT_AT_ONCE: Final = 65_536
 # Parts of pieces with at most this many characters are counted and remembered like pieces; longer
 # ones seldom occur again.
 _MAX_REMEMBERED_LENGTH: Final = 64
-# The most spans of a document whose counts are remembered.
-_MAX_REMEMBERED: Final = 16_384
 
 
 class Pieces(NamedTuple):
@@ -179,5 +177,5 @@ class WordIndex(EstimateIndex):
         known = self._tails.get(end)
         if known is None:
             known = self._words.later(self.text[start:end])
-            remember(self._tails, end, known, _MAX_REMEMBERED)
+            remember(self._tails, end, known, MAX_REMEMBERED)
         return known
