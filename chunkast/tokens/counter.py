@@ -54,7 +54,7 @@ class Counter:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether estimates replace counts that are far from a limit."""
+        """True if estimates replace counts that are far from a limit."""
         return self.trusted and self.estimates is not None
 
     def each(self, text: str, positions: Sequence[int]) -> Iterable[int]:

@@ -130,7 +130,7 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
     encode = copy.tokenizer.encode
 
     def count(text: str) -> int:
-        # The engine takes no lone surrogates.
+        # The library rejects lone surrogates.
         return len(encode(without_surrogates(text), add_special_tokens=False))
 
     limit = copy.limit if limit is None or limit >= _NO_LIMIT else limit
