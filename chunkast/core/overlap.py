@@ -87,8 +87,13 @@ class Overlap:
 
     def _find_longest(self, previous: Piece) -> tuple[int, int] | None:
         _, end = self._measure.span(*previous)
-        tails = ((tail, self._document.index.count(tail, end)) for tail in self._tails(previous))
-        return next((tail for tail in tails if tail[1] <= self.budget), None)
+        index = self._document.index
+        for tail in self._tails(previous):
+            if index.is_within(tail, end, self.budget):
+                tokens = index.count(tail, end)
+                if tokens <= self.budget:
+                    return tail, tokens
+        return None
 
     def _tails(self, previous: Piece) -> Iterator[int]:
         """Yield the positions at which a tail of ``previous`` may begin, in order."""
@@ -102,7 +107,7 @@ class Overlap:
             if self._units.kind[unit] not in _INNER:
                 start, _ = self._measure.span(unit, previous.last)
             for tail in chain((start,), self._sentences(unit)):
-                if first < tail < end and self._document.index.may_fit(tail, end, self.budget):
+                if first < tail < end:
                     yield tail
 
     def _last_units(self, previous: Piece) -> list[int]:

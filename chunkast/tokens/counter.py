@@ -1,4 +1,4 @@
-"""What counts tokens, and what is known of the model that it counts for."""
+"""Token counters, and the window of the model that they count for."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from chunkast.errors import ConfigError
 from chunkast.text.source_map import spans_between
-from chunkast.tokens.words import Words
+from chunkast.tokens.spans import SpanCounts
 
 __all__ = ("Counter", "Window")
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How many ``tokens`` a model reads of a text, and how many ``special`` ones are among them."""
+    """The number of ``tokens`` that a model reads of a text, ``special`` ones among them."""
 
     tokens: int
     special: int
@@ -27,49 +27,46 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """How many tokens a text has: ``count(text)``, under the encoding's ``name``.
+    """A token counter: ``count(text)`` is exact, ``name`` identifies the tokenizer.
 
-    ``token_ends(text, start)`` gives for each token of a text a character index that it ends
-    at or before, in the same pre-token; the text itself begins at index ``start``. It is None
-    for an encoding that does not split text at the boundaries which ``tokens/index.py`` proves.
+    The other fields are optional:
 
-    ``counts(text, positions)`` gives the counts of the spans between neighbours of sorted
-    positions, where that is faster than to count one after the other.
+    ``token_ends(text, start)`` yields, for each token of a text that begins at index ``start``, a
+    character index at or before the token's end and in the same pre-token. Only an encoding that
+    splits text at the boundaries proven in ``tokens/index.py`` has it.
 
-    ``words`` counts by pieces between boundaries that hold in any text; ``count`` is theirs.
+    ``counts(text, positions)`` yields the counts of the spans between neighbours of sorted
+    positions, faster than one call for each.
 
-    ``token_starts(text)`` gives for each token of a text, in order, about where it begins: a
-    character index. Nothing is known then of counts that add up.
+    ``estimates(text)`` returns the index of a document in which estimates replace counts that are
+    far from a limit. It is only used while the counter is ``trusted``.
 
-    ``trusted``: whether by one of the last two estimates may stand in for counts.
-
-    ``window`` is what the tokenizer says of its model's limit, if it does.
+    ``window`` is the model's window, if the tokenizer states it.
     """
 
     name: str
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]] | None = None
     counts: Callable[[str, Sequence[int]], Iterable[int]] | None = None
-    words: Words | None = None
-    token_starts: Callable[[str], Iterable[int]] | None = None
+    estimates: Callable[[str], SpanCounts] | None = None
     trusted: bool = True
     window: Window | None = None
 
     @property
     def is_estimated(self) -> bool:
-        """Whether estimates stand in for counts."""
-        return self.trusted and (self.words is not None or self.token_starts is not None)
+        """True if estimates replace counts that are far from a limit."""
+        return self.trusted and self.estimates is not None
 
     def each(self, text: str, positions: Sequence[int]) -> Iterable[int]:
-        """How many tokens each span of ``text`` between neighbouring ``positions`` has."""
+        """Return the token count of each span between neighbouring ``positions``."""
         if self.counts is not None:
             return self.counts(text, positions)
         return map(self.count, spans_between(text, positions))
 
     def window_room(self) -> int:
-        """The most tokens of a text that the model reads whole.
+        """Return the most tokens of a text that the model reads.
 
-        Raises ``ConfigError`` where that is not known, and where special tokens take all.
+        Raises ``ConfigError`` if the window is unknown or special tokens take all of it.
         """
         if self.window is None:
             allowed = "must be a whole number, as the encoding has no limit of its own"
@@ -80,5 +77,5 @@ class Counter:
         return self.window.room
 
     def cut_off(self, tokens: int) -> int:
-        """How many of a text's ``tokens`` the model would not read, as far as is known."""
+        """Return how many of a text's ``tokens`` are beyond the model's window, if it is known."""
         return max(tokens - self.window.room, 0) if self.window else 0

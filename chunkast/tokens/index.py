@@ -1,49 +1,46 @@
 r"""Token counts of any span of one document, from one pass over it.
 
-The tokens are counted between *checkpoints*: safe positions where blocks begin, and others
-inside long ones.
+Tokens are counted between *checkpoints*: safe positions at which blocks begin, and other safe
+positions inside long blocks.
 
-Counts of neighbouring spans add up to the count of the whole only where the encoding
-always splits the text. Such positions are called *safe* here. A position is safe
-when no match of the splitting pattern spans it, whatever text surrounds it: then the
-text left of it and the text right of it are split as if they stood alone.
+Counts of neighbouring spans add up to the count of the whole only where the encoding always
+splits the text. Such a position is called *safe*: no match of the splitting pattern spans it,
+whatever text surrounds it. So the texts on both sides of it are split as if each stood alone.
 
-Proof for the patterns of cl100k_base and o200k_base (o200k_harmony has the latter's).
-Their alternatives are: a word (letters, with at most one leading character that is no
-letter, digit or line end; o200k also takes marks as letters, and a contraction that
-begins with an apostrophe at the end); up to three digits; punctuation with at most one
-leading space and trailing line ends (o200k: and slashes); white space up to a line end;
-white space before white space or before the end; white space.
+Proof for the patterns of cl100k_base and o200k_base (o200k_harmony has the latter's). Their
+alternatives are: a word (letters, with at most one leading character that is no letter, digit or
+line end; in o200k marks count as letters, and a contraction that begins with an apostrophe may end
+the word); up to three digits; punctuation with at most one leading space and trailing line ends
+(in o200k also slashes); white space up to a line end; white space before white space or before
+the end of the text; white space.
 
-1. *The start of a line that is not blank* (o200k: and does not begin with a slash).
-   A match over it would contain a line end followed by something else. In the
-   punctuation alternative only line ends (o200k: slashes) follow a line end. In
-   "white space up to a line end" the greedy match ends after the last line end of
-   the white space, which is this position or before it, for the rest of the line's
-   indentation contains none. The remaining white space alternatives are tried only where
-   no line end is left ahead in the white space. Cut off here, the white space before it
-   ends the text, is matched whole by "white space before the end", and is the same pre-token.
-2. *Before a space that follows something that is not white space.* No alternative has
-   a space, or any white space that is not a line end, after a character that is none.
-3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe.
-   After letters only letters, marks and the apostrophe of a contraction can follow in
-   a match, after digits only digits.
+1. *The start of a line that is not blank* (in o200k, and does not begin with a slash). A match
+   over it would contain a line end followed by something else. In the punctuation alternative,
+   only line ends (in o200k also slashes) follow a line end. In "white space up to a line end",
+   the greedy match ends after the last line end of the white space. That is this position or one
+   before it, because the rest of the line's indentation contains no line end. The remaining
+   white space alternatives are only tried where no line end is ahead in the white space. If the
+   text is cut off here, the white space before this position ends the text, "white space before
+   the end" matches all of it, and it is the same pre-token.
+2. *Before a space that follows a character other than white space.* No alternative has a space,
+   or any white space other than a line end, after a character that is not white space.
+3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe. In a match,
+   letters are only followed by letters, marks and the apostrophe of a contraction, and digits only
+   by digits.
 4. *Between an ASCII letter and an ASCII digit*: for the same reason.
-5. *Between a letter or digit and a line end*: likewise.
+5. *Between a letter or digit and a line end*: for the same reason.
 
-What Python calls white space or a letter may differ from what tiktoken's regular
-expressions do in one direction only: Python's white space also contains U+001C to U+001F
-(so more is taken as unsafe), and a character that is a letter or digit in Python's
-Unicode version stays one in later versions. Lone surrogates are encoded as U+FFFD is. A
-document with surrogates in pairs is counted without these shortcuts, and so is every
-document by another counter.
+Python's classes differ from those of tiktoken's regular expressions in one direction only.
+Python's white space also contains U+001C to U+001F, so fewer positions are taken as safe. A
+character that is a letter or digit in Python's Unicode version stays one in later versions. Lone
+surrogates are encoded like U+FFFD. A document with pairs of surrogates is counted without these
+shortcuts, and so is every document of any other counter.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import string
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -53,38 +50,36 @@ from typing import Final
 
 from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
 from chunkast.tokens.counter import Counter
-from chunkast.tokens.spans import NOT_EXACT, Exact, SpanCounts, remember
+from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
-_ASCII_PUNCTUATION = frozenset(string.punctuation) - frozenset("'/_")
 _PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
 _SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za-z])(?=[0-9])")
-# The last position of the kind in a text.
+# Matches up to the last such position.
 _LAST_SAFE = re.compile(
     rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
 )
-_SAFE_FIRST_CHARACTERS = frozenset(string.ascii_letters + string.digits + "#*-`|<>[")
 _NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
-# Checkpoints inside long blocks, so that no count has to walk far.
+# The distance of checkpoints inside long blocks, so that no count has to walk far.
 _CHECKPOINT_DISTANCE = 1_024
 _CHECKPOINT_GAP = 2 * _CHECKPOINT_DISTANCE
-# What is between a position and a checkpoint is counted directly up to this many characters,
-# and the count remembered; a span up to that many without a look at where it stands.
+# Up to this many characters between a position and a checkpoint are counted directly, and the
+# count is remembered. Spans of at most ``_SHORT`` characters are counted wherever they are.
 _NEAR_DISTANCE = 64
 _SHORT = 16
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # The most positions, and the most short spans, whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
-# Offsets in texts with fewer characters than this fit in four bytes.
+# Offsets in texts with fewer characters fit in four bytes.
 _UNSIGNED_INT_LIMIT = 2**32
 
 
 class TokenIndex(SpanCounts):
     """Exact token counts of spans of ``text``, and cheap estimates of positions.
 
-    ``positions`` are starts of lines, sorted, each once: where chunks are likely to begin. Between
-    checkpoints a count is two bisections.
+    ``positions`` are the starts of lines at which chunks are likely to begin, sorted and without
+    duplicates. A count between checkpoints takes two bisections.
     """
 
     __slots__ = (
@@ -92,61 +87,54 @@ class TokenIndex(SpanCounts):
         "_counter",
         "_inner",
         "_lengths",
+        "_most_per_character",
         "_none_safe",
         "_prefix",
         "_released",
         "_remembered",
         "_slash",
-        "_unsafe",
     )
 
     def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
         self.estimated = False
         self.additive = counter.token_ends is not None
         if self.additive and not text.isascii() and has_surrogates(text):
-            # tiktoken takes a lone surrogate for U+FFFD, but two that are a pair for one
-            # character, which a span may end inside of.
+            # tiktoken reads a lone surrogate as U+FFFD, but a pair as one character, and a span
+            # may end inside a pair.
             self.additive = _SURROGATE_PAIR.search(text) is None
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
         self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
-        # By a checkpoint's number: where the tokens between the previous checkpoint and it end,
-        # filled in when it is first needed.
+        # By a checkpoint's number: the ends of the tokens between the previous checkpoint and it,
+        # stored on first use.
         self._inner: dict[int, Sequence[int]] = {}
         self._released = 0
-        # How many tokens a character may have: no token of an encoding is empty.
-        self.most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
+        # The most tokens of a character: no token of an encoding is empty.
+        self._most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
-        keep = positions_in(text, len(self._checkpoints))
-        self._prefix = keep(accumulate(counter.each(text, self._checkpoints), initial=0))
+        make = positions_in(text, len(self._checkpoints))
+        self._prefix = make(accumulate(counter.each(text, self._checkpoints), initial=0))
         self.exact = Exact(self._checkpoints, self._prefix)
-        # The tokens before other positions counted so far; None for a position that is not safe.
+        # The tokens before other positions; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
-        # By a checkpoint's number: a span before it, inside of which no position is safe.
+        # By a checkpoint's number: a span before it inside which no position is safe.
         self._none_safe: dict[int, tuple[int, int]] = {}
-        # The tokens of the text up to positions that are not safe.
-        self._unsafe: dict[int, int] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Whether nothing joins the text from ``position`` on to a line end put before it.
+        """Return whether a line end before ``position`` never joins the text after it.
 
-        Then a text that ends with one, and this text after it, have the tokens of both
-        (rule 1).
+        By rule 1, a text that ends with a line end and the text from ``position`` on then have the
+        tokens of both.
         """
         return self.additive and self._begins_safely(position)
 
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
-        """The text's ends, the safe ``positions``, and inner checkpoints where these are far apart."""
+        """Return the text's ends, the safe ``positions``, and positions between distant ones."""
         text = self.text
-        keep = positions_in(text, len(positions))
-        # Most begin with a letter or a mark, and need no further check.
-        safe = keep(
-            position
-            for position in positions
-            if text[position] in _SAFE_FIRST_CHARACTERS or self._begins_safely(position)
-        )
+        make = positions_in(text, len(positions))
+        safe = make(filter(self._begins_safely, positions))
         if not safe or safe[0]:
             safe.insert(0, 0)
         if text:
@@ -156,31 +144,24 @@ class TokenIndex(SpanCounts):
         checkpoints = safe[:1]
         for last, position in pairwise(safe):
             inner = last
-            while position - inner > _CHECKPOINT_GAP:
-                inner = self._inner_checkpoint(inner + _CHECKPOINT_DISTANCE, position)
-                if inner < position:
-                    checkpoints.append(inner)
+            while self.additive and position - inner > _CHECKPOINT_GAP:
+                match = _SAFE.search(text, inner + _CHECKPOINT_DISTANCE, position)
+                if not match:
+                    break
+                inner = match.start()
+                checkpoints.append(inner)
             checkpoints.append(position)
         return checkpoints
 
     def _begins_safely(self, position: int) -> bool:
-        """Rule 1: whether the line that begins at ``position`` is not blank."""
+        """Return whether the start of a line is safe by rule 1."""
         first = self.text[position : position + 1]
         if first.isspace():
             return _NOT_BLANK.match(self.text, position) is not None
         return not (self._slash and first == "/")
 
-    def _inner_checkpoint(self, start: int, end: int) -> int:
-        if not self.additive:
-            return end
-        match = _SAFE.search(self.text, start, end)
-        return match.start() if match else end
-
     def estimate(self, position: int) -> int:
-        """About how many tokens lie before ``position``; exact at a safe position.
-
-        Never decreases from one position to a later one.
-        """
+        """Return about how many tokens are before ``position``; exact at a checkpoint."""
         slot = bisect_right(self._checkpoints, position) - 1
         start = self._checkpoints[slot]
         if start == position:
@@ -190,7 +171,7 @@ class TokenIndex(SpanCounts):
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
     def count(self, start: int, end: int) -> int:
-        """Exactly how many tokens ``text[start:end]`` has."""
+        """Return the exact number of tokens of ``text[start:end]``."""
         if start >= end:
             return 0
         if not self.additive:
@@ -207,33 +188,29 @@ class TokenIndex(SpanCounts):
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
-        """How many tokens ``before + text[start:end]`` has."""
+        """Return the exact number of tokens of ``before + text[start:end]``."""
         return self._counter.count(before + self.text[start:end])
 
-    def base(self, start: int, end: int) -> int:  # noqa: ARG002 - for every end
-        """The tokens before ``start`` where these are exact."""
-        return self.exact.get(start) if self.additive else NOT_EXACT
+    def at_most(self, start: int, end: int) -> float:
+        """Return an upper bound of ``count(start, end)``; infinite for a user's own counter."""
+        return (end - start) * self._most_per_character
 
     def upto(self, end: int, start: int = 0) -> int:
-        """How many tokens ``text[:end]`` has, for an encoding that is :attr:`additive`.
+        """Return the tokens of ``text[:end]`` without reading text before the safe ``start``.
 
-        Less those before a safe position, it is what ``text[position:end]`` has. No text
-        before the safe position ``start`` is looked at.
+        Minus the tokens before a safe position, they are the tokens of ``text[position:end]``.
         """
         tokens = self._tokens_at(end)
-        if tokens is None:
-            tokens = self._unsafe.get(end)
-        if tokens is None:
-            last = self._safe_before(end, start)
-            tokens = self._before_safe(last) + self._length(self.text[last:end])
-            remember(self._unsafe, end, tokens, _MAX_REMEMBERED)
-        return tokens
+        if tokens is not None:
+            return tokens
+        last = self._safe_before(end, start)
+        return self._before_safe(last) + self._length(self.text[last:end])
 
     def release(self, position: int) -> None:
         """Free the token ends before ``position``; counts there take longer afterwards.
 
-        Kept, they take up to a byte for every character of long paragraphs: on 2 million
-        characters of them 1.5 MB at the peak, of 5.
+        They take up to a byte for each character of long paragraphs: 1.5 of 5 MB at the peak for 2
+        million characters of these.
         """
         if self._inner:
             before = bisect_right(self._checkpoints, position)
@@ -242,8 +219,8 @@ class TokenIndex(SpanCounts):
             self._released = before
 
     def _tokens_at(self, position: int) -> int | None:
-        """How many tokens lie before ``position``, if it is safe; remembered."""
-        # The same as ``exact.get``, without a call: this is the most frequent case.
+        """Return the tokens before ``position`` if it is safe; they are remembered."""
+        # The most frequent case: ``exact.get`` without a call.
         slot = bisect_left(self._checkpoints, position)
         if self._checkpoints[slot] == position:
             return self._prefix[slot]
@@ -254,7 +231,7 @@ class TokenIndex(SpanCounts):
         return tokens
 
     def _before_safe(self, position: int) -> int:
-        """How many tokens lie before a safe position: those before a checkpoint near it, and between."""
+        """Return the tokens before a safe position, from those before a checkpoint near it."""
         slot = bisect_left(self._checkpoints, position)
         checkpoint = self._checkpoints[slot]
         if checkpoint == position:
@@ -267,7 +244,7 @@ class TokenIndex(SpanCounts):
         return self._prefix[slot - 1] + bisect_right(inner, position)
 
     def _token_ends(self, slot: int) -> Sequence[int]:
-        """Where the tokens end between a checkpoint, by its number, and the one before."""
+        """Return the ends of the tokens between the checkpoint before ``slot`` and this one."""
         start, end = self._checkpoints[slot - 1], self._checkpoints[slot]
         token_ends = self._counter.token_ends
         assert token_ends is not None, "called only where counts add up"
@@ -282,11 +259,11 @@ class TokenIndex(SpanCounts):
         if previous in "\r\n":
             return self._begins_safely(position)
         if text[position] in "\r\n" and previous.isalnum():
-            return True  # by far the most common, by rule 5
+            return True  # the most common case, by rule 5
         return _SAFE.match(text, position) is not None
 
     def _safe_after(self, start: int, end: int) -> int:
-        """The first safe position in ``(start, end)`` that is found by rules 2 to 5, or a checkpoint."""
+        """Return the first position in ``(start, end)`` safe by rules 2 to 5, or a checkpoint."""
         slot = bisect_right(self._checkpoints, start)
         if slot == len(self._checkpoints):
             return end
@@ -295,31 +272,28 @@ class TokenIndex(SpanCounts):
         if start >= after:
             first = after = checkpoint
         if start < first:
-            # No further than to what is known already.
+            # Up to the known span.
             match = _SAFE.search(self.text, start + 1, first + 1)
             after = match.start() if match else after
             remember(self._none_safe, slot, (start, after), _MAX_REMEMBERED)
         return min(after, end)
 
     def _safe_before(self, end: int, start: int) -> int:
-        """The last safe position before ``end`` by rules 2 to 5, a line's start, or a checkpoint.
+        """Return the last safe position before ``end``: by rules 2 to 5, a line, or a checkpoint.
 
-        At least ``start``, which is safe.
+        It is not before ``start``, which is safe.
         """
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
-        text = self.text
-        if text[end - 1] in _ASCII_PUNCTUATION and text[end - 2].isalnum():
-            return end - 1  # most sentences end like that; rule 3
         match = _LAST_SAFE.match(self.text, near, end)
         if match:
             return match.end()
-        # A paragraph may have thousands of lines in which no other rule finds anything.
+        # A paragraph may have thousands of lines in which no other rule applies.
         line = max(self.text.rfind("\n", near, end - 1), self.text.rfind("\r", near, end - 1)) + 1
         return line if line > near and self._begins_safely(line) else checkpoint
 
     def _length(self, span: str) -> int:
-        """The count of a span; that of a short one is remembered: the same few end most paragraphs."""
+        """Return a span's count; short ones are remembered, as the same few end most paragraphs."""
         if len(span) > _NEAR_DISTANCE:
             return self._counter.count(span)
         known = self._lengths.get(span)

@@ -1,17 +1,17 @@
 r"""Token counts from remembered pre-tokens, which is faster than encoding the text.
 
 An encoding splits a text into pre-tokens (words, up to three digits, punctuation, white
-space) and encodes each by itself. Most of a document's pre-tokens have occurred before, so
-that a split and a look-up give the encoding's count in less time.
+space) and encodes each by itself. Most of a document's pre-tokens have occurred before, so a
+split and a look-up give the encoding's count in less time.
 
-The split is that of the encoding's own pattern, written for Python's ``re`` and for texts
-of :data:`KNOWN` characters (a character class) alone. There the Unicode classes are plain
-lists: what is listed as a letter, a mark or white space has been that since the earliest
-versions of Unicode, the digits are 0 to 9, and every other known character is punctuation
-or a symbol, which is what a negated class takes it for. Possessive and greedy quantifiers
-match the same, since none of them can be followed by what it would give back. An ignored
-case is written out: no known character outside ASCII folds to a letter of a contraction.
-A pre-token has the same tokens wherever it stands, so a remembered count stays valid.
+The split follows the encoding's own pattern, written for Python's ``re`` and only for texts of
+:data:`KNOWN` characters (a character class). In these, Unicode's classes are plain lists: every
+listed letter, mark and white space has been one since the earliest versions of Unicode, the
+digits are 0 to 9, and every other known character is punctuation or a symbol, which negated
+classes match. Possessive and greedy quantifiers match the same, because none is followed by
+anything that it would give back. An ignored case is written out: no known character outside
+ASCII folds to a letter of a contraction. A pre-token has the same tokens wherever it occurs, so
+a remembered count stays valid.
 """
 
 from __future__ import annotations
@@ -28,20 +28,32 @@ if TYPE_CHECKING:
     import tiktoken
 
 __all__ = (
+    "CL100K",
     "CLASSES",
     "KNOWN",
+    "O200K",
     "CountFunctions",
     "PretokenCounter",
     "RememberedCounts",
     "by_pretokens",
 )
 
+# The splitting patterns of cl100k_base, and of o200k_base and o200k_harmony.
+CL100K: Final = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+O200K: Final = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 _EXTENDED = [chr(code) for code in range(0x100, 0x17F)]
 _UPPER_LATIN = "A-Z\xc0-\xd6\xd8-\xde"
 _LOWER_LATIN = "a-z\xb5\xdf-\xf6\xf8-\xff"
 _UPPER = f"{_UPPER_LATIN}{''.join(filter(str.isupper, _EXTENDED))}\u0391-\u03a1\u03a3-\u03a9\u0400-\u042f"
 _LOWER = f"{_LOWER_LATIN}{''.join(filter(str.islower, _EXTENDED))}\u03ac-\u03ce\u0430-\u045f"
-# Neither upper nor lower case: those of Chinese, Japanese and Korean.
+# The letters of Chinese, Japanese and Korean, which have no case.
 _OTHER = (
     "\u3005\u3006\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fa5\uac00-\ud7a3"
 )
@@ -55,7 +67,7 @@ _SYMBOLS = (
     "\uff01-\uff0f\uff1a-\uff20\uff5b-\uff65\ufeff"
     "\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f\U0001f680-\U0001f6c5\U0001f900-\U0001f9ff"
 )
-# The lists by the class of Unicode that they are in; digits and the rest of ASCII aside.
+# The lists by their class of Unicode, without digits and the rest of ASCII.
 CLASSES: Final = {
     r"\p{Lu}": _UPPER,
     r"\p{Ll}": _LOWER,
@@ -69,8 +81,8 @@ _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))"
 
 
 def _cl100k(letter: str, space: str) -> str:
-    # A word with a space or nothing before it comes first, since most pre-tokens are such: no
-    # alternative before that of words begins like that.
+    # Words after a space or nothing come first, because most pre-tokens are such words: no
+    # alternative before them begins like that.
     return (
         rf" [{letter}]+|[{letter}]+|{_ENDING}|[^\r\n{letter}0-9][{letter}]+|[0-9]{{1,3}}"
         rf"| ?[^{space}{letter}0-9]+[\r\n]*"
@@ -90,35 +102,26 @@ def _o200k(upper: str, lower: str, letter: str, space: str) -> str:
 _LATIN = _UPPER_LATIN + _LOWER_LATIN
 _LETTER = _UPPER + _LOWER + _OTHER
 _CASELESS = _OTHER + _MARK
-# By the encoding's own pattern: for ASCII alone (the letters of Latin-1 do no harm there, and
-# a longer list is looked up in a table), and for all known characters.
+# By the encoding's own pattern: one for ASCII (the letters of Latin-1 do no harm in it, and a
+# longer list is slower), and one for all known characters.
 _PATTERNS: Final = {
-    # cl100k_base
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
-    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s": (_cl100k(_LATIN, _SPACE), _cl100k(_LETTER, _ANY_SPACE)),
-    # o200k_base, o200k_harmony
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+": (
+    CL100K: (_cl100k(_LATIN, _SPACE), _cl100k(_LETTER, _ANY_SPACE)),
+    O200K: (
         _o200k(_UPPER_LATIN, _LOWER_LATIN, _LATIN, _SPACE),
         _o200k(_UPPER + _CASELESS, _LOWER + _CASELESS, _LETTER, _ANY_SPACE),
     ),
 }
-# Longer pre-tokens, in characters, seldom occur again (the blanks of wide tables do).
+# Pre-tokens with more characters seldom occur again (the blanks of wide tables do).
 _MAX_REMEMBERED_LENGTH = 256
-# These take 6 megabytes where they are as short as words, 22 where all are as long as that.
+# These take 6 megabytes if they are as short as words, 22 if all are that long.
 _MAX_REMEMBERED_PRETOKENS = 65_536
-# The pre-tokens of longer texts, in characters, are taken one by one: all at once they take
-# twelve times as much memory as the text.
+# Texts with more characters are split step by step: a list of their pre-tokens takes twelve times
+# as much memory as the text.
 _MAX_SPLIT_AT_ONCE = 65_536
 
 
 class CountFunctions(NamedTuple):
-    """The tokens of a text, and where they end if it begins at an offset.
-
-    ``counts``: the tokens of each span between neighbours of sorted positions, where all at
-    once are faster.
-    """
+    """Functions that count tokens, as in ``Counter``."""
 
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]]
@@ -126,7 +129,7 @@ class CountFunctions(NamedTuple):
 
 
 class RememberedCounts(dict[str, int]):
-    """The token counts of the pieces of text met so far; others are counted when they occur."""
+    """The token counts of pieces of text; a new piece is counted when it is looked up."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
@@ -141,24 +144,20 @@ class RememberedCounts(dict[str, int]):
 
 
 class PretokenCounter:
-    """Counts texts by their pre-tokens, and those with unknown characters by ``others``.
+    """Counts texts by their pre-tokens, and texts with unknown characters by ``others``.
 
-    The ``patterns`` are for ASCII alone, and for all known characters; ``count`` is asked for the
-    tokens of a pre-token. Without ``others`` every character is known.
+    ``patterns`` are for ASCII and for all known characters; ``count`` counts one pre-token.
     """
 
     def __init__(
-        self,
-        patterns: tuple[str, str],
-        count: Callable[[str], int],
-        others: CountFunctions | None = None,
+        self, patterns: tuple[str, str], count: Callable[[str], int], others: CountFunctions
     ) -> None:
         ascii_pattern, self._pattern = patterns
         self._ascii = re.compile(ascii_pattern)
         self._tokens = RememberedCounts(count).__getitem__
         self._others = others
 
-    # Compiling these takes milliseconds, which a program in English may never need.
+    # Compiling these takes milliseconds, and English text may never need them.
     @cached_property
     def _any(self) -> re.Pattern[str]:
         return re.compile(self._pattern)
@@ -168,13 +167,13 @@ class PretokenCounter:
         return re.compile(f"[{KNOWN}]*")
 
     def _split(self, text: str) -> re.Pattern[str] | CountFunctions:
-        """The pattern that splits the text, or what counts it otherwise."""
+        """Return the pattern that splits the text, or the functions that count it instead."""
         if text.isascii():
             return self._ascii
-        return self._any if not self._others or self._known.fullmatch(text) else self._others
+        return self._any if self._known.fullmatch(text) else self._others
 
     def count(self, text: str) -> int:
-        """How many tokens the text has."""
+        """Return the number of tokens of a text."""
         split = self._split(text)
         if isinstance(split, CountFunctions):
             return split.count(text)
@@ -183,9 +182,9 @@ class PretokenCounter:
         return sum(map(self._tokens, split.findall(text)))
 
     def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
-        """How many tokens each span of the text between neighbouring ``positions`` has."""
+        """Return the token count of each span between neighbouring ``positions``."""
         tokens, findall = self._tokens, self._ascii.findall
-        # Without a call for each: most are a few words of ASCII.
+        # Most spans are a few words of ASCII: these take no call of ``count``.
         return (
             sum(map(tokens, findall(span)))
             if span.isascii() and len(span) <= _MAX_SPLIT_AT_ONCE
@@ -194,7 +193,7 @@ class PretokenCounter:
         )
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
-        """For each token where its pre-token ends, in a text that begins at ``start``."""
+        """Return, for each token of a text that begins at ``start``, the end of its pre-token."""
         split = self._split(text)
         if isinstance(split, CountFunctions):
             return split.token_ends(text, start)
@@ -209,7 +208,7 @@ class PretokenCounter:
 
 
 def by_pretokens(encoding: tiktoken.Encoding, others: CountFunctions) -> CountFunctions:
-    """The faster functions, where the encoding's pattern is one of those written here."""
+    """Return functions that remember pre-tokens if the encoding's pattern is known, or ``others``."""
     patterns = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
     if patterns is None:
         return others

@@ -1,8 +1,7 @@
-"""From a configured encoding to a function that counts tokens exactly.
+"""Choice of the counter for a configured encoding.
 
-tiktoken's ``encode_ordinary`` is used, so that text such as ``<|endoftext|>`` is
-ordinary text. Hugging Face tokenizers, any object with an ``encode`` method and any
-``str -> int`` callable can be used as well.
+tiktoken's ``encode_ordinary`` counts, so text such as ``<|endoftext|>`` is ordinary text. Hugging
+Face tokenizers, objects with an ``encode`` method and ``str -> int`` callables also work.
 """
 
 from __future__ import annotations
@@ -26,20 +25,19 @@ if TYPE_CHECKING:
 
 __all__ = ("resolve_counter",)
 
-# The splitting patterns whose boundaries ``tokens/index.py`` proves. Any other pattern is
-# counted without shortcuts.
-_PROVEN_PATTERNS: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
-# No encoding's name ends like that.
-_FILE_ENDING: Final = ".json"
+# The encodings whose boundaries ``tokens/index.py`` proves. Any other counts without shortcuts.
+_PROVEN: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
+# No encoding's name has this extension.
+_FILE_EXTENSION: Final = ".json"
 
 
 def resolve_counter(
     encoding: object, model: str | None = None, *, allow_download: bool = False
 ) -> Counter:
-    """The counter for a tiktoken encoding's name, a tokenizer or its file, or a user's own object.
+    """Return the counter of a tiktoken encoding, a tokenizer or its file, or a user's own object.
 
-    ``allow_download``: whether tiktoken may fetch a vocabulary that is not on this machine.
-    Raises ``ConfigError`` when the encoding is not known or cannot be loaded.
+    With ``allow_download``, tiktoken may fetch a vocabulary that is not on this machine. Raises
+    ``ConfigError`` if the encoding is unknown or cannot be loaded.
     """
     if model is not None:
         name = _encoding_of_model(model)
@@ -50,7 +48,7 @@ def resolve_counter(
                 "model", model, f"its encoding is {name}: {error.allowed}"
             ) from error.__cause__
     if isinstance(encoding, PathLike) or (
-        isinstance(encoding, str) and encoding.endswith(_FILE_ENDING)
+        isinstance(encoding, str) and encoding.endswith(_FILE_EXTENSION)
     ):
         return counter_of_file(encoding)
     if isinstance(encoding, str):
@@ -79,7 +77,7 @@ def resolve_counter(
 
 
 def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
-    """Whether ``encode`` is like a Hugging Face tokenizer's, which adds [CLS] and [SEP] by default."""
+    """Return whether ``encode`` is like that of Hugging Face, which adds [CLS] and [SEP] by default."""
     try:
         return "add_special_tokens" in inspect.signature(encode).parameters
     except (TypeError, ValueError):
@@ -105,7 +103,7 @@ def _named(name: str, allow_download: bool) -> Counter:
     return _of_tiktoken(load_encoding(name, allow_download=allow_download))
 
 
-# The bytes of UTF-8 that continue a character.
+# The bytes that continue a character in UTF-8.
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
@@ -114,7 +112,7 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
 
     @cache
     def characters(token: int) -> int:
-        # The bytes that begin a character; a token may consist of the others alone.
+        # Counts the bytes that begin a character; a token may have none.
         return len(encoding.decode_single_token_bytes(token).translate(None, _CONTINUATION))
 
     def token_ends(text: str, start: int) -> Iterator[int]:
@@ -123,10 +121,5 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         return ends
 
     functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
-    proven = encoding.name in _PROVEN_PATTERNS
-    return Counter(
-        encoding.name,
-        functions.count,
-        functions.token_ends if proven else None,
-        functions.counts,
-    )
+    token_ends_if_proven = functions.token_ends if encoding.name in _PROVEN else None
+    return Counter(encoding.name, functions.count, token_ends_if_proven, functions.counts)

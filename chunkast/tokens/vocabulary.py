@@ -1,8 +1,8 @@
-"""tiktoken's encodings, without the network: their vocabularies come from files.
+"""tiktoken's encodings without the network: their vocabularies come from files.
 
-A vocabulary is read from the package, or from the folder in which tiktoken keeps what it
-has downloaded. A file counts only if its SHA-256 is the one that tiktoken expects; a damaged
-one is left unchanged and ignored. Nothing is downloaded unless the caller asks for it.
+A vocabulary is read from the package or from tiktoken's download folder. A file is only used if it
+has the SHA-256 that tiktoken expects; a damaged one is ignored and left unchanged. Nothing is
+downloaded unless the caller asks for it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ("BUNDLED", "VOCABULARY", "load_encoding")
 
 VOCABULARY: Final = Path(__file__).with_name("vocab")
-# Encodings whose vocabulary file ships in the package, under the name tiktoken's cache
-# gives it: the SHA-1 of its address.
+# The encodings whose vocabulary file ships in the package. Its name is that in tiktoken's cache: the
+# SHA-1 of its address.
 BUNDLED: Final = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
@@ -35,7 +35,7 @@ _loading: Final = threading.Lock()
 
 
 class _VocabularyMissingError(Exception):
-    """No undamaged copy of ``file`` is on this machine."""
+    """This machine has no undamaged copy of ``file``."""
 
     def __init__(self, file: str, damaged: tuple[str, ...]) -> None:
         self.file = file
@@ -43,10 +43,10 @@ class _VocabularyMissingError(Exception):
 
 
 def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encoding:
-    """The encoding of this name, downloaded only if that is allowed and needed.
+    """Return the encoding of this name; download it only if that is allowed and needed.
 
-    Raises ``ConfigError`` for a name that tiktoken does not know and for a vocabulary that
-    is not available; the message says what to do.
+    Raises ``ConfigError`` with a remedy for a name that tiktoken does not know and for a vocabulary
+    that is not available.
     """
     import tiktoken
 
@@ -63,7 +63,7 @@ def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encodi
         with _from_files(allow_download=allow_download):
             return tiktoken.get_encoding(name)
     except _VocabularyMissingError as missing:
-        raise ConfigError("encoding", name, _what_to_do(name, missing)) from None
+        raise ConfigError("encoding", name, _remedy(name, missing)) from None
     except Exception as error:
         raise ConfigError(
             "encoding",
@@ -73,7 +73,7 @@ def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encodi
         ) from error
 
 
-def _what_to_do(name: str, missing: _VocabularyMissingError) -> str:
+def _remedy(name: str, missing: _VocabularyMissingError) -> str:
     damaged = "".join(f"; {path} is damaged" for path in missing.damaged)
     if name in BUNDLED:
         return (
@@ -90,10 +90,10 @@ def _what_to_do(name: str, missing: _VocabularyMissingError) -> str:
 
 @contextmanager
 def _from_files(*, allow_download: bool) -> Iterator[None]:
-    """Let tiktoken read vocabularies by way of ``_read`` in this thread, and in no other.
+    """Make tiktoken read vocabularies with ``_read`` in this thread only.
 
-    tiktoken's own function deletes a damaged file and downloads a missing one; only replacing
-    it prevents that for every encoding, those of plugins included.
+    tiktoken's own function deletes a damaged file and downloads a missing one. Replacing it is the
+    only way to prevent that for every encoding, including those of plugins.
     """
     import tiktoken.load
 
@@ -102,7 +102,7 @@ def _from_files(*, allow_download: bool) -> Iterator[None]:
         own = tiktoken.load.read_file_cached
 
         def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
-            # Without a scheme it is a file of this machine.
+            # A path without a scheme is a local file.
             if threading.get_ident() != here or "://" not in blobpath:
                 return own(blobpath, expected_hash)
             try:
@@ -120,7 +120,7 @@ def _from_files(*, allow_download: bool) -> Iterator[None]:
 
 
 def _read(address: str, expected: str | None) -> bytes:
-    """The file that tiktoken downloads from ``address``, with the SHA-256 ``expected``."""
+    """Return the file that tiktoken downloads from ``address``, with the SHA-256 ``expected``."""
     file = sha1(address.encode(), usedforsecurity=False).hexdigest()
     damaged: list[str] = []
     for folder in _folders():
@@ -135,12 +135,12 @@ def _read(address: str, expected: str | None) -> bytes:
 
 
 def _folders() -> Iterator[Path]:
-    """Where vocabularies are looked for: here, then where tiktoken keeps its own."""
+    """Yield the folders with vocabularies: the package's, then tiktoken's."""
     yield VOCABULARY
     for name in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         folder = os.environ.get(name)
         if folder is not None:
-            # To tiktoken an empty name means that nothing is kept.
+            # An empty name turns tiktoken's cache off.
             if folder:
                 yield Path(folder)
             return

@@ -1,67 +1,66 @@
-r"""Counts from remembered words, for tokenizers that split any text at places that are known.
+r"""Token counts from remembered words, for tokenizers that split any text at known places.
 
-A *boundary* lies between two characters, such as a letter and a space, that no pre-token has both
-of, whatever stands around them. What the tokens of a piece between boundaries are depends on the
-piece alone, and on whether it begins the text: there many tokenizers put a space. So a piece is
-counted once, and its count remembered.
+A *boundary* lies between two characters, such as a letter and a space, that no pre-token contains
+both of, whatever text surrounds them. The tokens of a piece between boundaries depend only on the
+piece, and on whether it begins the text, where many tokenizers put a space. So each piece is
+counted once and its count is remembered.
 """
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from chunkast.text.source_map import positions_in
-from chunkast.text.spans import content_end
-from chunkast.tokens.estimates import EstimateIndex
+from chunkast.tokens.estimates import MAX_REMEMBERED, EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
-from chunkast.tokens.spans import NOT_EXACT, Exact, remember
+from chunkast.tokens.spans import Exact, remember
 
-__all__ = ("WordIndex", "Words")
+__all__ = ("Pieces", "WordIndex", "Words")
 
-# At most this many characters are taken apart at once, but for a longer piece.
+# A text is split in parts of this many characters, unless a piece is longer.
 _SPLIT_AT_ONCE: Final = 65_536
-# Parts of pieces with at most this many characters are counted as pieces are; longer ones seldom come
-# again.
+# Parts of pieces with at most this many characters are counted and remembered like pieces; longer
+# ones seldom occur again.
 _MAX_REMEMBERED_LENGTH: Final = 64
-# The most spans of a document whose counts are remembered.
-_MAX_REMEMBERED: Final = 16_384
+
+
+class Pieces(NamedTuple):
+    """The pieces that a tokenizer splits any text into, and their token counts.
+
+    ``split(text)`` splits a text at its boundaries. ``first(piece)`` counts a piece that begins a
+    text, ``later(piece)`` one that begins at a boundary inside a text.
+    """
+
+    split: Callable[[str], list[str]]
+    first: Callable[[str], int]
+    later: Callable[[str], int]
 
 
 class Words:
-    """Counts texts by the pieces between boundaries that ``split`` takes them apart into.
+    """Counts texts by their pieces and remembers the counts of these."""
 
-    ``first`` gives the tokens of a piece that begins a text, ``later`` those of one that begins at a
-    boundary in a text. Both are remembered.
-    """
-
-    def __init__(
-        self,
-        split: Callable[[str], list[str]],
-        first: Callable[[str], int],
-        later: Callable[[str], int],
-    ) -> None:
-        self._split = split
-        self.first = RememberedCounts(first).__getitem__
-        self.later = RememberedCounts(later).__getitem__
+    def __init__(self, pieces: Pieces) -> None:
+        self._split = pieces.split
+        self.first = RememberedCounts(pieces.first).__getitem__
+        self.later = RememberedCounts(pieces.later).__getitem__
 
     def count(self, text: str) -> int:
-        """How many tokens the text has."""
+        """Return the number of tokens of a text."""
         return sum(sum(counts) for _, counts in self.counts(text))
 
     def counts(self, text: str) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-        """The pieces of a text and their counts, in order, as many at once as are taken apart at once."""
+        """Yield the pieces of a text and their counts, in order and in batches."""
         if not text:
             yield ("",), (self.first(""),)
         at, rest, begun = 0, "", False
         while at < len(text):
-            # As much again as is left over, so that long pieces are not taken apart too often.
+            # A batch grows with an unfinished piece, so that long pieces are not split too often.
             end = at + max(len(rest), _SPLIT_AT_ONCE)
             pieces = self._split(rest + text[at:end])
-            # The last one may go on.
+            # The last one may continue.
             rest = pieces.pop() if end < len(text) else ""
             at = end
             if pieces and not begun:
@@ -72,30 +71,29 @@ class Words:
 
 
 class WordIndex(EstimateIndex):
-    """Token counts of spans of ``text``: those between two boundaries are looked up.
+    """Token counts of spans of ``text``; those between two boundaries are looked up.
 
-    A span begins and ends inside of pieces; only where one of these is long are there estimates.
+    A span begins and ends inside pieces. Counts are estimated only if its part of one is long.
     """
 
-    __slots__ = ("_positions", "_tails", "_tokens", "_words")
+    __slots__ = ("_ascii", "_positions", "_tails", "_tokens", "_words")
 
-    def __init__(self, text: str, words: Words, *, trusted: bool) -> None:
-        super().__init__(text, trusted=trusted)
+    def __init__(self, text: str, words: Words) -> None:
+        super().__init__(text)
         self._words = words
-        if trusted and text.isascii():
-            self.most_per_character = 2  # of a text of one: see ``at_most``
+        self._ascii = text.isascii()
         # The boundaries with the text's ends, and the tokens before each.
-        keep = positions_in(text, len(text))
-        self._positions, self._tokens = keep((0,)), keep((0,))
+        make = positions_in(text, len(text))
+        self._positions, self._tokens = make((0,)), make((0,))
         for pieces, counts in words.counts(text):
             self._positions.extend(accumulate(map(len, pieces), initial=self._positions.pop()))
             self._tokens.extend(accumulate(counts, initial=self._tokens.pop()))
         self.exact = Exact((0, len(text)), (0, self._tokens[-1]))
-        # The tokens of long parts of pieces from the boundary before them, by their ends.
+        # The tokens of the long start of a piece, by its end.
         self._tails: dict[int, int] = {}
 
     def count(self, start: int, end: int) -> int:
-        """Exactly how many tokens ``text[start:end]`` has."""
+        """Return the exact number of tokens of ``text[start:end]``."""
         if start >= end:
             return 0
         first = bisect_right(self._positions, start)
@@ -108,7 +106,7 @@ class WordIndex(EstimateIndex):
         return tokens + self._tail(at, end) if at < end else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
-        """How many tokens ``before + text[start:end]`` has."""
+        """Return the exact number of tokens of ``before + text[start:end]``."""
         first = bisect_right(self._positions, start)
         if not before or start >= end or self._positions[first] >= end:
             return self._words.count(before + self.text[start:end])
@@ -116,86 +114,68 @@ class WordIndex(EstimateIndex):
         tokens = self._words.count(before + self.text[start:stop]) + self.count(start, end)
         return tokens - self._head(start, stop)
 
-    def base(self, start: int, end: int) -> int:
-        """What is taken from :meth:`upto` for the count of a span that begins at ``start``."""
-        first = bisect_right(self._positions, start)
-        stop = self._positions[min(first, len(self._positions) - 1)]
-        near = start < stop <= start + _MAX_REMEMBERED_LENGTH
-        if not near or stop > content_end(self.text, start, end):
-            return NOT_EXACT
-        # Less than none at the text's start, where a part may have more tokens than the whole.
-        return max(self._tokens[first] - self._words.first(self.text[start:stop]), NOT_EXACT)
-
-    def upto(self, end: int) -> int:
-        """How many tokens lie before ``end``, of a text that has a boundary there or earlier."""
-        last = bisect_right(self._positions, end) - 1
-        at = self._positions[last]
-        if end - at > _MAX_REMEMBERED_LENGTH:
-            return NOT_EXACT
-        tokens = self._tokens[last]
-        return tokens + self._words.later(self.text[at:end]) if at < end else tokens
-
     def estimate(self, position: int) -> int:
-        """About how many tokens lie before ``position``; exact at a boundary."""
+        """Return about how many tokens are before ``position``; exact at a boundary."""
         slot = min(bisect_right(self._positions, position), len(self._positions) - 1)
         start, end = self._positions[slot - 1], self._positions[slot]
         tokens = self._tokens[slot] - self._tokens[slot - 1]
         return self._tokens[slot - 1] + tokens * (position - start) // max(end - start, 1)
 
-    def margin(self, start: int, end: int, tokens: int) -> int:
-        """How far the estimate of a span may be from its count.
+    def at_most(self, start: int, end: int) -> float:
+        """Return a likely upper bound of ``count(start, end)``."""
+        # A token of ASCII has a character or more, except for a space put before the text.
+        if self._ascii:
+            return end - start + 1
+        # The tokens of all pieces that overlap the span.
+        first = bisect_right(self._positions, start) - 1
+        last = bisect_left(self._positions, end)
+        tokens = self._tokens[last] - self._tokens[first]
+        return tokens + super()._margin(start, end, tokens)
 
-        More than elsewhere by the tokens between the boundaries next to both of its ends.
+    def is_within(self, start: int, end: int, room: int) -> bool:
+        """Return whether ``text[start:end]`` has at most ``room`` tokens; estimate long parts."""
+        if self._has_long_part(start, end):
+            return super().is_within(start, end, room)
+        return self.count(start, end) <= room
+
+    def is_near(self, start: int, end: int) -> bool:
+        """Return whether a span's estimate is as near its count as :meth:`is_within` assumes."""
+        if self.count(start, end) > self.at_most(start, end):
+            return False
+        return not self._has_long_part(start, end) or super().is_near(start, end)
+
+    def _has_long_part(self, start: int, end: int) -> bool:
+        """Return whether a span begins or ends with a long part of a piece."""
+        stop = self._positions[min(bisect_right(self._positions, start), len(self._positions) - 1)]
+        if stop >= end:
+            return end - start > _MAX_REMEMBERED_LENGTH
+        at = self._positions[bisect_right(self._positions, end) - 1]
+        return stop - start > _MAX_REMEMBERED_LENGTH or end - at > _MAX_REMEMBERED_LENGTH
+
+    def _margin(self, start: int, end: int, tokens: int) -> int:
+        """Return how far the estimate of a span may be from its count.
+
+        The tokens of the pieces at both of its ends are added.
         """
         first = bisect_right(self._positions, start)
         last = min(bisect_right(self._positions, end), len(self._positions) - 1)
         more = self._tokens[last] - self._tokens[last - 1]
         if first < last:
             more += self._tokens[first] - self._tokens[first - 1]
-        return super().margin(start, end, tokens) + more
-
-    def at_most(self, start: int, end: int) -> float:
-        """What ``count(start, end)`` is likely to be below; infinite where that does not suffice."""
-        # A token of ASCII has a character or more, but for a space put before the text.
-        if self.most_per_character < math.inf:
-            return end - start + 1
-        if not self._trusted:
-            return math.inf
-        # Those of all pieces that the span has a part of.
-        first = bisect_right(self._positions, start) - 1
-        last = bisect_left(self._positions, end)
-        tokens = self._tokens[last] - self._tokens[first]
-        return tokens + super().margin(start, end, tokens)
-
-    def is_within(self, start: int, end: int, room: int) -> bool:
-        """Whether ``text[start:end]`` has at most ``room`` tokens, as far as estimates tell."""
-        tokens = self._difference(start, end)
-        return super().is_within(start, end, room) if tokens == NOT_EXACT else tokens <= room
-
-    def is_near(self, start: int, end: int) -> bool:
-        """Whether the estimate of a span is as near its count as :meth:`is_within` takes it for."""
-        if self.count(start, end) > self.at_most(start, end):
-            return False
-        return self._difference(start, end) != NOT_EXACT or super().is_near(start, end)
-
-    def _difference(self, start: int, end: int) -> int:
-        """What ``count(start, end)`` gives; ``NOT_EXACT`` where a long part of a piece is at an end."""
-        base = self.base(start, end)
-        upto = NOT_EXACT if base == NOT_EXACT else self.upto(end)
-        return NOT_EXACT if upto == NOT_EXACT else upto - base
+        return super()._margin(start, end, tokens) + more
 
     def _head(self, start: int, end: int) -> int:
-        """The tokens of a part of a piece that begins a text."""
+        """Return the tokens of a part of a piece that begins a text."""
         if end - start <= _MAX_REMEMBERED_LENGTH:
             return self._words.first(self.text[start:end])
         return super().count(start, end)
 
     def _tail(self, start: int, end: int) -> int:
-        """The tokens of the part of a piece from the boundary at ``start``."""
+        """Return the tokens of a part of a piece that begins at the boundary ``start``."""
         if end - start <= _MAX_REMEMBERED_LENGTH:
             return self._words.later(self.text[start:end])
         known = self._tails.get(end)
         if known is None:
             known = self._words.later(self.text[start:end])
-            remember(self._tails, end, known, _MAX_REMEMBERED)
+            remember(self._tails, end, known, MAX_REMEMBERED)
         return known

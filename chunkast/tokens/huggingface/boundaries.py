@@ -1,21 +1,22 @@
-r"""Where Hugging Face tokenizers split any text: their boundaries for ``tokens/words.py``.
+r"""Boundaries at which Hugging Face tokenizers split any text, for ``tokens/words.py``.
 
-A tokenizer finds its added tokens, normalizes what is between them, splits that into pre-tokens and
-encodes each by itself. A place between two characters is a boundary if, whatever stands around
-them, no added token has both, what the normalizer makes of one side does not depend on the other,
-and no pre-token has characters of both. Only such components are looked for of which that is known:
+A tokenizer finds its added tokens, normalizes the text between them, splits it into pre-tokens and
+encodes each by itself. A place between two characters is a boundary if, whatever surrounds them, no
+added token contains both, the normalizer changes each side independently of the other, and no
+pre-token contains characters of both. A tokenizer has known boundaries if all its components are
+among these:
 
-- *BERT's pre-tokenizer* gives white space no tokens, and takes punctuation one by one, as BERT's
-  normalizer does ideographs.
+- *BERT's pre-tokenizer* drops white space and makes each punctuation mark a pre-token. BERT's
+  normalizer does the same with ideographs.
 - *Byte-level pre-tokenizers* split by patterns (``tokens/huggingface/byte_level.py``).
-- *Pre-tokenizers that split at white space* are asked whether they do. Normalizers before them
-  may join runs of spaces, drop what ends a text, change letters, and compose them with marks that
-  follow: none does anything to a letter and the white space after it, as long as it leaves of every
-  letter something that is not white space, which it is asked for too.
-- *BPE without a pre-tokenizer* never joins what no token of its vocabulary has
+- *Pre-tokenizers that split at white space*: a sample shows whether they do. Normalizers before them
+  may join runs of spaces, strip the end of a text, change letters, and compose these with marks after
+  them. None of that affects a letter together with the white space after it, as long as every letter
+  leaves a character other than white space, which is tried for each.
+- *BPE without a pre-tokenizer* never joins characters that no token of its vocabulary joins
   (``tokens/huggingface/marked_bpe.py``).
 
-Punctuation and ideographs that added tokens have inside them are left out.
+Punctuation and ideographs inside added tokens are no boundaries.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ if TYPE_CHECKING:
 __all__ = ("boundary_of",)
 
 _SPACES: Final = " \t\r\n"
-# The class of letters and digits outside ASCII has none of these: they stand for others, or are one
-# grapheme with what follows.
+# Left out of the class of letters and digits outside ASCII: compatibility characters, and one that
+# is one grapheme with the next character.
 _NOT_PLAIN: Final = r"\W\u0d4e\uf900-\U0010ffff"
-# What is changed in these depends on each character, or on what is composed with it.
+# Normalizers that change each character by itself, or with the marks composed with it.
 _LOCAL: Final = frozenset(
     [
         "BertNormalizer",
@@ -71,7 +72,7 @@ _SPLITTERS: Final = frozenset(
 
 
 def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
-    """The boundaries of a tokenizer, if any are known."""
+    """Return the boundaries of a tokenizer, if any are known."""
     added = [*tokenizer.get_added_tokens_decoder().values()]
     if any(token.rstrip or token.single_word or token.content == BEFORE for token in added):
         return None
@@ -98,10 +99,10 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
 def _ends(
     added: Sequence[AddedToken], names: Sequence[str], splitters: Sequence[dict[str, Any]]
 ) -> str | None:
-    """The characters that added tokens end with, if something is put before what follows one.
+    """Return the last characters of added tokens, if a space or mark is put after each of these.
 
-    That begins a text of its own, so that no boundary is there. None if a normalizer may make such a
-    token of others.
+    The text after such a token is encoded like the start of a text, so no boundary is there. Returns
+    None if a normalizer may turn other characters into an added token.
     """
     kinds = [part["type"] for part in splitters]
     spaced = any(part["type"] == "ByteLevel" and part["add_prefix_space"] for part in splitters)
@@ -115,7 +116,7 @@ def _ends(
 
 
 def _marks_each(part: dict[str, Any]) -> bool:
-    """Whether a pre-tokenizer puts a mark before what follows an added token, as it splits at no space."""
+    """Return whether a pre-tokenizer that never splits puts a mark after each added token."""
     return part["type"] == "Metaspace" and not part["split"] and part["prepend_scheme"] == "always"
 
 
@@ -140,12 +141,12 @@ def _of_words(tokenizer: Tokenizer, ends: str) -> Boundary | None:
 
 
 def _parts(component: Any) -> Iterator[dict[str, Any]]:
-    """The settings of a normalizer or pre-tokenizer, those of a sequence one by one."""
+    """Yield the settings of a normalizer or pre-tokenizer, or of each in a sequence."""
     if component is None:
         return
     try:
         settings = json.loads(component.__getstate__())
-    except Exception:  # noqa: BLE001 - it is written in Python
+    except Exception:  # noqa: BLE001 - a component written in Python
         settings = {"type": ""}
     if settings["type"] == "Sequence":
         yield from settings["normalizers" if "normalizers" in settings else "pretokenizers"]
@@ -161,7 +162,7 @@ def _is_local(part: dict[str, Any]) -> bool:
 
 
 def _missing(tokenizer: Tokenizer) -> list[str]:
-    """The characters of which the normalizer leaves nothing, or white space."""
+    """Return the characters that the normalizer drops or turns into white space."""
     if tokenizer.normalizer is None:
         return []
     normalize = tokenizer.normalizer.normalize_str
@@ -180,7 +181,7 @@ def _missing(tokenizer: Tokenizer) -> list[str]:
 
 
 def _splits(tokenizer: Tokenizer, space: str) -> bool:
-    """Whether the pre-tokenizer splits at a space that stands between letters."""
+    """Return whether the pre-tokenizer splits at a space between letters."""
     normal = normalizer_of(tokenizer)(f"a{space}a")
     pieces = (
         piece.strip(MARK + _SPACES) for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)

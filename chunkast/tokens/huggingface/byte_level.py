@@ -1,15 +1,15 @@
 r"""Boundaries and inputs of byte-level tokenizers: RoBERTa, Llama 3, Qwen, Claude, DeepSeek.
 
-These split by patterns, and give their model the pre-tokens, each byte as a character:
+These tokenizers split text by patterns and give their model the pre-tokens, each byte as a character:
 
-- *The pattern of GPT-2* has no alternative with white space, or with punctuation but an apostrophe,
-  after a letter or digit, and none with white space after anything else but white space.
-- *Those of cl100k_base and o200k_base, and what others made of them,* have line ends after
-  punctuation too: these are rules 2, 3 and 5 of ``tokens/index.py``.
-- *DeepSeek's* three split at digits, then at ideographs and kana, then by such a pattern, where
-  punctuation may be before letters, never after.
+- *The pattern of GPT-2*: in no alternative does white space, or punctuation other than an
+  apostrophe, follow a letter or digit, and white space only follows white space.
+- *The patterns of cl100k_base and o200k_base, and their variants*, also have line ends after
+  punctuation. Rules 2, 3 and 5 of ``tokens/index.py`` hold for them.
+- *DeepSeek's three patterns* split at digits, then at ideographs and kana, then by a pattern of this
+  kind in which punctuation may precede letters and never follows them.
 
-The patterns that most have are written here for the characters that ``tokens/pretokens.py`` knows.
+The common patterns are written here for the characters that ``tokens/pretokens.py`` knows.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 )
-# The same for ASCII: punctuation is what is neither white space, letter, digit nor control character.
+# The same for ASCII: punctuation is neither white space, letter, digit nor control character.
 _PLAIN: Final = re.compile(r"[\t-\r -~]*").fullmatch
 _DEEPSEEK_DIGITS: Final = re.compile(r"[0-9]{1,3}|[^0-9]+").findall
 _DEEPSEEK_WORDS: Final = re.compile(
     r"[^\sA-Za-z][A-Za-z]+|[\t\x0b\f ]?[A-Za-z]+| ?[^\sA-Za-z]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 ).findall
-# What is split by one after the other, before line ends, and before spaces.
+# The known sequences of patterns, each applied after the one before it.
 _PATTERNS: Final = {(_LLAMA_3,), (_QWEN,), (_GPT_4O,), (_NEMO,), _DEEPSEEK}
-# GPT-2's: bytes that Latin-1 prints stand for themselves, the others follow after 255.
+# GPT-2's characters for bytes: printable bytes of Latin-1 are themselves, others follow after 255.
 _PRINTED: Final = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _BYTES: Final = {
     byte: 0x100 + number for number, byte in enumerate(sorted({*range(0x100)} - _PRINTED))
 }
-# Classes of Unicode in a pattern: what of ASCII is in them, and what of the known characters.
+# Classes of Unicode in a pattern, then their members in ASCII and among the known characters.
 _CLASSES: Final = (
     (
         r"[^\s\p{L}\p{N}]",
@@ -97,10 +97,10 @@ def boundary_of_bytes(
     contents: Sequence[str],
     not_after: str,
 ) -> Boundary | None:
-    """The boundaries of a byte-level tokenizer, if its parts are known.
+    """Return the boundaries of a byte-level tokenizer, if its parts are known.
 
-    ``normalizers`` are the kinds of these, ``contents`` those of added tokens. No boundary is right
-    after a character of ``not_after``.
+    ``normalizers`` are the names of its normalizers, ``contents`` the texts of its added tokens. No
+    boundary is right after a character of ``not_after``.
     """
     *others, last = splitters
     patterns = tuple(_pattern_of(part, alone=len(others) == 1) for part in others)
@@ -110,7 +110,7 @@ def boundary_of_bytes(
         patterns, spaces, ends = (*patterns, _GPT_2), " \t\r\n", ""
     else:
         known, spaces, ends = patterns in _PATTERNS, " ", "\r\n"
-    # White space alone is after any boundary beside it.
+    # A token of white space alone may follow a boundary; a mixed one may contain it.
     known = known and all(re.fullmatch(r"\S+|\s+", content) for content in contents)
     if names not in _FORMS or not known:
         return None
@@ -118,7 +118,7 @@ def boundary_of_bytes(
     before, letters = r"\S", _ALPHANUMERIC
     punctuation = {*PUNCTUATION}.difference(*contents)
     if form == "NFKC":
-        # What becomes several characters may end with another kind of character.
+        # A character that becomes several may end with one of another class.
         before, letters = map(_stable, (rf"(?!\s)[{KNOWN}]", letters))
         punctuation = {each for each in punctuation if is_normalized("NFKC", each)}
     ends = "".join(map(re.escape, (*ends, *sorted(punctuation))))
@@ -137,7 +137,7 @@ def boundary_of_bytes(
 
 
 def _of_deepseek(piece: str) -> Sequence[str] | None:
-    """What DeepSeek's model is given of a piece of ASCII without control characters."""
+    """Return the inputs of DeepSeek's model for a piece of ASCII without control characters."""
     if not _PLAIN(piece):
         return None
     parts = (
@@ -147,27 +147,27 @@ def _of_deepseek(piece: str) -> Sequence[str] | None:
 
 
 def _pattern_of(part: dict[str, Any], *, alone: bool) -> str:
-    """What a part splits by: it keeps what its pattern matches, and if it is not alone, what not."""
+    """Return the pattern of a ``Split``; unless it is ``alone``, it has to keep unmatched text."""
     if part["type"] != "Split":
         return ""
     keeps = (part["behavior"], part["invert"])
     known = keeps == ("Isolated", False) or (alone and keeps == ("Removed", True))
     pattern = str(part["pattern"].get("Regex", "")) if known else ""
-    # DeepSeek has the line ends themselves.
+    # DeepSeek's patterns contain real line ends.
     return pattern.replace("\r", r"\r").replace("\n", r"\n")
 
 
 def _stable(characters: str) -> str:
-    """The class of those that NFKC leaves as they are."""
+    """Return the class of those of the ``characters`` that NFKC leaves unchanged."""
     found = re.findall(characters, "".join(map(chr, range(0x10000))))
     stable = (re.escape(each) for each in found if is_normalized("NFKC", each))
     return f"[{''.join(stable)}]"
 
 
 def _inputs(tokenizer: Tokenizer, pattern: str, form: _Form | None, *, prefixed: bool) -> Inputs:
-    """What the model is given by a tokenizer that splits by one pattern, after it normalized.
+    """Return the inputs of a tokenizer that normalizes and then splits by one pattern.
 
-    ``prefixed``: whether it puts a space before a text.
+    A ``prefixed`` one puts a space before a text.
     """
     may_be_added = may_have_added(tokenizer)
     of_ascii, of_known = (_split_by(pattern, column) for column in (1, 2))
@@ -186,7 +186,7 @@ def _inputs(tokenizer: Tokenizer, pattern: str, form: _Form | None, *, prefixed:
 
 
 def _split_by(pattern: str, column: int) -> Callable[[str], list[str]]:
-    """What takes texts apart by the pattern, with the classes of that column."""
+    """Return a function that splits by the pattern, with the classes in a column of ``_CLASSES``."""
     for row in _CLASSES:
         pattern = pattern.replace(row[0], row[column])
     return re.compile(pattern).findall

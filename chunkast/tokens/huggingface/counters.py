@@ -1,8 +1,7 @@
 """Counters of Hugging Face tokenizers: ``tokenizers``, ``transformers``, ``tokenizer.json`` files.
 
-A copy of the tokenizer counts, without the truncation and padding that it may have switched
-on, and one text at a time: the library has threads for batches only, so that none compete with
-worker processes, and a process stays one that can be forked.
+A copy of the tokenizer counts, without truncation and padding, one text at a time. The library
+only uses threads for batches, so none compete with worker processes and the process can be forked.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
 from chunkast.tokens.counter import Counter, Window
-from chunkast.tokens.words import Words
+from chunkast.tokens.estimates import StartIndex
+from chunkast.tokens.words import Pieces, WordIndex, Words
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 __all__ = ("counter_of_file", "counter_of_tokenizer")
 
-# Where a model's limit stands beside its tokenizer.json: what sentence-transformers cuts at,
-# then what transformers does.
+# The files beside a tokenizer.json that state the model's limit, and their key: the limit of
+# sentence-transformers, then that of transformers.
 _LIMITS: Final = (
     ("sentence_bert_config.json", "max_seq_length"),
     ("tokenizer_config.json", "model_max_length"),
 )
-# transformers has a huge number for a tokenizer without a limit.
+# transformers states a huge number for a tokenizer without a limit.
 _NO_LIMIT: Final = 2**31
 
 
 class _Copy(NamedTuple):
-    """A tokenizer that neither cuts nor pads, the limit that it would cut at, and its boundaries."""
+    """A tokenizer without truncation and padding, its truncation limit and its boundaries."""
 
     tokenizer: Tokenizer
     limit: int | None
@@ -48,10 +48,10 @@ class _Copy(NamedTuple):
 
 
 def counter_of_file(path: str | PathLike[Any]) -> Counter:
-    """The counter of a ``tokenizer.json``, named by the SHA-256 of the file's content.
+    """Return the counter of a ``tokenizer.json``, named by the SHA-256 of the file's content.
 
-    The model's limit is taken from the files beside it. Raises ``ConfigError`` for a file that
-    cannot be read or is not a tokenizer, and where the package ``tokenizers`` is missing.
+    The files beside it state the model's limit. Raises ``ConfigError`` for a file that cannot be
+    read or is not a tokenizer, and if the package ``tokenizers`` is missing.
     """
     try:
         file = Path(fspath(path))
@@ -71,9 +71,10 @@ def counter_of_file(path: str | PathLike[Any]) -> Counter:
 
 
 def counter_of_tokenizer(given: object) -> Counter | None:
-    """The counter of a tokenizer of ``tokenizers`` or a fast one of ``transformers``; None for others.
+    """Return the counter of a tokenizer of ``tokenizers``, or a fast one of ``transformers``.
 
-    Raises ``ConfigError`` for a tokenizer that cuts texts and cannot be copied.
+    Returns None for any other object. Raises ``ConfigError`` for a tokenizer that truncates or pads
+    and cannot be copied.
     """
     if "tokenizers" not in sys.modules:
         return None
@@ -84,7 +85,7 @@ def counter_of_tokenizer(given: object) -> Counter | None:
         return None
     try:
         content = tokenizer.to_str()
-    except Exception as error:  # it has parts that are written in Python
+    except Exception as error:  # it has parts written in Python
         if tokenizer.truncation or tokenizer.padding:
             allowed = f"has truncation or padding on, and cannot be copied ({describe(error)})"
             raise ConfigError("encoding", given, allowed) from error
@@ -100,7 +101,7 @@ def counter_of_tokenizer(given: object) -> Counter | None:
 def _copy(content: str) -> _Copy:
     from tokenizers import Tokenizer
 
-    # Whoever counts by tiktoken does not wait for this.
+    # Counting with tiktoken does not need this.
     from chunkast.tokens.huggingface.boundaries import boundary_of
 
     tokenizer = Tokenizer.from_str(content)
@@ -113,23 +114,23 @@ def _copy(content: str) -> _Copy:
 
 @lru_cache(maxsize=4)
 def _digest(content: str) -> str:
-    """The SHA-256 of what a tokenizer is without truncation and padding."""
+    """Return the SHA-256 of a tokenizer without truncation and padding."""
     return sha256(_copy(content).tokenizer.to_str().encode()).hexdigest()
 
 
 def _name(digest: str) -> str:
-    """What a tokenizer is named in fingerprints: another version of the library may count otherwise."""
+    """Return a tokenizer's name in fingerprints; other versions of the library may count otherwise."""
     import tokenizers
 
     return f"tokenizers {tokenizers.__version__} sha256:{digest}"
 
 
 def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
-    """The counter of a copy; ``limit`` comes before the one that the copy would cut at."""
+    """Return the counter of a copy; ``limit`` precedes the copy's own truncation limit."""
     encode = copy.tokenizer.encode
 
     def count(text: str) -> int:
-        # The engine takes no lone surrogates.
+        # The library rejects lone surrogates.
         return len(encode(without_surrogates(text), add_special_tokens=False))
 
     limit = copy.limit if limit is None or limit >= _NO_LIMIT else limit
@@ -141,21 +142,31 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
             offsets = encode(without_surrogates(text), add_special_tokens=False).offsets
             return map(itemgetter(0), offsets)
 
-        return Counter(name, count, token_starts=token_starts, window=window)
-    split, before, inputs = copy.boundary
-    own, ask = count(before), copy.tokenizer.model.tokenize
-    words = Words(
+        return Counter(
+            name,
+            count,
+            estimates=lambda text: StartIndex(text, count, token_starts),
+            window=window,
+        )
+    words = Words(_pieces(copy.tokenizer, copy.boundary, count))
+    return Counter(name, words.count, estimates=lambda text: WordIndex(text, words), window=window)
+
+
+def _pieces(tokenizer: Tokenizer, boundary: Boundary, count: Callable[[str], int]) -> Pieces:
+    """Return the pieces of a tokenizer with known boundaries; ``count`` counts a whole text."""
+    split, before, inputs = boundary
+    own, tokenize = count(before), tokenizer.model.tokenize
+    return Pieces(
         split,
-        _by_model(ask, inputs.first, count),
-        _by_model(ask, inputs.later, lambda piece: count(before + piece) - own),
+        _by_model(tokenize, inputs.first, count),
+        _by_model(tokenize, inputs.later, lambda piece: count(before + piece) - own),
     )
-    return Counter(name, words.count, words=words, window=window)
 
 
 def _by_model(
     tokenize: Callable[[str], Sequence[object]], inputs_of: InputsOf, count: Callable[[str], int]
 ) -> Callable[[str], int]:
-    """A function that asks the model about pieces whose inputs are known, and counts others."""
+    """Return a function that counts by the model alone if a piece's inputs are known."""
 
     def count_piece(piece: str) -> int:
         inputs = inputs_of(piece)
@@ -165,7 +176,7 @@ def _by_model(
 
 
 def _number(file: Path, key: str) -> int | None:
-    """A whole number in a JSON file, if there is one."""
+    """Return a whole number from a JSON file, if there is one."""
     try:
         value = json.loads(file.read_bytes())[key]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):

@@ -1,13 +1,15 @@
-r"""What a Hugging Face tokenizer's model is given of a piece: its inputs, for ``tokens/words.py``.
+r"""Inputs of a Hugging Face tokenizer's model for a piece of text, for ``tokens/words.py``.
 
-To encode a text, a tokenizer looks for added tokens, normalizes, splits, and keeps for each
-character where it was, which takes longer than its model does. So the model alone is asked about
-pieces that have no added token, of which it is known what becomes of them before:
+To encode a text, a tokenizer looks for added tokens, normalizes, splits and tracks the origin of
+each character, which takes longer than its model does. So only the model encodes pieces that have
+no added token and whose inputs are known:
 
-- *BERT's* drops white space, and splits before and after punctuation and ideographs.
-- *Byte-level ones* give it the pre-tokens of their patterns (``tokens/huggingface/byte_level.py``).
-- *Those that mark spaces and do no more* give it a piece with the marks (``tokens/huggingface/marked_bpe.py``).
-- *Others* are asked what they normalize a piece to, and where they split that.
+- *BERT's tokenizer* drops white space, and splits before and after punctuation and ideographs.
+- *Byte-level ones* give their model the pre-tokens of their patterns
+  (``tokens/huggingface/byte_level.py``).
+- *Those that only mark spaces* give it a piece with the marks
+  (``tokens/huggingface/marked_bpe.py``).
+- *Others* normalize and split a piece themselves.
 """
 
 from __future__ import annotations
@@ -44,27 +46,27 @@ IDEOGRAPHS: Final = "\u4e00-\u9fff"
 VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TO_LOWER: Final = str.maketrans(_CAPITALS, _CAPITALS.lower())
-# A letter, which no boundary is right before.
+# A letter: no boundary is right before it.
 BEFORE: Final = "a"
-# As many characters of an added token are looked for: all of them would take long to look for.
+# Only so many characters of an added token are searched for, which is faster.
 _BEGIN: Final = 3
 
 InputsOf = Callable[[str], Sequence[str] | None]
-"""What the model is given of a piece, in order; None where that is not known."""
+"""Returns the inputs of the model for a piece, in order; None if they are not known."""
 
 
 class Inputs(NamedTuple):
-    """The inputs of a piece that begins a text, and of one that begins at a boundary in a text."""
+    """The inputs of a piece that begins a text, and of one that begins at a boundary inside a text."""
 
     first: InputsOf
     later: InputsOf
 
 
 class Boundary(NamedTuple):
-    """What takes a text apart at its boundaries, and a text that has one at its end.
+    """The boundaries of a tokenizer.
 
-    The latter is before any piece that begins at a boundary, which is not at the text's start.
-    ``inputs``: what the model is given of pieces.
+    ``split(text)`` splits a text at them. There is a boundary between the text ``before`` and any
+    piece. ``inputs`` are the model's inputs for a piece.
     """
 
     split: Callable[[str], list[str]]
@@ -73,7 +75,7 @@ class Boundary(NamedTuple):
 
 
 def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
-    """Those of a tokenizer with BERT's normalizer, which has these settings, and pre-tokenizer."""
+    """Return the inputs of BERT's pre-tokenizer after its normalizer with these ``settings``."""
     may_be_added = may_have_added(tokenizer)
     ideographs = IDEOGRAPHS if settings["handle_chinese_chars"] else ""
     known = re.compile(rf"[ \t\r\n]*([!-~{ideographs}]*)").fullmatch
@@ -88,14 +90,14 @@ def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
 
 
 def inputs_of_marked(tokenizer: Tokenizer, begin: Callable[[str], str]) -> Inputs:
-    """Those of a tokenizer that marks spaces and puts ``begin(text)`` before a text, no more."""
+    """Return the inputs of a tokenizer that only marks spaces and puts ``begin(text)`` before a text."""
     added = tokenizer.get_added_tokens_decoder().values()
     may_be_added = _may_have(token.content for token in added)
     may_be_marked = _may_have(_normalized_contents(tokenizer))
 
     def inputs_after(begin: Callable[[str], str]) -> InputsOf:
         def inputs(piece: str) -> Sequence[str] | None:
-            # The engine takes no lone surrogates.
+            # The library rejects lone surrogates.
             marked = without_surrogates(piece).replace(" ", MARK)
             marked = begin(marked) + marked if piece else ""
             return None if may_be_added(piece) or may_be_marked(marked) else [marked]
@@ -106,15 +108,15 @@ def inputs_of_marked(tokenizer: Tokenizer, begin: Callable[[str], str]) -> Input
 
 
 def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inputs:
-    """Those of another tokenizer, by what its normalizer and pre-tokenizer make of a piece.
+    """Return the inputs that a tokenizer's own normalizer and pre-tokenizer make of a piece.
 
-    These are asked only where ``known`` gives None.
+    These only run if ``known`` returns None.
     """
     may_be_added = may_have_added(tokenizer)
     normalized, splitter = normalizer_of(tokenizer), tokenizer.pre_tokenizer
 
     def parts_of(text: str) -> list[str] | None:
-        # The engine takes no lone surrogates.
+        # The library rejects lone surrogates.
         normal = normalized(without_surrogates(text))
         if may_be_added(normal):
             return None
@@ -140,7 +142,7 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
 
 
 def _of_words(asked: InputsOf) -> InputsOf:
-    """Words of ASCII as they are, after what ``asked`` gives of the white space before a sample."""
+    """Return inputs for words of ASCII: unchanged after those that ``asked`` gives for their spaces."""
     find = re.compile(r"([ \t\r\n]{,32})([!-~]+)").fullmatch
 
     @lru_cache(maxsize=1_024)
@@ -159,19 +161,19 @@ def _of_words(asked: InputsOf) -> InputsOf:
 
 
 def normalizer_of(tokenizer: Tokenizer) -> Callable[[str], str]:
-    """What a tokenizer normalizes a text to; the text itself if it has no normalizer."""
+    """Return a tokenizer's normalizer as a function; without one, texts stay as they are."""
     normalizer = tokenizer.normalizer
     return normalizer.normalize_str if normalizer else str
 
 
 def may_have_added(tokenizer: Tokenizer) -> Callable[[str], bool]:
-    """Whether a text may have an added token, by how these begin in letters of either case."""
+    """Return a check whether a text may have an added token, by their first characters in any case."""
     added = tokenizer.get_added_tokens_decoder().values()
     return _may_have([*(token.content for token in added), *_normalized_contents(tokenizer)])
 
 
 def _normalized_contents(tokenizer: Tokenizer) -> Iterator[str]:
-    """What the added tokens are that are looked for in what a text is normalized to."""
+    """Yield the added tokens that are matched after normalization, normalized."""
     normalized = normalizer_of(tokenizer)
     for token in tokenizer.get_added_tokens_decoder().values():
         if token.normalized:

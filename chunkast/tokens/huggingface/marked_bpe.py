@@ -1,12 +1,12 @@
-r"""Where tokenizers of BPE without pre-tokens split any text: Llama 2, Mistral, Yi, Gemma.
+r"""Boundaries of BPE tokenizers without pre-tokens: Llama 2, Mistral, Yi, Gemma.
 
-Their normalizer, or a Metaspace that does not split, marks spaces (``▁``) and may put a mark before a
-text, no more. BPE only ever joins what is joined in a token of its vocabulary, so there is a boundary
-between two characters that no token has beside each other:
+Their normalizer, or a Metaspace that does not split, only marks spaces (``▁``) and may put a mark
+before a text. BPE only joins characters that a token of its vocabulary joins, so there is a boundary
+between two characters that are neighbours in no token:
 
-- before spaces, but for the characters that some token has before a mark,
-- around line ends, if no token has one beside another character,
-- around characters that no token has beside any, such as most ideographs in Llama 2.
+- before spaces, except after a character that precedes a mark in some token,
+- around line ends, if these have no other neighbours in any token,
+- around characters that have no neighbours in any token, such as most ideographs in Llama 2.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 __all__ = ("boundary_of_marked", "is_no_splitter")
 
-# No character, and a private one: hardly a token has either beside others.
+# A code point that is no character, and a private one: hardly any token contains either.
 _BETWEEN: Final = "\ufffe"
 _PRIVATE: Final = "\ue000"
-# The token of a byte of an unknown character; with others in one token it tells nothing of characters.
+# The token of a byte of an unknown character. Merged with others, it says nothing about characters.
 _BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
-# Never pieces by themselves: surrogates, which are encoded as another character, and what is beyond
-# U+FFFF, of which classes take long to look through.
+# Never pieces by themselves: surrogates, which are encoded as another character, and characters
+# beyond U+FFFF, because large classes of these are slow to match.
 _MANY: Final = "\ud800-\udfff\U00010000-\U0010ffff"
 _MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 
 
 def is_no_splitter(part: dict[str, Any]) -> bool:
-    """Whether a pre-tokenizer with these settings splits no text that has marks for spaces."""
+    """Return whether a pre-tokenizer with these settings never splits a text with marks for spaces."""
     if part["type"] == "Metaspace":
         return not part["split"]
     return part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
@@ -53,9 +53,9 @@ def boundary_of_marked(
     added: Sequence[AddedToken],
     ends: str,
 ) -> Boundary | None:
-    """The boundaries of a tokenizer with these settings, if any are known; none of its parts splits.
+    """Return the boundaries of a tokenizer with these settings that never splits, if any are known.
 
-    ``ends``: the characters that added tokens end with, where something is put before what follows one.
+    ``ends`` are the last characters of added tokens, if a mark is put after each of these.
     """
     begin = _begin(tokenizer, normalizers, splitters)
     if begin is None or not _only_merges(tokenizer) or tokenizer.token_to_id(MARK) is None:
@@ -67,7 +67,7 @@ def boundary_of_marked(
         return None
     before_marks = re.findall(f"([^{_BETWEEN}{MARK}]){MARK}", joined)
     if any("a" <= each <= "z" for each in before_marks):
-        return None  # whole lines would be in one piece
+        return None  # pieces would be whole lines
     left = {" ", MARK, *ends, *before_marks}
     takes_space = any(token.lstrip for token in added)
     if takes_space or _PRIVATE in joined or not _encodes_bytes(tokenizer):
@@ -84,7 +84,7 @@ def _begin(
     normalizers: Sequence[dict[str, Any]],
     splitters: Sequence[dict[str, Any]],
 ) -> Callable[[str], str] | None:
-    """What is put before a text with marks for spaces; None if more is done to a text."""
+    """Return the function that gives the text put before a marked one; None if more is changed."""
     spaces = [part for part in splitters if part["type"] == "Metaspace"]
     if not spaces:
         marks = [part for part in normalizers if part["type"] != "Prepend"]
@@ -99,12 +99,12 @@ def _begin(
 def _pattern(
     left: str, ends: str = "", beside: str = "", *, lines: bool = False
 ) -> Callable[[str], list[str]]:
-    """What takes a text apart into its pieces: there is no boundary between ``left`` and spaces.
+    """Return a function that splits a text; there is no boundary between ``left`` and spaces.
 
-    ``beside``: beyond ASCII all but the characters that are pieces by themselves; ``lines``: whether
-    line ends are. There is no boundary between ``ends`` and these.
+    Beyond ASCII, every character that is not in ``beside`` is a piece by itself, and with ``lines`` so
+    is every run of line ends. There is no boundary between ``ends`` and these pieces.
     """
-    # Without spaces, and without line ends where these are pieces.
+    # Without spaces, and without line ends if these are pieces.
     ascii_word = r"\0-\t\x0b-\x1f!-\x7f" if lines else r"\0-\x1f!-\x7f"
     word = f"[{ascii_word}{beside}]" if beside else "[^ ]"
     alone = [rf"[^\0-\x7f{beside}]"] if beside else []
@@ -120,7 +120,7 @@ def _class_of(characters: set[str] | str) -> str:
 
 
 def _only_merges(tokenizer: Tokenizer) -> bool:
-    """Whether what becomes of characters depends on those alone that they are merged with."""
+    """Return whether the tokens of characters only depend on those that they are merged with."""
     from tokenizers import models
 
     model = tokenizer.model
@@ -132,6 +132,6 @@ def _only_merges(tokenizer: Tokenizer) -> bool:
 
 
 def _encodes_bytes(tokenizer: Tokenizer) -> bool:
-    """Whether no character is unknown: neighbours that are may be one token."""
+    """Return whether no character is unknown; unknown neighbours may become one token."""
     known = (tokenizer.token_to_id(f"<0x{byte:02X}>") is not None for byte in range(256))
     return tokenizer.model.byte_fallback and all(known)
