@@ -184,7 +184,7 @@ class TokenIndex(SpanCounts):
             if first >= end:
                 return self._length(self.text[start:end])
             before = self._before_safe(first)
-        tokens = self.upto(end, first) - before
+        tokens = self._before(end, first) - before
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
@@ -195,7 +195,7 @@ class TokenIndex(SpanCounts):
         """Return an upper bound of ``count(start, end)``; infinite for a user's own counter."""
         return (end - start) * self._most_per_character
 
-    def upto(self, end: int, start: int = 0) -> int:
+    def _before(self, end: int, start: int) -> int:
         """Return the tokens of ``text[:end]`` without reading text before the safe ``start``.
 
         Minus the tokens before a safe position, they are the tokens of ``text[position:end]``.
