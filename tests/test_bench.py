@@ -169,7 +169,7 @@ def test_an_other_checkout_is_compared_on_documents_of_a_size_once_each(tmp_path
         path.write_text(text, "utf-8")
     (tmp_path / "copy.md").write_text("One.\n" * 300, "utf-8")
     (tmp_path / "small.md").write_text("Three.\n", "utf-8")
-    found = [document.source for document in find_documents([tmp_path])]
+    found = [source for source, _ in find_documents([tmp_path])]
     assert found == [str(Path("a/two.md")), str(Path("b/one.md"))]
 
 
@@ -189,5 +189,5 @@ def test_the_comparison_counts_flaws(cut: str, flaws: set[str]) -> None:
     text = "# A\n\nIt has:\n\n- one\n- two,\n  more of it\n\n```\n1\n2\n```\n\nLast words.\n"
     rows = block_rows(Chunker().analyze(text).blocks)
     whole, part = ({"start_index": start, "overlap": 0} for start in (0, text.index(cut)))
-    assert set(flaws_of(text, rows, [whole, part], 100)) == flaws
+    assert {flaw for flaw, _ in flaws_of(text, rows, [whole, part], 100)} == flaws
     assert not flaws_of(text, rows, [whole], 100)
