@@ -9,7 +9,6 @@ import pickle
 import subprocess
 import sys
 from importlib import import_module
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -133,20 +132,6 @@ class TestLangChain:
         assert 45 < max(len(text.split()) for text in words.split_text(SAME)) <= 50
         parts = self.splitter(add_start_index=False).create_documents([SAME])
         assert "start_index" not in parts[0].metadata
-
-    @pytest.mark.parametrize(
-        ("options", "field"),
-        [
-            ({"max_tokens": 0}, "max_tokens"),
-            ({"separators": ["\n"]}, "separators"),
-            ({"content": "html"}, "content"),
-            ({"encoding": "no such"}, "encoding"),
-        ],
-    )
-    def test_what_is_not_allowed_is_named(self, options: dict[str, Any], field: str) -> None:
-        with pytest.raises(ConfigError) as caught:
-            self.splitter(**options)
-        assert caught.value.field == field
 
     def test_embedded_with_its_context_and_shown_without(self) -> None:
         from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -291,20 +276,6 @@ class TestLlamaIndex:
         for node, first in zip(cached, expected, strict=True):
             assert node.to_dict() == first
 
-    def test_nodes_know_their_neighbours(self) -> None:
-        from llama_index.core import Document
-
-        documents = [Document(text=SAME, id_="a"), Document(text=SAME, id_="b")]
-        nodes = self.parser().get_nodes_from_documents(documents)
-        for before, after in pairwise(nodes):
-            if before.ref_doc_id == after.ref_doc_id:
-                assert before.next_node.node_id == after.node_id
-                assert after.prev_node.node_id == before.node_id
-            else:
-                assert before.next_node is after.prev_node is None
-        alone = self.parser(include_prev_next_rel=False).get_nodes_from_documents(documents)
-        assert {node.next_node for node in alone} == {None}
-
     def test_what_is_embedded_has_the_context(self) -> None:
         from llama_index.core import Document
         from llama_index.core.schema import MetadataMode
@@ -408,23 +379,6 @@ class TestLlamaIndex:
         other = EmbedOnce(embed_model=Recorder(embed_dim=2, model_name="other"), store=kept)
         other(self.parser()([Document(text=TABLE, id_="a")]))
         assert seen
-
-    def test_stores_take_the_nodes(self) -> None:
-        from llama_index.core.schema import MetadataMode
-        from llama_index.core.storage.docstore.utils import doc_to_json, json_to_doc
-        from llama_index.core.vector_stores.utils import (
-            metadata_dict_to_node,
-            node_to_metadata_dict,
-        )
-
-        for node in self.parser().get_nodes_from_documents(self.documents()):
-            flat = node_to_metadata_dict(node, remove_text=True, flat_metadata=True)
-            kept = json.loads(json.dumps(doc_to_json(node)))
-            for back in (metadata_dict_to_node(flat, node.text), json_to_doc(kept)):
-                assert (back.node_id, back.text) == (node.node_id, node.text)
-                assert (back.start_char_idx, back.metadata) == (node.start_char_idx, node.metadata)
-                for mode in MetadataMode:
-                    assert back.get_content(mode) == node.get_content(mode)
 
     def test_the_example(self) -> None:
         pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs chunkast[stores]")

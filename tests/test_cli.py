@@ -783,25 +783,6 @@ def test_stats_json(tmp_path: Path) -> None:
     assert report["begins"]["document start"] == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "begins"),
-    [
-        ("# A\n\n" + "a word " * 30 + "\n\n## B\n\n" + "a word " * 30, {"h2": 1}),
-        ("One sentence more. " * 40, {"inside paragraph": 2}),
-        # The chunk's text begins with a sentence of overlap, its own text with the fence.
-        ("One sentence more. " * 18 + "\n\n```\n" + "line = 1\n" * 12 + "```\n", {"fence": 1}),
-        ("- " + "a word " * 30 + "\n- " + "a word " * 30, {"list-item-0": 1}),
-    ],
-)
-def test_stats_tell_where_chunks_begin(tmp_path: Path, text: str, begins: dict[str, int]) -> None:
-    write(tmp_path, {"a.md": text})
-    done = run("stats", "a.md", "--max-tokens", "100", "--format", "json", cwd=tmp_path)
-    report = json.loads(done.stdout)
-    assert report["begins"].pop("document start") == 1
-    assert set(report["begins"]) == set(begins)
-    assert sum(report["begins"].values()) == report["chunks"] - 1 >= 1
-
-
 # Tool calls
 
 TOOLS = """[
@@ -842,21 +823,6 @@ def test_toolcalls(tmp_path: Path) -> None:
     assert (piped.returncode, piped.stdout) == (0, done.stdout)
     dashed = run("toolcalls", "--tools", "tools.json", "--", "calls.txt", cwd=tmp_path)
     assert dashed.stdout == done.stdout
-
-
-@pytest.mark.parametrize(
-    "tools",
-    [
-        '{"add": {"type": "object"}}',
-        '[{"name": "add"}]',
-        '[{"name": "add", "input_schema": {}}]',
-        '\ufeff[{"type": "function", "function": {"name": "add"}}]',
-    ],
-)
-def test_toolcalls_takes_tools_as_they_are_written_elsewhere(tmp_path: Path, tools: str) -> None:
-    write(tmp_path, {"tools.json": tools, "calls.txt": "<add><x>1</x></add>"})
-    done = run("toolcalls", "calls.txt", "--tools", "tools.json", cwd=tmp_path)
-    assert [p["arguments"] for p in records(done.stdout)] == [{"x": 1}]
 
 
 @posix

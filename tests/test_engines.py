@@ -199,26 +199,6 @@ class TestSpark:
         ]
         assert read(found) == sorted(expected, key=lambda chunk: (chunk.source, chunk.index))
 
-    def test_a_bad_row_does_not_fail_the_job(self, spark: Any) -> None:
-        from chunkast.adapters.arrow import SPARK_SCHEMA
-
-        rows = spark.sql(
-            "SELECT * FROM VALUES ('null', CAST(NULL AS STRING), 1), ('good', '# A', 2), "
-            "('bytes', CAST(X'2320FF' AS STRING), 3) AS t(source, text, tenant)"
-        )
-        chunk = partial(chunk_record_batches, keep_columns=["tenant"])
-        found = rows.mapInArrow(chunk, f"{SPARK_SCHEMA}, tenant int").orderBy("tenant").collect()
-        assert [(row.source, row.text, row.tenant) for row in found] == [
-            ("null", None, 1),
-            ("good", "# A", 2),
-            ("bytes", None, 3),
-        ]
-        assert [(row.error or "-").split(":")[0] for row in found] == [
-            "TypeError",
-            "-",
-            "UnicodeDecodeError",
-        ]
-
     def test_the_example(self) -> None:
         pytest.importorskip("pyspark", reason="needs chunkast[spark]")
         lines = run_example("spark_job.py").splitlines()
@@ -238,14 +218,6 @@ class TestRay:
         assert sorted(found, key=lambda chunk: [getattr(chunk, name) for name in key]) == sorted(
             expected, key=lambda chunk: [getattr(chunk, name) for name in key]
         )
-
-    def test_a_bad_row_does_not_fail_the_job(self, ray: Any) -> None:
-        documents = ray.data.from_arrow(table({"null": None, "good": "# A"}))
-        rows = documents.map_batches(chunk_table, batch_format="pyarrow").take_all()
-        assert sorted((row["source"], row["text"], bool(row["error"])) for row in rows) == [
-            ("good", "# A", False),
-            ("null", None, True),
-        ]
 
     def test_the_example(self) -> None:
         pytest.importorskip("ray", reason="needs chunkast[ray]")

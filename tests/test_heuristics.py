@@ -41,15 +41,6 @@ def raising(
     return Heuristic("bad", phase, lambda _: Patch(source="never"), fail)
 
 
-def test_a_flat_list_is_sorted_into_phases() -> None:
-    heuristics = [patching(None, phase, f"{phase} {n}") for n in range(2) for phase in PHASES]
-    pipeline = Pipeline.of(heuristics)
-    assert [h.id for h in pipeline.pre_parse] == ["pre-parse 0", "pre-parse 1"]
-    assert pipeline + Pipeline() == Pipeline() + pipeline == pipeline
-    twice = pipeline + pipeline
-    assert twice.post_parse == pipeline.post_parse * 2
-
-
 @pytest.mark.parametrize(
     "build",
     [
@@ -77,25 +68,6 @@ def test_a_heuristic_that_raises(where: Literal["run", "applies"], error: Except
         assert note.startswith(f"heuristic 'bad': {type(error).__name__}")
         assert ran == "ran"
         assert reports.pop() == note
-
-
-@pytest.mark.parametrize(
-    "patch",
-    [
-        {"source": "x"},
-        "x",
-        lambda: Patch(source=1),  # type: ignore[arg-type]
-        lambda: Patch(notes=1),  # type: ignore[arg-type]
-    ],
-)
-def test_what_is_no_patch_is_left_out(patch: Any) -> None:
-    heuristic: AnyHeuristic = Heuristic(
-        "h", "pre-parse", lambda _: patch() if callable(patch) else patch
-    )
-    draft = run("x", Pipeline.of([heuristic]))
-    assert draft.value == {"content": "x"}
-    assert len(draft.notes) == 1
-    assert "heuristic 'h'" in draft.notes[0]
 
 
 def test_a_patch_can_be_dropped() -> None:

@@ -137,13 +137,6 @@ def test_what_is_white_space_to_python_alone_is_never_trimmed(character: str) ->
             assert len(locate_quote(character, chunks)) == len(locate_quote(character, text))
 
 
-def test_a_byte_order_mark_is_white_space_wherever_it_stands() -> None:
-    text = "\ufeffa\ufeff\n\n\ufeff\n\n\ufeffb\ufeff"
-    chunks = Chunker(max_tokens=3, overlap=0).chunk(text)
-    assert [chunk.text for chunk in chunks] == ["a", "\ufeffb"]
-    assert len(locate_quote("a b", text)) == len(locate_quote("a b", chunks)) == 1
-
-
 def test_an_id_is_the_hash_of_three_lines() -> None:
     for headings in ((), ("Å",), ("A", "B > C"), ("A", "B", "")):
         lines = f"guide.md\n{' > '.join(headings)}\n#7"

@@ -121,21 +121,6 @@ def ids(chunks: Iterable[Chunk]) -> tuple[str, ...]:
     return tuple(chunk.id for chunk in chunks)
 
 
-def test_a_first_part_more_gives_the_others_the_vectors_of_their_neighbours() -> None:
-    parts = [f"Part {n} says a little about the number {n}, and no more." for n in range(60)]
-    before = chunks_of("# A\n\n" + "\n\n".join(parts), budget=20)
-    after = chunks_of(
-        "# A\n\nBefore all of them stands this part, which is new here.\n\n" + "\n\n".join(parts),
-        budget=20,
-    )
-    assert len(after) > len(before) >= 60
-    new = {chunk.embed_hash for chunk in after} - {chunk.embed_hash for chunk in before}
-    plan = plan_writes(after, before)
-    assert len(plan.embed) == len(new) == 2
-    assert len(plan.changed) == len(before)
-    assert len(plan.reuse) == len(after) - 2
-
-
 @pytest.mark.parametrize("context", ["headings", "none"])
 def test_renaming(context: Literal["headings", "none"]) -> None:
     chunker = Chunker(max_tokens=60, min_tokens=0, context=context)

@@ -53,19 +53,6 @@ def test_a_chunker_shows_what_differs_from_the_defaults() -> None:
     assert eval(shown, {"Chunker": Chunker}).config == chunker.config  # noqa: S307 - our own text
 
 
-def test_an_analysis_shows_its_counts() -> None:
-    analysis = Chunker().analyze(TEXT)
-    blocks = len(list(analysis.blocks.walk())) - 1
-    points, regions = len(analysis.break_points), len(analysis.regions)
-    assert (len(TEXT), blocks, points, regions) == (79, 9, 4, 0)
-    assert repr(analysis) == (
-        "<Analysis: 79 characters, 9 blocks, 4 break points, 0 regions, 1 heading>"
-    )
-    assert repr(Chunker().analyze("")) == (
-        "<Analysis: 0 characters, 0 blocks, 0 break points, 0 regions, 0 headings>"
-    )
-
-
 def test_a_chunk_shows_where_it_is_from_and_how_it_begins() -> None:
     [found] = Chunker(overlap=0).chunk(TEXT, "docs/guide.md")
     assert repr(found) == (

@@ -133,17 +133,6 @@ def test_a_record_says_what_a_chunk_does() -> None:
         ]
 
 
-def test_a_line_put_in_changes_one_stanza() -> None:
-    before, after = GUIDE, GUIDE.replace("# Part 1\n", "# Part 1\n\nOne more line.\n")
-    lines = [written(*snapshot({"a.md": text})).decode().split("\n") for text in (before, after)]
-    same = set(lines[0]) & set(lines[1])
-    new = [line for line in lines[1] if line not in same]
-    ids = {line.split()[1] for line in lines[1] if line.startswith("chunk ")}
-    assert len(ids) > 10
-    # The document's hash and sum, and a chunk with those beside it that it pushes text into.
-    assert len(new) <= 2 + 3 * 8
-
-
 HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda _: b"", "line 1: the file ends here"),
     "another file": (lambda _: b"# A\n", "not a chunkast lock"),

@@ -71,24 +71,6 @@ def test_a_lock_is_the_same_however_it_is_made(folder: Path) -> None:
     assert process.stdout == lock
 
 
-def test_a_lock_of_what_cannot_be_read_has_the_rest(tmp_path: Path) -> None:
-    write(tmp_path, {"docs/a.md": "a\n", "docs/b.md": b"\xff\xfe"})
-    done = run(*LOCK, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "docs/b.md" in errors(done.stderr)[0]
-    assert b'"docs/a.md"' in (tmp_path / "chunks.lock").read_bytes()
-    assert run("snapshot", "docs/b.md", "-o", "other.lock", cwd=tmp_path).returncode == 1
-    assert not (tmp_path / "other.lock").exists()
-    # Nothing is said of the chunks of what cannot be read.
-    check = run(*CHECK, cwd=tmp_path)
-    assert check.returncode == 1
-    write(tmp_path, {"docs/a.md": b"\xff"})
-    check = run(*CHECK, cwd=tmp_path)
-    assert check.returncode == 1
-    assert b"gone" not in check.stdout
-    assert len(errors(check.stderr)) == 2
-
-
 # check
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chunkast.index import Store
-from tests.command import errors, posix, run, sources, write
+from tests.command import errors, run, sources, write
 
 FILES: dict[str, str | bytes] = {
     name: f"# {name}\n\nText of {name}.\n"
@@ -50,18 +50,6 @@ def test_a_file_has_one_name_however_its_path_is_typed(tmp_path: Path, root: str
     # From another folder, too.
     done = run("chunk", "../ch01", "--root", "../..", cwd=tmp_path / "src" / "ch02")
     assert sources(done.stdout) == ["src/ch01/b.md", "src/ch01/c.md"]
-
-
-@posix
-def test_links_do_not_change_a_name(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    (tmp_path / "src" / "link.md").symlink_to("ch01/b.md")
-    (tmp_path / "src" / "way").symlink_to("ch01")
-    (tmp_path / "root").symlink_to(".")
-    for typed in (["src/link.md"], ["src/way/b.md"], ["root/src/way/b.md"], ["src/way/b*"]):
-        for root in (".", "root", tmp_path / "root"):
-            done = run("chunk", *typed, "--root", root, cwd=tmp_path)
-            assert (done.returncode, sources(done.stdout)) == (0, ["src/ch01/b.md"])
 
 
 @pytest.mark.parametrize(

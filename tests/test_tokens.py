@@ -17,7 +17,7 @@ from tiktoken_ext.openai_public import r50k_pat_str  # type: ignore[import-untyp
 from chunkast import Chunker, count_tokens
 from chunkast.tokens import resolve_counter
 from chunkast.tokens.long_space import encoder
-from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
+from chunkast.tokens.vocabulary import BUNDLED
 from tests.strategies import documents, nasty_text
 from tests.test_linear import TIME_LIMIT, time_growth
 
@@ -161,14 +161,3 @@ def test_bundled_encodings_need_no_network_and_no_cache(name: str, tmp_path: Pat
     code = f"import chunkast; print(chunkast.count_tokens('hello world', {name!r}))"
     assert fresh(code, TMPDIR=str(tmp_path)) == "2"
     assert not list(tmp_path.iterdir())
-
-
-def test_the_users_own_cache_is_used_and_left_alone(tmp_path: Path) -> None:
-    name = BUNDLED["cl100k_base"]
-    (tmp_path / name).write_bytes((VOCABULARY / name).read_bytes())
-    code = (
-        "import os, chunkast; chunkast.count_tokens('x'); chunkast.count_tokens('x', 'o200k_base');"
-        "print(os.environ['TIKTOKEN_CACHE_DIR'])"
-    )
-    assert fresh(code, TIKTOKEN_CACHE_DIR=str(tmp_path)) == str(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -32,9 +32,6 @@ from chunkast.toolcalls import (
     coerce,
     parse_tool_calls,
 )
-from chunkast.toolcalls.repairs import (
-    balance_tags,
-)
 from chunkast.toolcalls.values import MAX_DEPTH
 from tests.strategies import nasty_text
 
@@ -364,40 +361,6 @@ def test_feeding_while_being_told_keeps_every_part_in_order() -> None:
 
 # Values
 
-JSON_VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.sampled_from(VALUES),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["item", "0", "1", "a", "s"]), inner, max_size=3)
-    ),
-    max_leaves=10,
-)
-SCHEMAS = st.recursive(
-    st.sampled_from([{}, STRING, NUMBER, {"type": "boolean"}, {"type": ["null", "integer"]}, True]),
-    lambda inner: st.one_of(
-        st.fixed_dictionaries({"type": st.just("array"), "items": inner}),
-        st.fixed_dictionaries({"prefixItems": st.lists(inner, max_size=3)}),
-        st.fixed_dictionaries(
-            {"properties": st.dictionaries(st.sampled_from(["a", "s", "item"]), inner, max_size=3)}
-        ),
-        st.fixed_dictionaries({"jsonSchema": inner}),
-        st.fixed_dictionaries({"anyOf": st.lists(inner, max_size=3)}),
-    ),
-    max_leaves=6,
-)
-
-
-@given(JSON_VALUES, SCHEMAS)
-def test_coerced_values_are_json(value: Any, schema: Any) -> None:
-    before = json.dumps(value)
-    found = coerce(value, schema)
-    json.dumps(found, allow_nan=False)
-    assert json.dumps(value) == before
-
 
 ARRAY: Final = {"type": "array", "items": NUMBER}
 OBJECTS: Final = {"type": "array", "items": {"type": "object", "properties": {"n": ARRAY}}}
@@ -475,39 +438,6 @@ def test_bodies(body: str, properties: Any, expected: Any) -> None:
         assert found is not None
     else:
         assert found == expected
-
-
-# Repairs
-
-
-NAME = st.sampled_from(["a", "b", "ab"])
-OPENER = NAME.map("<{}>".format)
-CLOSER = st.builds(
-    str.format, st.sampled_from(["</{}>", "</{}>", "</{} >", "</{}\n>", "</{}", "</{}\t"]), NAME
-)
-WORDS = st.sampled_from(["x", " ", "1 y", "\n", "&lt;"])
-TAG = re.compile(r"<(/?)([a-z]+)\s*>")
-
-
-def assert_in_order(text: str) -> None:
-    stack: list[str] = []
-    for closes, name in TAG.findall(text):
-        if closes:
-            assert stack.pop() == name, text
-        else:
-            stack.append(name)
-    assert not stack, text
-    assert "<" not in TAG.sub("", text)
-
-
-@given(st.lists(OPENER | CLOSER | WORDS.map(" {}".format), max_size=12))
-@example(["<a>", "</a"])
-def test_balanced_tags_are_in_order_and_the_text_between_them_stays(pieces: list[str]) -> None:
-    balanced = balance_tags("".join(pieces))
-    assert_in_order(balanced)
-    assert balance_tags(balanced) == balanced
-    between = "".join(piece for piece in pieces if "<" not in piece)
-    assert "".join(TAG.sub("", balanced).split()) == "".join(between.split())
 
 
 # Strings that come twice

@@ -555,40 +555,6 @@ def test_a_hostile_document_runs_nothing(browser: Browser) -> None:
     assert any("RIGHT-TO-LEFT OVERRIDE" in line for line in browser.texts("#replaced li"))
 
 
-def test_the_margin_holds_every_break_point(browser: Browser) -> None:
-    shown = view(GUIDE)
-    browser.show(shown)
-    browser.bands()
-    budget = shown.budgets[shown.shown]
-    won = {cut.point for cut in budget.cuts}
-    expected = [
-        [point.kind, f"{point.score:g}", point in won] for point in shown.analysis.break_points
-    ]
-    inside = [[cut.kind, None, True] for cut in budget.cuts if cut.point is None]
-    found = browser.run(
-        "return [...document.querySelectorAll('main .point')].map(p => [p.querySelector('.kind')"
-        ".textContent, p.querySelector('b')?.textContent ?? null, p.classList.contains('won')])"
-    )
-    assert [point for point in found if point not in inside] == expected
-    assert [point for point in found if point in inside] == inside != []
-
-
-def test_overlap_is_hatched_and_regions_are_framed(browser: Browser) -> None:
-    shown = view(GUIDE, overlap=0.25, budgets=(8,))
-    browser.show(shown)
-    browser.bands()
-    overlaps = [c.text[: c.overlap] for c in shown.budgets[shown.shown].chunks if c.overlap]
-    hatched = " ".join(browser.texts("main .hatched"))
-    assert hatched.split() == " ".join(overlaps).split() != []
-    assert browser.texts("main .region > .name") == ["fence", "table"]
-    fence = "".join(browser.texts("main .region:not(.parted) .text")).split("| a")[0]
-    assert fence == "```python\ndef use(path):\n    return path\n```"
-    # At a budget that is too small for it, the fence is divided.
-    browser.press("1")
-    browser.bands()
-    assert "fence" in browser.texts("main .region.parted > .name")
-
-
 def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> None:
     from selenium.webdriver.common.keys import Keys
 
