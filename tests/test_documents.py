@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from mdit_py_plugins.container import container_plugin
 
 from chunkast import (
     Chunk,
@@ -22,6 +25,7 @@ from chunkast import (
 from chunkast.cli.main import main
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.index import Store
+from chunkast.markdown.dialects import dialects_of
 from chunkast.output.formats import json_bytes
 from chunkast.sources.notebook import chunk_notebook, read_notebook
 from tests.checks import check_promises
@@ -521,3 +525,28 @@ def dialects() -> st.SearchStrategy[str]:
 def test_promises_hold_for_dialects(text: str, budget: int, trim: bool, name: str) -> None:
     extensions = (*DEFAULT_EXTENSIONS, name)
     check_promises(text, ChunkConfig(max_tokens=budget, trim=trim, extensions=extensions))
+
+
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from(["", "", "> ", "- ", "  ", "    ", ">", "1. ", "\t"]),
+        st.sampled_from(["", "a", ":::", ":::: ", "::: a", "::::b", ":: a", "::: :::", "```"]),
+    ).map("".join),
+    max_size=14,
+)
+
+
+@given(LINES)
+def test_containers_are_those_of_the_stock_plugin(lines: list[str]) -> None:
+    def blocks(plugin: Callable[[MarkdownIt], object]) -> list[tuple[Any, ...]]:
+        md = MarkdownIt("commonmark", {"maxNesting": 20})
+        plugin(md)
+        md.core.ruler.enableOnly(["normalize", "block"])
+        tokens = md.parse("\n".join(lines) + "\n")
+        return [(token.type, token.map, token.info, token.level) for token in tokens]
+
+    def stock(md: MarkdownIt) -> None:
+        container_plugin(md, "block", validate=lambda name, _markup: bool(name.strip()))
+
+    (own,) = dialects_of(("containers",))
+    assert blocks(own.add_to) == blocks(stock)

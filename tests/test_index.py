@@ -349,9 +349,9 @@ def digest_of(path: Path) -> str:
 @posix
 def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> None:
     """Kill the indexer at random moments of a run; CHUNKAST_KILLS says how often."""
-    kills = int(os.environ.get("CHUNKAST_KILLS", "10"))
+    kills = int(os.environ.get("CHUNKAST_KILLS", "8"))
     folder, path = tmp_path / "docs", tmp_path / "a.db"
-    count = 300
+    count = 150
     write_corpus(folder, count)
     started = time.monotonic()
     assert run("index", folder, "--db", path, "-q", cwd=tmp_path).returncode == 0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import tiktoken
@@ -158,11 +158,10 @@ def test_a_process_that_dies_is_told_of(how: str, reason: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("context", ["none", "headings"])
-def test_chunks_are_the_same_to_the_last_field(context: Literal["none", "headings"]) -> None:
+def test_chunks_are_the_same_to_the_last_field() -> None:
     texts = [file.read_bytes().decode() for file in sorted(DOCUMENTS.iterdir())] * 3
     sources = [f"{number % 31}.md" if number % 5 else None for number in range(len(texts))]
-    chunker = Chunker(max_tokens=64, context=context)
+    chunker = Chunker(max_tokens=64)
     alone = chunker.chunk_batch(texts, sources)
     together = chunker.chunk_batch(texts, sources, workers=2)
     assert together == alone

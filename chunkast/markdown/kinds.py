@@ -40,7 +40,6 @@ class Construct:
     section: at the top level it opens a section.
     pseudo: with ``pseudo_headings`` it is a heading.
     labels: right before a heading it belongs to the heading's section.
-    silent: it has no content of its own.
     edge: it is at the edge of a page; the text around it may continue across it.
     mark: it marks such an edge, and has no content.
     plain: text without markup of its own, which dialects may relabel.
@@ -68,7 +67,6 @@ class Construct:
     section: bool = False
     pseudo: bool = False
     labels: bool = False
-    silent: bool = False
     edge: bool = False
     mark: bool = False
     plain: bool = False
@@ -133,7 +131,6 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
             after=True,
             protected=True,
             clings=True,
-            silent=True,
             named="html",
         ),
         # The parser reads it as an HTML block, and it is scored and divided like one. Its calls,
@@ -144,7 +141,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("esm", "code", "code", after=True, protected=True),
         Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
         # A comment of Obsidian, over several lines.
-        Construct("comment", "lines", "html", after=True, protected=True, silent=True),
+        Construct("comment", "lines", "html", after=True, protected=True),
         Construct(
             "front-matter",
             "lines",
@@ -152,11 +149,10 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
             after=True,
             protected=True,
             prefaces=True,
-            silent=True,
             delimited=True,
         ),
         _own("container", "container"),
-        Construct("hr", "lines", "hr", after=True, silent=True),
+        Construct("hr", "lines", "hr", after=True),
         Construct("list", "container", introducible=True, nests=True),
         Construct("item", "container", leveled=True, unnamed=True),
         Construct("quote", "container", introducible=True),
@@ -169,7 +165,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("tag", "lines", tag=True),
         # Lines without a token of the parser: link reference definitions, blank lines, and lines
         # with only the markers of a container.
-        Construct("link-definition", "lines", silent=True),
+        Construct("link-definition", "lines"),
         Construct("blank", "lines", blank=True),
         Construct("marker", "lines", marker=True, unnamed=True),
     )

@@ -11,7 +11,6 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,7 +51,7 @@ HERE = Path(__file__).parent
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; the exit code says only whether that went well."""
+    """Measure, print and write; returns 0 unless something fails."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.bench if name not in BENCHES]:
@@ -139,9 +138,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-@cache  # several benches ask for the peers; once is enough to hear of a missing one
 def _python() -> str:
-    """The interpreter, and whether it is the system's own: builds differ by a quarter."""
+    """Return the interpreter's version, and whether it is the system's own build."""
     system = "the system's " if sys.base_prefix == "/usr" else ""
     return f"{system}Python {platform.python_version()}"
 

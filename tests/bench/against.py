@@ -16,9 +16,8 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -41,23 +40,15 @@ TIMED_CHARACTERS = 1_000_000
 GROWTH_BYTES = 250_000
 MEMORY_BYTES = 2_000_000
 
-# Fields that follow from the position of the other chunks.
-_OF_NEIGHBOURS = ("index",)
 _IDENTITY = ("id", "content_hash", "embed_hash", "token_count", "embed_text")
 _WHOLE = ("fence", "table", "item", "paragraph")
 _INTRODUCED = ("list", "table", "fence")
 _FLAWS = ("stranded heading", "separated lead-in", *(f"cut {kind}" for kind in _WHOLE))
 
+# A document's path and text.
+Document = tuple[str, str]
 Rows = Sequence[tuple[str, int, int, int, int]]
 Chunks = Sequence[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A Markdown document and its path."""
-
-    source: str
-    text: str
 
 
 class Worker:
@@ -105,12 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(name)
         if "chunks" in only:
             _compare_chunks(checkouts, sample, folder, options.show)
-        languages = by_language(document.text for document in documents)
+        languages = by_language(text for _, text in documents)
         if "speed" in only:
-            print(as_markdown(_speed(checkouts, languages, folder, options.rounds)), flush=True)
-            print(as_markdown(_growth(checkouts, languages[ENGLISH], folder)))
+            _compare_speed(checkouts, languages, folder, options.rounds)
+            _compare_growth(checkouts, languages[ENGLISH], folder)
         if "memory" in only:
-            print(as_markdown(_memory(checkouts, languages, folder)))
+            _compare_memory(checkouts, languages, folder)
     return 0
 
 
@@ -124,7 +115,7 @@ def find_documents(folders: Sequence[Path]) -> list[Document]:
                     found.setdefault(path.read_bytes().decode(), str(path.relative_to(folder)))
                 except UnicodeDecodeError:
                     continue
-    return [Document(source, text) for text, source in found.items()]
+    return [(source, text) for text, source in found.items()]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,7 +131,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit", type=int, default=300, help="documents to chunk (default: 300)")
     parser.add_argument("--only", choices=PARTS, action="append", help="repeatable")
     parser.add_argument("--rounds", type=int, default=5, help="of the speed (default: 5)")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N differing places")
+    parser.add_argument(
+        "--show", type=int, default=0, metavar="N", help="print N new flaws and N differing places"
+    )
     return parser
 
 
@@ -154,55 +147,49 @@ def _compare_chunks(
     differences: list[tuple[Cell, ...]] = []
     flaws: list[tuple[Cell, ...]] = []
     places: list[str] = []
+    new_flaws: list[str] = []
     for budget in BUDGETS:
         before, after = (
             worker.ask("chunks", documents=path, budget=budget, encoding=ENCODINGS[0])
             for worker in workers
         )
         differences.append((str(budget), *_differences(before, after)))
-        for name, found in (("other", before), ("this", after)):
-            counts: Counter[str] = Counter()
-            for document, rows, chunks in zip(documents, blocks, found, strict=True):
-                counts += flaws_of(document.text, rows, chunks, budget)
-            flaws.append((f"{budget}, {name}", *(counts[flaw] for flaw in _FLAWS)))
-        for document, old, new in zip(documents, before, after, strict=True):
-            places += _places(document, old, new, budget)
+        counts: dict[str, Counter[str]] = {name: Counter() for name in ("other", "this", "new")}
+        for (source, text), rows, old, new in zip(documents, blocks, before, after, strict=True):
+            had, has = (flaws_of(text, rows, chunks, budget) for chunks in (old, new))
+            for name, found in (("other", had), ("this", has), ("new", has - had)):
+                counts[name].update(flaw for flaw, _ in found)
+            places += _places(f"{source}, {budget} tokens", old, new)
+            new_flaws += (
+                f"new {flaw}: {source}, {budget} tokens, character {start}"
+                for flaw, start in sorted(has - had)
+            )
+        flaws += [(f"{budget}, {n}", *(c[flaw] for flaw in _FLAWS)) for n, c in counts.items()]
     for worker in workers:
         worker.close()
-    print(as_markdown(_table_of_differences(differences)))
-    print(as_markdown(_table_of_flaws(flaws)), flush=True)
-    for place in random.Random(SEED).sample(places, min(shown, len(places))):
-        print(place)
-
-
-def _table_of_differences(rows: Sequence[tuple[Cell, ...]]) -> Table:
-    fields = (*_IDENTITY, "other fields")
-    return Table(
-        "chunks",
+    _show(
         "Chunks",
         "*gone*: chunks of the other version that this one does not have. The columns after that: "
         "chunks of the same span that differ in the field.",
-        (
-            ("tokens", ""),
-            ("other", ",d"),
-            ("this", ",d"),
-            ("gone", ",d"),
-            ("gone %", ".2f"),
-            *((field, ",d") for field in fields),
-        ),
-        tuple(rows),
+        {
+            "other": ",d",
+            "this": ",d",
+            "gone": ",d",
+            "gone %": ".2f",
+            **dict.fromkeys((*_IDENTITY, "other fields"), ",d"),
+        },
+        differences,
     )
-
-
-def _table_of_flaws(rows: Sequence[tuple[Cell, ...]]) -> Table:
-    return Table(
-        "flaws",
+    _show(
         "Flaws",
         "Chunks that end in a heading, lead-ins cut from what they introduce, and blocks that fit "
-        "the budget but were cut. Blocks are those of the other version.",
-        (("tokens", ""), *((flaw, ",d") for flaw in _FLAWS)),
-        tuple(rows),
+        "the budget but were cut; *new*: those of this version that the other does not have. The "
+        "blocks are those of the other version.",
+        dict.fromkeys(_FLAWS, ",d"),
+        flaws,
     )
+    for line in (*new_flaws[:shown], *random.Random(SEED).sample(places, min(shown, len(places)))):
+        print(line)
 
 
 def _differences(before: Sequence[Chunks], after: Sequence[Chunks]) -> Iterator[Cell]:
@@ -215,13 +202,11 @@ def _differences(before: Sequence[Chunks], after: Sequence[Chunks]) -> Iterator[
             same = spans.get(_span(chunk))
             if same is None:
                 gone += 1
-            else:
-                differing = {
-                    name
-                    for name in chunk.keys() & same.keys()
-                    if chunk[name] != same[name] and name not in _OF_NEIGHBOURS
-                }
-                fields.update(name if name in _IDENTITY else "other" for name in differing)
+                continue
+            shared = (chunk.keys() & same.keys()) - {"index"}
+            differing = {name for name in shared if chunk[name] != same[name]}
+            fields.update(differing & {*_IDENTITY})
+            fields["other"] += bool(differing - {*_IDENTITY})
     total = sum(map(len, before))
     yield from (total, sum(map(len, after)), gone, 100 * gone / max(total, 1))
     yield from (fields[name] for name in (*_IDENTITY, "other"))
@@ -231,21 +216,21 @@ def _span(chunk: dict[str, Any]) -> tuple[int, int, str]:
     return chunk["start_index"], chunk["end_index"], chunk["text"]
 
 
-def flaws_of(text: str, rows: Rows, chunks: Chunks, budget: int) -> Counter[str]:
-    """Count the flaws of a document's chunks."""
+def flaws_of(text: str, rows: Rows, chunks: Chunks, budget: int) -> set[tuple[str, int]]:
+    """Return the flaws of a document's chunks, each with the start of its block."""
     cuts = [chunk["start_index"] + chunk["overlap"] for chunk in chunks[1:]]
 
     def is_cut(after: int, until: int) -> bool:
         """Return whether a cut lies in ``(after, until]``."""
         return bisect_right(cuts, after) < bisect_right(cuts, until)
 
-    found: Counter[str] = Counter()
+    found: set[tuple[str, int]] = set()
     parents = {parent for *_, parent in rows}
     leaves = [row for number, row in enumerate(rows) if number not in parents and row[0] != "blank"]
     for (kind, start, _, level, _), (next_kind, next_start, _, next_level, _) in pairwise(leaves):
         has_content = next_kind != "heading" or next_level > level
         if kind == "heading" and has_content and is_cut(start, next_start):
-            found["stranded heading"] += 1
+            found.add(("stranded heading", start))
     previous: dict[int, tuple[str, int]] = {}  # by parent: the last child that is not blank
     for kind, start, end, _, parent in rows:
         if kind == "blank":
@@ -254,26 +239,25 @@ def flaws_of(text: str, rows: Rows, chunks: Chunks, budget: int) -> Counter[str]
         if last_kind == "paragraph" and kind in _INTRODUCED:
             lead = text[:last_end].rstrip().rstrip("*_")
             if lead.endswith((":", "：")) and is_cut(len(lead), start):
-                found["separated lead-in"] += 1
+                found.add(("separated lead-in", start))
         previous[parent] = (kind, end)
-        whole = text[start:end].strip()
-        last = start + len(text[start:end].rstrip())
-        if kind in _WHOLE and is_cut(start, last - 1) and _fits(whole, budget):
-            found[f"cut {kind}"] += 1
+        whole = text[start:end].rstrip()
+        if kind in _WHOLE and is_cut(start, start + len(whole) - 1) and _fits(whole, budget):
+            found.add((f"cut {kind}", start))
     return found
 
 
 def _fits(text: str, budget: int) -> bool:
-    return count_tokens(text, ENCODINGS[0]) <= budget
+    return count_tokens(text.lstrip(), ENCODINGS[0]) <= budget
 
 
-def _places(document: Document, old: Chunks, new: Chunks, budget: int) -> Iterator[str]:
+def _places(title: str, old: Chunks, new: Chunks) -> Iterator[str]:
     """Yield every run of chunks that differ, both versions' one after the other."""
     before, after = ([_span(chunk) for chunk in chunks] for chunks in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
         if tag != "equal":
-            lines = [f"### {document.source}, {budget} tokens"]
+            lines = [f"### {title}"]
             for name, chunks in (("other", old[old_from:old_to]), ("this", new[new_from:new_to])):
                 lines += [f"  {name}: {_brief(chunk)}" for chunk in chunks]
             yield "\n".join(lines) + "\n"
@@ -287,38 +271,37 @@ def _brief(chunk: dict[str, Any]) -> str:
     )
 
 
-def _speed(
+def _compare_speed(
     checkouts: Sequence[Path], languages: dict[str, list[str]], folder: Path, rounds: int
-) -> Table:
-    """Measure both versions in turns."""
-    cases = [
-        (language, encoding, budget)
-        for language in (ENGLISH, CJK)
-        for encoding in (*ENCODINGS, *_train(languages[ENGLISH], folder))
-        for budget in BUDGETS[1:]
-        if languages[language]
-    ]
+) -> None:
+    """Print the CPU time of both versions, measured in turns."""
+    encodings = [*ENCODINGS, *_train(languages[ENGLISH], folder)]
     workers = [Worker(checkout) for checkout in checkouts]
     rows: list[tuple[Cell, ...]] = []
-    for language, encoding, budget in cases:
+    for language in (ENGLISH, CJK):
         texts = some(languages[language], TIMED_CHARACTERS)
-        path = _write(folder, language, [Document("", text) for text in texts])
-        arguments = {"documents": path, "budget": budget, "encoding": encoding}
-        turns = [[worker.ask("seconds", **arguments) for worker in workers] for _ in range(rounds)]
-        other, own = (min(times) for times in zip(*turns, strict=True))
-        ratio = median(before / after for before, after in turns)
-        name = f"{language}, {Path(encoding).stem}, {budget}"
-        rows.append((name, other, own, other / own, ratio))
+        path = _write(folder, language, [("", text) for text in texts])
+        for encoding, budget in product(encodings, BUDGETS[1:] if texts else ()):
+            turns = [
+                [
+                    worker.ask("seconds", documents=path, budget=budget, encoding=encoding)
+                    for worker in workers
+                ]
+                for _ in range(rounds)
+            ]
+            other, this = (min(times) for times in zip(*turns, strict=True))
+            ratio = median(before / after for before, after in turns)
+            name = f"{language}, {Path(encoding).stem}, {budget}"
+            rows.append((name, other, this, other / this, ratio))
     for worker in workers:
         worker.close()
-    return Table(
-        "speed",
+    _show(
         "Speed",
-        f"CPU seconds for {TIMED_CHARACTERS:,} characters or less, the least of {rounds} rounds "
-        "in turns; the speed of this version is as many times that of the other, by the least "
-        "times and by the median of the rounds.",
-        (("", ""), ("other", ".3f"), ("this", ".3f"), ("by least", ".2f"), ("by median", ".2f")),
-        tuple(rows),
+        f"CPU seconds for at most {TIMED_CHARACTERS:,} characters, the least of {rounds} rounds. "
+        "The ratios are the speed of this version by that of the other: of the least times, and "
+        "the median of the rounds.",
+        {"other": ".3f", "this": ".3f", "ratio of least": ".2f", "median ratio": ".2f"},
+        rows,
     )
 
 
@@ -335,64 +318,73 @@ def _train(texts: Sequence[str], folder: Path) -> Iterator[str]:
         yield str(path)
 
 
-def _growth(checkouts: Sequence[Path], texts: Sequence[str], folder: Path) -> Table:
-    """Measure one document and one of four times its size."""
+def _compare_growth(checkouts: Sequence[Path], texts: Sequence[str], folder: Path) -> None:
+    """Print the CPU time for one document and for one of four times its size."""
     paths = [
-        _write(folder, f"growth-{times}", [Document("", of_size(texts, times * GROWTH_BYTES))])
+        _write(folder, f"growth-{times}", [("", of_size(texts, times * GROWTH_BYTES))])
         for times in (1, 4)
     ]
     rows: list[tuple[Cell, ...]] = []
     for name, checkout in zip(("other", "this"), checkouts, strict=True):
         worker = Worker(checkout)
+        arguments = {"budget": BUDGETS[-1], "encoding": ENCODINGS[0]}
         small, large = (
-            min(
-                worker.ask("seconds", documents=path, budget=512, encoding=ENCODINGS[0])
-                for _ in range(3)
-            )
+            min(worker.ask("seconds", documents=path, **arguments) for _ in range(3))
             for path in paths
         )
         worker.close()
         rows.append((name, small, large, large / small))
-    return Table(
-        "growth",
+    _show(
         "Growth",
         f"CPU seconds for one document of {GROWTH_BYTES:,} bytes and one of four times as many.",
-        (("", ""), ("once", ".3f"), ("four times", ".3f"), ("ratio", ".2f")),
-        tuple(rows),
+        {"once": ".3f", "four times": ".3f", "ratio": ".2f"},
+        rows,
     )
 
 
-def _memory(checkouts: Sequence[Path], languages: dict[str, list[str]], folder: Path) -> Table:
-    """Measure the peak of a new process for each version and document."""
+def _compare_memory(
+    checkouts: Sequence[Path], languages: dict[str, list[str]], folder: Path
+) -> None:
+    """Print the peak of a new process for each version and document."""
     rows: list[tuple[Cell, ...]] = []
     for language in (ENGLISH, CJK):
-        if not languages[language]:
-            continue
-        text = of_size(languages[language], MEMORY_BYTES)
-        path = _write(folder, f"memory-{language}", [Document("", text)])
-        for budget in BUDGETS:
-            used = []
+        text = of_size(languages[language], MEMORY_BYTES) if languages[language] else ""
+        path = _write(folder, f"memory-{language}", [("", text)])
+        for budget in BUDGETS if text else ():
+            peaks: list[float] = []
             for checkout in checkouts:
                 worker = Worker(checkout)
-                peaks = worker.ask("peak", documents=path, budget=budget, encoding=ENCODINGS[0])
+                arguments = {"budget": budget, "encoding": ENCODINGS[0]}
+                before, after = worker.ask("peak", documents=path, **arguments)
                 worker.close()
-                used.append([each / 1e6 for each in peaks])
-            (old_base, old_peak), (base, peak) = used
-            grown = (peak - base) / (old_peak - old_base)
-            rows.append((f"{language}, {budget}", old_peak, peak, peak / old_peak, grown))
-    return Table(
-        "memory",
+                peaks += [after / 1e6, (after - before) / 1e6]
+            other, added, this, own_added = peaks
+            name = f"{language}, {budget}"
+            rows.append((name, other, this, this / other, added, own_added, own_added / added))
+    _show(
         "Peak memory",
-        f"MB at the peak for one document of {MEMORY_BYTES / 1e6:g} MB; *growth*: the ratio of "
-        "what chunking added to the peak.",
-        (("", ""), ("other", ".1f"), ("this", ".1f"), ("ratio", ".2f"), ("growth", ".2f")),
-        tuple(rows),
+        f"MB at the peak for one document of {MEMORY_BYTES / 1e6:g} MB, and what chunking added.",
+        {
+            "other": ".1f",
+            "this": ".1f",
+            "ratio": ".2f",
+            "other added": ".1f",
+            "this added": ".1f",
+            "ratio of added": ".2f",
+        },
+        rows,
     )
+
+
+def _show(title: str, note: str, columns: dict[str, str], rows: Sequence[tuple[Cell, ...]]) -> None:
+    """Print a table whose first column names the rows; ``columns`` are the formats of the others."""
+    table = Table(title, title, note, (("", ""), *columns.items()), tuple(rows))
+    print(as_markdown(table), flush=True)
 
 
 def _write(folder: Path, name: str, documents: Sequence[Document]) -> str:
     path = folder / f"{name}.json"
-    path.write_text(json.dumps([(each.source, each.text) for each in documents]), "utf-8")
+    path.write_text(json.dumps(documents), "utf-8")
     return str(path)
 
 

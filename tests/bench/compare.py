@@ -1,4 +1,4 @@
-"""What chunks are like: chunkast beside its peers, by facts measured on the same documents.
+"""Quality of chunks: chunkast beside its peers, by facts counted on the same documents.
 
 Every chunker has the same budget, without overlap, set up for Markdown as its
 documentation says and with the options that help it (see ``contenders``). What is said about
@@ -91,7 +91,7 @@ _COLUMNS = (
 
 
 def run(setting: Setting) -> tuple[Table, ...]:
-    """One table: a row for each chunker."""
+    """Return one table with a row for each chunker."""
     sources = [Source(text) for text in _texts(setting)]
     encode = tiktoken.get_encoding(setting.encoding).encode_ordinary
 
@@ -121,7 +121,7 @@ def run(setting: Setting) -> tuple[Table, ...]:
 
 
 def _texts(setting: Setting) -> list[str]:
-    """The fixtures in every language, and English documents until it is enough."""
+    """Return the fixtures and a sample of English documents."""
     texts = dict.fromkeys(load_corpus(smoke=True))
     others = [text for text in setting.corpora[ENGLISH] if text not in texts]
     return [*texts, *some(others, _CHARACTERS - sum(map(len, texts)))]
@@ -167,7 +167,7 @@ def _of(part: int, whole: int) -> str:
 
 
 def positions(documents: Sequence[tuple[str, Sequence[Place]]]) -> str:
-    """What a chunker states of its chunks' positions in each text, and how much of it holds."""
+    """Describe which positions a chunker states, and the share that is right."""
     chunks = [(text, *place) for text, places in documents for place in places]
     stated = [
         name
@@ -184,7 +184,7 @@ def positions(documents: Sequence[tuple[str, Sequence[Place]]]) -> str:
 
 
 def raised_on(chunk: Callable[[str], object]) -> str:
-    """Which hostile texts raised what."""
+    """Describe which hostile texts raised which exception."""
     texts = {
         name: f"# Title\n\n{f'Words {odd} and more. ' * 400}" for name, odd in _HOSTILE.items()
     }

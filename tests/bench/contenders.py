@@ -1,4 +1,4 @@
-"""Who is measured: the floor, chunkast in several configurations, other chunkers.
+"""The contenders: the floor, chunkast in several configurations, other chunkers.
 
 A contender is made anew for every round, so that nothing is remembered from one round to
 the next. It chunks one text and gives the texts that would be embedded; asked for its
@@ -29,6 +29,7 @@ __all__ = (
     "chunkast_contenders",
     "default_contender",
     "floor",
+    "loaded",
     "named",
     "own_name",
     "peers",
@@ -54,7 +55,7 @@ MODELS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A name for the table, how a fresh object comes to be, and whether texts may fail.
+    """A chunker to measure: its name, a factory, and whether it may fail on a text.
 
     ``ways`` makes the same chunker and returns both functions; the floor has none.
     """
@@ -66,7 +67,7 @@ class Contender:
 
 
 def warm_up(contenders: Iterable[Contender]) -> None:
-    """Load what is loaded on first use, and take it all out of the garbage collector's way.
+    """Trigger lazy loading, and exclude what was loaded from garbage collection.
 
     Otherwise every collection walks through what all the peers have imported, and who
     makes many objects pays for it.
@@ -77,17 +78,17 @@ def warm_up(contenders: Iterable[Contender]) -> None:
     gc.freeze()
 
 
-def _loaded(encoding: str) -> Any:
-    """Tiktoken's encoding of that name, from the vocabulary that chunkast brings along."""
+def loaded(encoding: str) -> Any:
+    """Return tiktoken's encoding of that name, from the bundled vocabulary."""
     resolve_counter(encoding)
     return import_module("tiktoken").get_encoding(encoding)
 
 
 def floor(encoding: str) -> Contender:
-    """Every text encoded once: what nobody who counts exactly can do without."""
+    """Return the floor: encode every text once."""
 
     def make() -> Chunk:
-        encode = _loaded(encoding).encode_ordinary
+        encode = loaded(encoding).encode_ordinary
 
         def chunk(text: str) -> list[str]:
             encode(text)
@@ -99,17 +100,17 @@ def floor(encoding: str) -> Contender:
 
 
 def own_name(packing: str, overlap: float, context: str) -> str:
-    """The name of chunkast with these options."""
+    """Return the name of chunkast with these options."""
     return f"chunkast {packing}, overlap {overlap:g}, context {context}"
 
 
 def default_contender(budget: int, encoding: str) -> Contender:
-    """Chunkast with its own defaults, the first of :func:`chunkast_contenders`."""
+    """Return chunkast with its own defaults."""
     return next(chunkast_contenders(budget, encoding))
 
 
 def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
-    """Every packing, with and without overlap and context."""
+    """Yield every packing, with and without overlap and context."""
     for packing, overlap, context in product(
         ("sections", "fill"), (0.15, 0.0), ("headings", "none")
     ):
@@ -117,7 +118,7 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
 
         def ways(options: dict[str, Any] = options) -> ChunkFunctions:
             # Given the encoding itself, it remembers no piece of a text from an earlier round.
-            chunker = Chunker(max_tokens=budget, encoding=_loaded(encoding), **options)
+            chunker = Chunker(max_tokens=budget, encoding=loaded(encoding), **options)
             return ChunkFunctions(
                 lambda text: [chunk.embed_text for chunk in chunker.chunk(text)],
                 lambda text: [
@@ -178,7 +179,7 @@ def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFun
 
 
 def chonkie_rules(module: Any) -> Any:
-    """Chonkie's rules for Markdown after its documentation; its own are downloaded on request."""
+    """Return rules for Markdown as in chonkie's documentation; its own recipe needs a download."""
     level = module.RecursiveLevel
     headings = [f"\n{'#' * depth} " for depth in range(1, 7)]
     return module.RecursiveRules(
@@ -214,7 +215,7 @@ def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunc
 
 @cache
 def without_special_tokens(encoding: str) -> Any:
-    """The encoding for those who call ``encode``, which refuses text like ``<|endoftext|>``.
+    """Return the encoding without special tokens, for libraries that call ``encode``.
 
     One for all rounds: it remembers no text, and is slow to make.
     """
@@ -283,7 +284,7 @@ PEER_MODULES = {distribution: module for module, distribution, _, _ in _PEERS}
 def peers(
     budget: int, encoding: str, skip: Callable[[str], object], overlap: int = 0
 ) -> Iterator[Contender]:
-    """The other chunkers that are installed and work; ``skip`` hears of the rest."""
+    """Yield the other chunkers that are installed and work; ``skip`` is called for the rest."""
     for contender in _peers(budget, encoding, skip, overlap):
         try:
             contender.make()("# Title\n\nText.")
@@ -294,7 +295,7 @@ def peers(
 
 
 def named(name: str, budget: int, encoding: str) -> Contender:
-    """The contender of this name; no other peer is imported."""
+    """Return the contender of this name without importing another peer."""
     everyone = (
         floor(encoding),
         *chunkast_contenders(budget, encoding),
@@ -306,7 +307,7 @@ def named(name: str, budget: int, encoding: str) -> Contender:
 def _peers(
     budget: int, encoding: str, skip: Callable[[str], object], overlap: int
 ) -> Iterator[Contender]:
-    """The other chunkers that are installed, not yet imported."""
+    """Yield the other chunkers that are installed, without importing them."""
     for module_name, distribution, kind, make_peer in _PEERS:
         try:
             name = f"{distribution} {version(distribution)}, {kind}"

@@ -1,4 +1,4 @@
-"""The documents that are measured on: real Markdown that happens to be installed.
+"""The corpus: Markdown documents that are installed on this machine.
 
 Nothing is fetched. More documents, or others, come from folders that are named: packages
 that carry documentation, unpacked there by whoever measures. Chinese and Japanese are rare
@@ -37,7 +37,7 @@ _FENCE = re.compile("^(?:```|~~~)", re.MULTILINE)
 
 
 def load_corpus(*, smoke: bool, folders: Iterable[Path] = ()) -> list[str]:
-    """The texts, each once: the fixtures, those of ``folders``, and what is installed.
+    """Return the distinct texts of the fixtures, of ``folders`` and of installed packages.
 
     With ``smoke`` what is installed is left out.
     """
@@ -54,7 +54,7 @@ def load_corpus(*, smoke: bool, folders: Iterable[Path] = ()) -> list[str]:
 
 
 def by_language(texts: Iterable[str]) -> dict[str, list[str]]:
-    """The texts of each language: CJK are those with a tenth or more of such characters."""
+    """Group texts by language; at least a tenth of CJK characters makes a text CJK."""
     found: dict[str, list[str]] = {ENGLISH: [], CJK: []}
     for text in texts:
         share = len(_CJK.findall(text)) / len(text)
@@ -63,7 +63,7 @@ def by_language(texts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def some(texts: Sequence[str], characters: int) -> list[str]:
-    """Texts of at most that many characters together, a seeded choice."""
+    """Return a seeded sample of texts with at most that many characters in all."""
     found = []
     for text in random.Random(_SEED).sample(texts, len(texts)):
         if len(text) <= characters:
@@ -73,12 +73,12 @@ def some(texts: Sequence[str], characters: int) -> list[str]:
 
 
 def copies(texts: Sequence[str]) -> Iterator[str]:
-    """The texts again and again without end, each with a line of its own so that no two are equal."""
+    """Yield the texts in an endless cycle, each with a numbered line so that no two are equal."""
     return (f"Edition {number}.\n\n{text}" for number, text in zip(count(), cycle(texts)))
 
 
 def of_size(texts: Sequence[str], size: int) -> str:
-    """One document of ``size`` bytes, less a part of a line: the texts one after another.
+    """Return one document of ``size`` bytes at most: the texts joined, cut at a line end.
 
     Those with an odd number of fences are left out, for what stood after them would be code.
     """
@@ -106,7 +106,7 @@ def _of_folder(folder: Path, suffixes: frozenset[str] | None) -> Iterator[str]:
 
 
 def _readmes() -> Iterator[str]:
-    """The READMEs that installed Python packages carry as their description."""
+    """Yield the Markdown descriptions of installed Python packages."""
     for distribution in distributions():
         metadata = distribution.metadata.json
         text = metadata.get("description")

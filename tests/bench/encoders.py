@@ -1,4 +1,4 @@
-"""Chunkast and its peers in tokenizers of several kinds, each against one encoding of the texts.
+"""Speed with several kinds of tokenizers: chunkast and its peers against one encoding of the texts.
 
 The tokenizers of most models are their own, from packages; of those that are in none, RoBERTa's and XLM-R's,
 one of their kind is trained here on the texts themselves. Contenders take turns, text by text. CPU times.
@@ -17,8 +17,7 @@ from time import process_time
 from typing import Any
 
 from chunkast import Chunker
-from chunkast.tokens import resolve_counter
-from tests.bench.contenders import chonkie_rules, without_special_tokens
+from tests.bench.contenders import chonkie_rules, loaded, without_special_tokens
 from tests.bench.corpus import some
 from tests.bench.retrieval.fetch import Package, files
 from tests.bench.retrieval.rankers import minilm_tokenizer
@@ -84,15 +83,15 @@ Cut = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Encoder:
-    """What counts: one encoding of a text, and how each peer is given it."""
+    """A tokenizer: its function to encode a text, and the object that peers accept."""
 
     name: str
     encode: Callable[[str], Sequence[int]]
     given: Any
 
     def chunkers(self, setting: Setting) -> Iterator[tuple[str, Cut]]:
-        """Chunkers of a fresh make by name, those that are installed."""
-        given = _loaded(self.given) if self.given == setting.encoding else self.given
+        """Yield a new chunker of each installed library, by name."""
+        given = loaded(self.given) if self.given == setting.encoding else self.given
         yield from _own(given)
         for peer in _PEERS:
             try:
@@ -122,11 +121,6 @@ class _Encoder:
         return lambda text: [chunk.text for chunk in made.chunk(text)]
 
 
-def _loaded(name: str) -> Any:
-    resolve_counter(name)
-    return import_module("tiktoken").get_encoding(name)
-
-
 def _own(encoding: Any) -> Iterator[tuple[str, Cut]]:
     """Yield the defaults, and what the peers do: no overlap and no context."""
 
@@ -139,7 +133,7 @@ def _own(encoding: Any) -> Iterator[tuple[str, Cut]]:
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """A table for each language."""
+    """Yield a table for each language."""
     # A copy of the process's own threads would fight for the machine.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     corpora = {name: some(texts, _CHARACTERS) for name, texts in setting.corpora.items()}
@@ -167,7 +161,7 @@ def run(setting: Setting) -> Iterator[Table]:
 
 
 def _encoders(setting: Setting, corpora: Mapping[str, Sequence[str]]) -> Iterator[_Encoder]:
-    tiktoken = _loaded(setting.encoding)
+    tiktoken = loaded(setting.encoding)
     yield _Encoder(setting.encoding, tiktoken.encode_ordinary, setting.encoding)
     from tokenizers import Tokenizer
 

@@ -1,4 +1,4 @@
-"""What can be found out about chunks by comparing them with their source alone.
+"""Facts about chunks, found by comparing them with their source alone.
 
 Nothing here knows chunkast: the structure is read by markdown-it-py's own rules, and where
 a chunk stands is looked up, not believed. White space is left out where places are compared,
@@ -32,7 +32,7 @@ _TELLING = 32
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Counts over the chunks of one document; those of a whole corpus are their sums.
+    """Counts over the chunks of one document; a corpus has their sums.
 
     ``solid`` are the source's characters other than white space, ``lost`` those of them that
     no chunk holds. ``fences`` and ``tables`` fit the budget, ``headings`` have something
@@ -52,7 +52,7 @@ class Facts:
 
 
 class Source:
-    """One text as the checks see it. Spans are in characters other than white space."""
+    """A source text. Spans count characters other than white space."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -60,7 +60,7 @@ class Source:
 
     @cached_property
     def _before(self) -> list[int]:
-        """How many characters other than white space stand before each character."""
+        """The number of characters other than white space before each character."""
         return list(accumulate((not character.isspace() for character in self.text), initial=0))
 
     @cached_property
@@ -70,11 +70,11 @@ class Source:
 
     @cached_property
     def _lines(self) -> list[int]:
-        """Where each line starts, and the text's end; the lines as the parser counts them."""
+        """The start of each line as the parser counts lines, and the text's end."""
         return [line.start() for line in _LINE.finditer(self.text)] + [len(self.text)]
 
     def that_fit(self, kind: str, fits: Callable[[str], bool]) -> list[tuple[int, int]]:
-        """The spans of the blocks of this token type that fit, by themselves, the budget."""
+        """Return the spans of the blocks of this token type that fit the budget alone."""
         spans = []
         for token in self._tokens:
             if token.type == kind and token.map:
@@ -86,17 +86,17 @@ class Source:
         return spans
 
     def solid_span(self, start: int, end: int) -> tuple[int, int]:
-        """A span of the text, in characters other than white space."""
+        """Convert a span of the text to characters other than white space."""
         return self._before[start], self._before[end]
 
     def titles(self) -> Iterator[tuple[int, int, str]]:
-        """Where each heading begins that is no list's or quote's, its level and its line."""
+        """Yield start, level and title of each heading outside lists and quotes."""
         for token, inline in pairwise(self._tokens):
             if token.type == "heading_open" and token.level == 0 and token.map:
                 yield self._lines[token.map[0]], int(token.tag[1]), inline.content
 
     def below_headings(self) -> Iterator[tuple[str, int, int]]:
-        """The title of each such heading with the span in the text of the block right below it."""
+        """Yield the title of each such heading and the text span of the block right below it."""
         outer = [token for token in self._tokens if token.level == 0 and token.nesting != -1]
         titles = {start: title for start, _, title in self.titles()}
         for token, after in pairwise(outer):
@@ -109,7 +109,7 @@ class Source:
         return self._lines[token.map[0]], self._lines[token.map[1]]
 
     def sentences(self, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-        """The sentences of the paragraphs that fit, by themselves, the budget."""
+        """Yield the spans of sentences that fit the budget alone."""
         for token in self._tokens:
             if token.type == "paragraph_open":
                 start, end = self._text_span(token)
@@ -119,7 +119,7 @@ class Source:
                     start += len(part)
 
     def lead_ins(self, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-        """Where a lead-in ends and what it introduces begins.
+        """Yield the end of each lead-in and the start of what it introduces.
 
         A paragraph that ends with a colon, and right after it a fence, a table or a list. The two
         fit the budget together (a list: its first item).
@@ -138,7 +138,7 @@ class Source:
 
     @cached_property
     def heading_ends(self) -> list[int]:
-        """Where the headings end that are no list's or quote's and whose sections are not empty."""
+        """The ends of headings outside lists and quotes whose sections are not empty."""
         outer = [token for token in self._tokens if token.level == 0 and token.nesting != -1]
         return [
             self._before[self._lines[token.map[1]]]
@@ -150,7 +150,7 @@ class Source:
 
 
 def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) -> Facts:
-    """Compare the chunks, which are in order and without overlap, with their source."""
+    """Compare chunks, in order and without overlap, with their source."""
     solid = [_squeezed(chunk) for chunk in chunks]
     placed = _placed(source.solid, solid)
     spans = [span for span in placed if span]
@@ -178,7 +178,7 @@ def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) ->
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The parts of a paragraph that join to it, cut after each sentence."""
+    """Yield the parts of a paragraph, cut after each sentence."""
     at = 0
     for match in _SENTENCE_END.finditer(text):
         yield text[at : match.end()]
@@ -192,7 +192,7 @@ def _squeezed(text: str) -> str:
 
 
 def _placed(source: str, chunks: Sequence[str]) -> list[tuple[int, int] | None]:
-    """Where each chunk stands, looked for from the end of the one before; none: nowhere."""
+    """Return the span of each chunk, searched from the end of the previous; ``None`` if not found."""
     at = 0
     placed: list[tuple[int, int] | None] = []
     for chunk in chunks:
@@ -208,7 +208,7 @@ def _placed(source: str, chunks: Sequence[str]) -> list[tuple[int, int] | None]:
 
 
 def _rebuilt(text: str, chunks: Sequence[str]) -> int:
-    """How many chunks are no slice of the text, looked for from the end of the one before."""
+    """Count chunks that are not a slice of the text, searched from the end of the previous."""
     at = rebuilt = 0
     for chunk in chunks:
         found = text.find(chunk, at)
@@ -220,7 +220,7 @@ def _rebuilt(text: str, chunks: Sequence[str]) -> int:
 
 
 def _lost(source: str, chunks: Sequence[str], placed: Sequence[tuple[int, int] | None]) -> int:
-    """How many characters no chunk holds.
+    """Count characters that are in no chunk.
 
     Between two chunks with a place it is what the chunks between them, which have none, do
     not share with the source there.

@@ -32,7 +32,7 @@ sys.exit(code)
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """One table: a row for each run of the command."""
+    """Yield one table with a row for each run of the command."""
     texts = list(chain.from_iterable(setting.corpora.values()))
     count = 50 if setting.smoke else 10_000
     with TemporaryDirectory(prefix="chunkast-bench-") as name:
@@ -61,7 +61,7 @@ def run(setting: Setting) -> Iterator[Table]:
 
 
 def _read(folder: Path) -> tuple[Cell, ...]:
-    """What nobody can do without who is to notice every change."""
+    """Return the row for reading every file, the least that a check for changes costs."""
     started = time.perf_counter()
     for path in folder.rglob("*.md"):
         path.read_bytes()

@@ -31,7 +31,7 @@ KINDS = {
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """One table: bytes at the peak for each byte of document."""
+    """Yield one table: bytes at the peak for each byte of document."""
     size = 100_000 if setting.smoke else 4_000_000
     others = [peer.name for peer in peers(setting.budget, setting.encoding, setting.say)]
     names = [
@@ -59,7 +59,7 @@ def run(setting: Setting) -> Iterator[Table]:
 
 
 def _used(name: str, path: Path, setting: Setting) -> int | None:
-    """The bytes that chunking took; none when the contender failed."""
+    """Return the bytes that chunking took; ``None`` when the contender failed."""
     arguments = [name, str(path), str(setting.budget), setting.encoding]
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.memory", *arguments],
@@ -76,7 +76,7 @@ def _used(name: str, path: Path, setting: Setting) -> int | None:
 
 
 def main(arguments: list[str]) -> int:
-    """The measured process: print the peak before and after, in bytes."""
+    """Run the measured process: print the peak before and after, in bytes."""
     name, path, budget, encoding = arguments
     text = Path(path).read_bytes().decode()
     contender = named(name, int(budget), encoding)

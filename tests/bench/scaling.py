@@ -35,7 +35,7 @@ MOST_TIMES = 25
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """A table for the size of one document, one for the number of documents."""
+    """Yield a table by the size of one document and one by the number of documents."""
     contenders = [
         floor(setting.encoding),
         default_contender(setting.budget, setting.encoding),
@@ -77,7 +77,7 @@ def _table(
     contenders: Sequence[Contender],
     setting: Setting,
 ) -> Table:
-    """``head`` is the table's key, title and note; ``steps`` are names of columns, and texts."""
+    """Return a table; ``head`` is its key, title and note, ``steps`` its columns' names and texts."""
     key, title, note = head
     names = []
     # Seconds for each byte at each step; none from the step on that a contender did not take.
@@ -106,7 +106,7 @@ def _table(
 
 
 def _expected(paces: Sequence[float | None]) -> float:
-    """The pace of the next step, should it grow as it did last."""
+    """Return the expected pace of the next step, extrapolated from the last two."""
     if not paces:
         return 0.0
     last = paces[-1]
@@ -117,7 +117,7 @@ def _expected(paces: Sequence[float | None]) -> float:
 
 
 def _seconds(contender: Contender, texts: Sequence[str], setting: Setting) -> float | None:
-    """The median of several times, each with a fresh object; none when a text failed."""
+    """Return the median of several times, each with a new object; ``None`` when a text failed."""
     taken: list[float] = []
     most = 1 if setting.smoke else MOST_TIMES
     while not taken or (sum(taken) < ENOUGH_SECONDS and len(taken) < most):

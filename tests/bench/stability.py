@@ -1,4 +1,4 @@
-"""How much has to be embedded again after a small edit: chunkast and its peers.
+"""Texts to re-embed after a small edit: chunkast and its peers.
 
 Random one-line edits of real documents: a word put into a line, a word taken out, a line
 taken out, a sentence put after a paragraph. All contenders chunk the same text before and
@@ -26,7 +26,7 @@ SENTENCE = "This was added later, and it says no more than it has to."
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """A table for each budget and overlap."""
+    """Yield a table for each budget and overlap."""
     texts = list(chain.from_iterable(setting.corpora.values()))
     for budget in (256, 512):
         # A document of a few chunks at least, or there is nothing to be disturbed.

@@ -1,4 +1,4 @@
-"""What it takes to start: the command, and the imports of chunkast and of its peers."""
+"""Start-up times: the command, and the imports of chunkast and of its peers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BARE = "python -c pass"
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """One table: milliseconds on the wall, each run a process of its own, taken in turns."""
+    """Yield one table: milliseconds of wall time, each run in a process of its own, in turns."""
     commands = {BARE: _python("pass"), "python -c 'import chunkast'": _python("import chunkast")}
     script = Path(sysconfig.get_path("scripts"), "chunkast")
     start = [str(script)] if script.exists() else [sys.executable, "-m", "chunkast"]

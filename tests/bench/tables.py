@@ -1,4 +1,4 @@
-"""What a bench hands back: tables of raw figures, to be printed, written and plotted."""
+"""Results of a benchmark: tables of raw figures."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every bench is told.
+    """Options for every benchmark.
 
-    ``corpora`` are the texts of each language. ``half`` of the questions is asked of documents
-    that are kept, with what is computed of them, in ``cache``.
+    ``corpora`` are the texts of each language, ``half`` the half of the questions that retrieval
+    uses, ``cache`` the folder for its downloads and vectors.
     """
 
     corpora: Mapping[str, Sequence[str]]
@@ -33,8 +33,8 @@ class Setting:
 class Table:
     """Rows of raw figures; ``columns`` are pairs of a name and how ``format`` shows its cells.
 
-    The first column names the row. ``key`` is its name in a run,
-    ``footnotes`` stand below the rows as a list.
+    The first column names the row. ``key`` identifies the table; ``footnotes`` follow it as a
+    list.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Table:
 
 
 def as_markdown(table: Table) -> str:
-    """The table as Markdown, padded so that it reads well as plain text too."""
+    """Return the table as Markdown, padded to be readable as plain text."""
     names = [name for name, _ in table.columns]
     shown = [
         [_shown(cell, spec) for cell, (_, spec) in zip(row, table.columns, strict=True)]

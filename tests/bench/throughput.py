@@ -32,7 +32,7 @@ _TURN = 500_000
 
 @dataclass(slots=True)
 class _Turns:
-    """What one contender took in each round, and what it made of the texts."""
+    """Times of one contender by round, and counts of its chunks and failures."""
 
     seconds: list[float] = field(default_factory=list)
     chunks: int = 0
@@ -70,7 +70,7 @@ def _measure(
 
 
 def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts, as many at a time as one contender takes in its turn."""
+    """Yield the texts in groups, one for each turn."""
     part: list[str] = []
     for text in texts:
         part.append(text)

@@ -35,7 +35,7 @@ BUDGETS: dict[int, tuple[int, ...]] = {
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """For each size a table of what is found and one of structure; then recall by kind."""
+    """Yield tables of recall by size, of recall by kind of excerpt, and of structure by size."""
     cache = setting.cache
     dataset = fixtures() if setting.smoke else load(setting.half, cache / "files", setting.say)
     bench = _Bench(dataset, setting)
@@ -84,7 +84,7 @@ class _Bench:
         everyone: list[Variant],
         found: dict[tuple[int, str], Scores],
     ) -> Table:
-        """What each variant finds at the mean sizes of the first one at ``budgets``."""
+        """Return the recall of each variant at the mean chunk sizes of the first one at ``budgets``."""
         first = everyone[0]
         means = [self.sizes.at(first, budget).mean for budget in budgets]
         rows: list[tuple[Cell, ...]] = []
@@ -154,7 +154,7 @@ class _Bench:
         )
 
     def by_kind(self, everyone: list[Variant], found: dict[tuple[int, str], Scores]) -> Table:
-        """Recall by what the excerpt is, the mean over the sizes."""
+        """Return recall by kind of excerpt, the mean over the sizes."""
         kinds = sorted({question.kind for question in self.dataset.questions})
         sizes = sorted({size for size, _ in found})
         rows: list[tuple[Cell, ...]] = []
@@ -176,7 +176,7 @@ class _Bench:
         )
 
     def structure(self, budget: int, everyone: list[Variant]) -> Table:
-        """What is cut though it fits, and what the chunks are like, at one budget for all."""
+        """Return the shares of fitting blocks that are cut, and sizes of chunks, at one budget."""
         rows: list[tuple[Cell, ...]] = []
         sources = [Source(text) for text in self.dataset.texts]
 

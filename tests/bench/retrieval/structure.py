@@ -1,4 +1,4 @@
-"""How chunks treat the structure of their documents, whatever is asked.
+"""Structure kept by chunks: fitting blocks that are cut, stranded headings, sizes.
 
 As in :mod:`tests.bench.facts`: the blocks are markdown-it-py's, and places are compared with
 white space left out. Whoever cuts a block that fits the budget by itself is counted.
@@ -38,7 +38,7 @@ _SILENT = re.compile(
 
 
 def structure(source: Source, pieces: Sequence[Piece], budget: int, fits: Fits) -> Counter[str]:
-    """Counts for one document.
+    """Return the counts for one document.
 
     Of each kind those that fit, and as "KIND cut" those of them that no chunk holds whole; then
     what the chunks are like.
@@ -69,7 +69,7 @@ def structure(source: Source, pieces: Sequence[Piece], budget: int, fits: Fits) 
 
 
 def silent(text: str, start: int, end: int) -> bool:
-    """Whether a chunk has no word of its own: front matter, headings, badges, definitions."""
+    """Return whether a chunk has only front matter, headings, badges or definitions."""
     own = text[start:end]
     if not text[:start].strip():
         own = _FRONT_MATTER.sub("", own)
