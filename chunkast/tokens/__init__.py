@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkast.tokens.counter import Counter, Window
+from chunkast.tokens.counter import Counter
 from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.resolve import resolve_counter
 from chunkast.tokens.spans import NOT_EXACT, SpanCounts, is_far_above, remember
@@ -13,7 +13,6 @@ __all__ = (
     "NOT_EXACT",
     "Counter",
     "SpanCounts",
-    "Window",
     "index_of",
     "is_far_above",
     "remember",
