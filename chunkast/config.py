@@ -102,59 +102,71 @@ _MOST_ITEMS: Final = 10_000
 class ChunkConfig:
     """How documents are cut. Raises ``ConfigError`` for a value that is not allowed.
 
-    max_tokens: the most tokens of a chunk, overlap and context included (1 to 2**63 - 1);
-        "model": the limit of the tokenizer, less the special tokens that it adds. Special
+    **Budget**
+
+    max_tokens: the most tokens of a chunk, overlap and context included (1 to 2**63 - 1), or
+        "model" for the limit of the tokenizer, less the special tokens that it adds. Special
         tokens are never counted.
-    reserve_tokens: how many of them ``embed_text`` leaves free, for what is put before it when
-        it is embedded ("query: ", an instruction); below ``max_tokens``.
-    overlap: a fraction of the budget, which is ``max_tokens`` less ``reserve_tokens`` (float
-        below 1), or a number of tokens (int).
-    min_tokens: neighbouring sections under one parent are joined while one of them is
-        smaller than this and the sum fits, and so is any smaller piece; None: sections whenever
-        the sum fits, pieces below a tenth of the budget; 0: never.
-    encoding: a tiktoken encoding's name; the path of a ``tokenizer.json`` (a str that ends with
-        .json, or a ``Path``; needs the extra ``hf``); a tokenizer of ``tokenizers`` or
-        ``transformers``, or any object with an ``encode`` method; a callable from str to int.
-    model: a model's name, in place of ``encoding``.
-    packing: "sections" (heading sections stay whole while they fit) or "fill".
-    window: how many tokens back from the limit "fill" looks for a cut; None: 200 of 900.
-    decay: how much of a point's score is lost at the far end of the window (0 to 1).
+    reserve_tokens: tokens that ``embed_text`` leaves free for a prefix that is added before
+        embedding ("query: ", an instruction); less than ``max_tokens``.
+    overlap: tokens of the previous chunk that are repeated: a fraction of the budget (a float
+        below 1) or a number of tokens (an int). The budget is ``max_tokens`` less
+        ``reserve_tokens``.
+    min_tokens: sections and pieces smaller than this are joined with a neighbour under the same
+        parent if both fit. By default (None), whole sections are always joined if they fit, and
+        pieces if one is below a tenth of the budget; 0 turns joining off.
+    encoding: the name of a tiktoken encoding; the path of a ``tokenizer.json`` (a str that ends
+        with .json, or a ``Path``; needs the extra ``hf``); a tokenizer of ``tokenizers`` or
+        ``transformers``; any object with an ``encode`` method; or a callable from str to int.
+    model: the name of a model, instead of ``encoding``.
+    allow_download: allow tiktoken to download the vocabulary of an encoding that is neither
+        bundled nor in its cache. Nothing else uses the network.
+
+    **Cutting**
+
+    packing: "sections" keeps sections whole while they fit; "fill" makes chunks as full as
+        possible.
+    window: how many tokens back from the limit "fill" looks for a cut; None is 200 of 900.
+    decay: the share of a point's score that is lost at the far end of the window (0 to 1).
     scores: overrides of the score table, by kind (see ``chunkast.scores``).
-    context: what ``embed_text`` puts before the text: "none", "title" (the front matter's, or else
-        the first heading of level 1), or "headings": the heading path, whose root is the title
-        in front matter.
-    trim: whether blank lines at a chunk's start and white space at its end are left out.
-    oversize: whether a block larger than the budget is divided ("split") or kept whole
-        and flagged ("keep").
-    opaque: whether a run that says nothing (a data URI, base64, a hex dump, minified code: see
-        ``chunkast.text.opaque``) and is alone larger than the budget is divided ("split"), with
-        a ``ChunkastWarning``, or kept whole and flagged as ``oversize`` ("keep"); then a short
-        placeholder stands for it in ``embed_text``, which is within the budget.
-    heuristics: a user's own ``chunkast.heuristics.Heuristic`` objects: masks before the
-        parse, break points, regions and annotations after it.
-    tools: the ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in
-        the chunks' metadata.
+    trim: drop blank lines at a chunk's start and white space at its end.
+    oversize: "split" divides a block over budget; "keep" makes it one chunk with ``oversize``.
+    opaque: the same for opaque data over budget (a data URI, base64, a hex dump, minified code:
+        see ``chunkast.text.opaque``). "split" warns with ``ChunkastWarning``; with "keep",
+        ``embed_text`` has a short placeholder and stays within the budget.
+    sentence_language: the language of sentences, as a code ("de"), or "auto": the ``lang`` or
+        ``language`` of front matter, or a guess by function words (``chunkast.text.language``).
+
+    **Context**
+
+    context: the text before a chunk in ``embed_text``: "none"; "title", from front matter or the
+        first heading of level 1; or "headings", the heading path below the title in front matter.
+    front_matter: the front matter in a chunk's metadata: "raw", a string, or "parsed", a mapping
+        (needs the extra ``yaml``). Invalid front matter stays a string, with a
+        ``ChunkastWarning``.
+    front_matter_text: "keep" makes front matter text of the first chunk; with "drop" it is in no
+        chunk. Positions are those of the whole document either way.
+    front_matter_keys: top-level keys of front matter whose values begin ``embed_text``, one per
+        line, if there is room; "" is not a key.
+
+    **Markdown**
+
     extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
-    sentence_language: the language that sentences are sought in: a code ("de"), or "auto", for each
-        document what its front matter says (``lang`` or ``language``), or else what its function
-        words say: see ``chunkast.text.language``.
-    pseudo_headings: whether a paragraph of one line, all of it strong, is a heading with a path
-        (needs the extension "bold_headings").
-    heading_levels: "marks": as many as a heading has; "numbering": of headings numbered like
-        "2.3.1 Title", which are all on one level, by the number.
-    page_markers: a regular expression of a user's own for lines that mark pages, beside those
-        that are known; its group (?P<begins>...) or (?P<ends>...) is the number of the page.
-    page_markers_in_embed: whether ``embed_text`` has the marks of pages, as ``text`` always does.
-    running_heads_in_embed: whether it has the lines that stand on page after page.
-    front_matter: whether the chunks' metadata has the front matter as it stands in the
-        document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
-        What cannot be read stays a string, with a ``ChunkastWarning``.
-    front_matter_text: whether front matter is text of the first chunk like any other ("keep"), or
-        in no chunk ("drop"); positions are those of the whole document either way.
-    front_matter_keys: top-level keys of the front matter whose values ``embed_text`` begins with, a
-        line for each, as far as its context has room; "" is not a key.
-    allow_download: whether tiktoken may download the vocabulary of an encoding that is
-        neither bundled nor in its cache. Without it nothing uses the network.
+    heuristics: ``chunkast.heuristics.Heuristic`` objects: masks before the parse; break points,
+        regions and annotations after it.
+    tools: ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in the
+        chunks' metadata.
+
+    **Converted documents**
+
+    pseudo_headings: treat a paragraph of one line, all of it strong, as a heading (needs the
+        extension "bold_headings").
+    heading_levels: "marks" uses the levels in the document; "numbering" uses the numbers of
+        headings like "2.3.1 Title" that are all on one level.
+    page_markers: a regular expression for lines that mark pages, in addition to the known ones;
+        its group (?P<begins>...) or (?P<ends>...) is the number of the page.
+    page_markers_in_embed: keep page marks in ``embed_text``; ``text`` always has them.
+    running_heads_in_embed: keep lines that are repeated on page after page in ``embed_text``.
     """
 
     max_tokens: int | Literal["model"] = 900

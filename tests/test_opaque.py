@@ -180,8 +180,8 @@ def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
     assert len(chunks) > 20
     [warning] = told
     assert str(warning.message) == (
-        "map.md: 2 runs that say nothing were divided, the largest [data URI image/png, 8,022 "
-        "characters]; opaque='keep' (--opaque keep) makes one chunk of each"
+        "map.md: opaque data was split across chunks: [data URI image/png, 8,022 characters] and "
+        "1 more; opaque='keep' (--opaque keep) keeps it whole"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -230,8 +230,8 @@ def test_the_command_names_the_switch(tmp_path: Path) -> None:
         assert done.returncode == 0
         for note, name in zip(sorted(notes(done)), ("a.md", "b.md"), strict=True):
             assert note == (
-                f"chunkast: note: {name}: a run that says nothing was divided, [data URI "
-                "image/png, 8,022 characters]; opaque='keep' (--opaque keep) makes one chunk of it"
+                f"chunkast: note: {name}: opaque data was split across chunks: [data URI "
+                "image/png, 8,022 characters]; opaque='keep' (--opaque keep) keeps it whole"
             )
     assert not notes(run("chunk", ".", "--max-tokens", 200, "-q", cwd=tmp_path))
     done = run("chunk", "a.md", "--max-tokens", 200, "--opaque", "keep", cwd=tmp_path)

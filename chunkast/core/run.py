@@ -78,12 +78,10 @@ def _estimates_hold(cut: Cut) -> bool:
 def _warn(runs: Sequence[OpaqueRun], source: str | None) -> None:
     """Warn that opaque data was split across chunks."""
     largest = max(runs, key=lambda run: run.end - run.start).placeholder
-    what, whole = f"{len(runs)} runs that say nothing were divided, the largest", "each"
-    if len(runs) == 1:
-        what, whole = "a run that says nothing was divided,", "it"
+    more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
     warnings.warn(
-        f"{source or 'a document'}: {what} {largest}; opaque='keep' (--opaque keep) makes one "
-        f"chunk of {whole}",
+        f"{source or 'a document'}: opaque data was split across chunks: {largest}{more}; "
+        "opaque='keep' (--opaque keep) keeps it whole",
         ChunkastWarning,
         stacklevel=2,
     )
