@@ -133,6 +133,33 @@ def test_parts_and_what_is_around_them(
     ]
 
 
+WHOLE = (
+    "```\nw w\n\nw w\n```",
+    "    w w\n\n    w w",
+    "| w | w |\n|---|---|\n| w | w |\n| w | w |",
+    "$$\nw w\nw w\n$$",
+    "<div>\nw w\nw w\n</div>",
+    "<table><tr><td>w</td></tr><tr><td>w w</td></tr></table>",
+    "::: w\n\nw w\n\nw w\n\n:::",
+    '!!! note "w"\n\n    w w\n\n    w w',
+    "<tag>\n\nw w\n\nw w\n\n</tag>",
+    "[w w. Xw w end. Xw w](u)",
+    "`w w. Xw w end. Xw w`",
+    "Xw w w w w end.",
+)
+
+
+@pytest.mark.parametrize("whole", WHOLE)
+@pytest.mark.parametrize("packing", ["sections", "fill"])
+def test_what_fits_is_never_cut(whole: str, packing: str) -> None:
+    for before in range(1, 9):
+        text = f"X{' '.join('w' * before)} end.\n\n{whole}\n\nXw w w end. Xw w w end.\n"
+        for budget in range(tokens(whole), tokens(whole) + 9):
+            for window in (0, budget):
+                given = config(budget, packing=packing, window=window, decay=0)
+                assert any(whole.strip() in part for part in Chunker(given).split_text(text))
+
+
 def cuts(text: str, starts: list[int]) -> str:
     edges = [0, *starts, len(text)]
     return "¦".join(text[start:end] for start, end in pairwise(edges))

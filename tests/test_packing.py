@@ -132,6 +132,8 @@ FILL: dict[str, Case] = {
     "what fits at the end is not cut": ("9 / 3 7", 10, {}),
     "a block over the budget is alone": ("2 / 11 / 2", 10, {"oversize": "keep"}),
     "sections are not kept apart": ("#1 1 #1 1", 9, {"min_tokens": 0}),
+    "no heading ends a chunk": ("4 / #1 2", 5, {"window": 0}),
+    "nor several": ("3 / #1 #2 2", 5, {"window": 0}),
 }
 # Paragraphs have a penalty here.
 PENALTIES: dict[str, Case] = {
