@@ -18,6 +18,7 @@ __all__ = (
     "encode",
     "has_surrogates",
     "line_starts",
+    "make_array",
     "parseable",
     "positions_in",
     "spans_between",
@@ -63,6 +64,17 @@ def parseable(text: str) -> str:
     raises for a surrogate pair in a link's destination.
     """
     return without_surrogates(text.replace("\0", "\ufffd"))
+
+
+def make_array(values: Iterable[int], size: int) -> MutableSequence[int]:
+    """Return positions in a text of ``size`` characters, or differences of positions.
+
+    An array takes a tenth of the memory of a list, which is faster to read. The result is a
+    list if there are few positions for the size of the text.
+    """
+    positions = array("i" if size < _INT_LIMIT else "q", values)
+    few = len(positions) * _CHARACTERS_PER_LISTED <= size
+    return positions.tolist() if few else positions
 
 
 def positions_in(text: str, number: int) -> Callable[[Iterable[int]], MutableSequence[int]]:

@@ -10,12 +10,12 @@ further from its count, nothing is estimated (``engine/run.py``).
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, MutableSequence
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Final
 
-from chunkast.text.source_map import positions_in
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("EstimateIndex", "StartIndex")
@@ -100,7 +100,7 @@ class StartIndex(EstimateIndex):
         super().__init__(text)
         self._count = count
         # But for what joins where the text is taken apart.
-        self._starts: MutableSequence[int] = positions_in(text, len(text))(())
+        self._starts = array("q")
         for at in range(0, len(text), _ENCODED_AT_ONCE):
             starts = token_starts(text[at : at + _ENCODED_AT_ONCE])
             # What a normalizer moves may begin before the token before it.

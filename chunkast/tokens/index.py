@@ -51,7 +51,7 @@ from itertools import accumulate, pairwise
 from operator import sub
 from typing import Final
 
-from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
+from chunkast.text.source_map import has_surrogates, make_array, without_surrogates
 from chunkast.tokens.counter import Counter
 from chunkast.tokens.spans import NOT_EXACT, Exact, SpanCounts, remember
 
@@ -119,8 +119,8 @@ class TokenIndex(SpanCounts):
         # How many tokens a character may have: no token of an encoding is empty.
         self.most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
-        keep = positions_in(text, len(self._checkpoints))
-        self._prefix = keep(accumulate(counter.each(text, self._checkpoints), initial=0))
+        tokens = accumulate(counter.each(text, self._checkpoints), initial=0)
+        self._prefix = make_array(tokens, len(text))
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions counted so far; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
@@ -140,13 +140,13 @@ class TokenIndex(SpanCounts):
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
         """The text's ends, the safe ``positions``, and inner checkpoints where these are far apart."""
         text = self.text
-        keep = positions_in(text, len(positions))
         # Most begin with a letter or a mark, and need no further check.
-        safe = keep(
+        found = (
             position
             for position in positions
             if text[position] in _SAFE_FIRST_CHARACTERS or self._begins_safely(position)
         )
+        safe = make_array(found, len(text))
         if not safe or safe[0]:
             safe.insert(0, 0)
         if text:

@@ -9,12 +9,12 @@ counted once, and its count remembered.
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from chunkast.text.source_map import positions_in
 from chunkast.text.spans import content_end
 from chunkast.tokens.estimates import EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
@@ -85,8 +85,7 @@ class WordIndex(EstimateIndex):
         if trusted and text.isascii():
             self.most_per_character = 2  # of a text of one: see ``at_most``
         # The boundaries with the text's ends, and the tokens before each.
-        keep = positions_in(text, len(text))
-        self._positions, self._tokens = keep((0,)), keep((0,))
+        self._positions, self._tokens = array("q", (0,)), array("q", (0,))
         for pieces, counts in words.counts(text):
             self._positions.extend(accumulate(map(len, pieces), initial=self._positions.pop()))
             self._tokens.extend(accumulate(counts, initial=self._tokens.pop()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from itertools import accumulate, count, islice, repeat
 from operator import add, sub
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from markdown_it.utils import EnvType
 
 from chunkast.markdown.fast import DRAIN, TREE
 from chunkast.markdown.tree import NO_DETAILS, TreeBuilder
-from chunkast.text.source_map import positions_in
+from chunkast.text.source_map import make_array
 
 __all__ = (
     "TRIMMED",
@@ -134,7 +134,7 @@ class BlockState(StateBlock):
         size = len(lines)
         self.lineMax = size
         # StateBlock declares lists; only their entries are read and set.
-        keep: Callable[[Iterable[int]], Any] = positions_in(src, size)
+        keep: Any = partial(make_array, size=len(src))
         tree = self.tree
         if tree is not None and tree.text is src:
             # Nothing was replaced in the text, so that its lines are those of the source.
