@@ -13,7 +13,7 @@ from zlib import crc32
 
 from chunkast.core.measure import Measure
 from chunkast.core.units import Units
-from chunkast.text.source_map import encode, positions_in
+from chunkast.text.source_map import encode, make_array
 
 __all__ = ("Joins", "joined")
 
@@ -38,10 +38,11 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
     last = len(bounds) - 1
     if last < 2:
         return list(bounds)
-    make = positions_in(text, last)
-    before = make(measure.before[unit] for unit in bounds)
-    ranks, samples = make(_ranks(measure.units, bounds)), _samples(measure.units, text, bounds)
-    lower, upper = make(range(-1, last)), make(range(1, last + 2))
+    size = len(text)
+    before = make_array((measure.before[unit] for unit in bounds), size)
+    ranks = make_array(_ranks(measure.units, bounds), size)
+    samples = _samples(measure.units, text, bounds)
+    lower, upper = make_array(range(-1, last), size), make_array(range(1, last + 2), size)
     tried = bytearray(last + 1)
     tried[0] = tried[last] = True
 

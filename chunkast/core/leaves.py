@@ -9,7 +9,7 @@ from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.model import Block
-from chunkast.text.source_map import positions_in
+from chunkast.text.source_map import make_array
 
 __all__ = ("INSIDE", "Leaves")
 
@@ -33,8 +33,7 @@ class Leaves:
         # Equal kinds, which most chunks have, are the same object.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._collect(tree, (), 0, 0)
-        make = positions_in(text, len(self._blocks))
-        self.starts: Sequence[int] = make([leaf.start for leaf in self._blocks])
+        self.starts: Sequence[int] = make_array([leaf.start for leaf in self._blocks], len(text))
 
     def _collect(self, block: Block, kinds: tuple[str, ...], depth: int, shared: int) -> None:
         """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it.

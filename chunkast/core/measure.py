@@ -10,7 +10,7 @@ from chunkast.core.context import Context
 from chunkast.core.document import TRIMMED, Document
 from chunkast.core.replaced import Replaced
 from chunkast.core.units import Units
-from chunkast.text.source_map import positions_in
+from chunkast.text.source_map import make_array
 from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)
@@ -85,15 +85,15 @@ def _tokens_before(document: Document, units: Units) -> tuple[Sequence[int], Seq
     No size depends on text elsewhere.
     """
     index, pos = document.index, units.pos
-    make = positions_in(document.text, len(units))
+    size = len(document.text)
     if index.estimated:
-        estimates = make(map(index.estimate, pos))
+        estimates = make_array(map(index.estimate, pos), size)
         return estimates, estimates
-    exact = make(index.exact.each(pos))
+    exact = make_array(index.exact.each(pos), size)
     if NOT_EXACT not in exact:
         return exact, exact
     sizes = (
         index.count(*span) if NOT_EXACT in (first, last) else last - first
         for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
     )
-    return make(accumulate(sizes, initial=0)), exact
+    return make_array(accumulate(sizes, initial=0), size), exact

@@ -10,7 +10,7 @@ from typing import Final
 
 from chunkast.core.document import Document
 from chunkast.core.units import Units
-from chunkast.text.source_map import positions_in
+from chunkast.text.source_map import make_array
 
 __all__ = ("Sections", "sections_of")
 
@@ -53,9 +53,9 @@ class Sections:
 def sections_of(document: Document, units: Units) -> Sections:
     """Return the sections that the document's headings open."""
     headings = document.analysis.headings
-    make = positions_in(document.text, len(headings))
-    starts = make([0, *(units.at(heading.start) for heading in headings), len(units)])
-    after = make(repeat(len(headings) + 1, len(headings) + 1))
+    size, count = len(document.text), len(headings) + 1
+    starts = make_array([0, *(units.at(heading.start) for heading in headings), len(units)], size)
+    after = make_array(repeat(count, count), size)
     open_sections: list[int] = []
     for number, heading in enumerate(headings, 1):
         while open_sections and (

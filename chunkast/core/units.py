@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from chunkast.core.analysis.points import merge_break_points
@@ -17,7 +17,7 @@ from chunkast.core.document import Document
 from chunkast.core.inside import inside_of
 from chunkast.markdown.kinds import kinds_where
 from chunkast.model import Block, BreakPoint
-from chunkast.text.source_map import positions_in
+from chunkast.text.source_map import make_array
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
 
@@ -66,20 +66,19 @@ def units_of(document: Document, points: Sequence[BreakPoint]) -> Units:
     size = len(document.text)
     places = [point.pos for point in points]
     inner = points[bisect_right(places, document.dropped) : bisect_left(places, size)]
-    make = positions_in(document.text, len(inner))
-    pos = make([document.dropped, *(point.pos for point in inner), size])
-    depth, texts = bytearray(), make([0])
+    pos = make_array([document.dropped, *(point.pos for point in inner), size], size)
+    depth, has_text = bytearray(), bytearray()
     for (start, end), (leaf, shared) in zip(
         pairwise(pos), document.leaves.beginning_at(pos[:-1]), strict=True
     ):
         depth.append(shared)
-        texts.append(texts[-1] + _has_text(document.text, leaf, start, end))
+        has_text.append(_has_text(document.text, leaf, start, end))
     return Units(
         pos,
         [0.0, *(point.score for point in inner), 0.0],
         ["", *(point.kind for point in inner), ""],
         bytes([*depth, 0]),
-        texts,
+        make_array(accumulate(has_text, initial=0), size),
     )
 
 

@@ -24,7 +24,7 @@ from chunkast.markdown.inline import normalize_label
 from chunkast.markdown.lines import front_matter_lines
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
-from chunkast.text.source_map import line_starts, parseable, positions_in
+from chunkast.text.source_map import line_starts, make_array, parseable
 
 __all__ = ("ParsedMarkdown", "parse_blocks", "parse_document", "parse_paragraphs")
 
@@ -183,9 +183,7 @@ def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -
 
 
 def _line_starts(text: str) -> Sequence[int]:
-    starts = line_starts(text)
-    keep = positions_in(text, len(starts))
-    return starts if keep is list else keep(starts)
+    return make_array(line_starts(text), len(text))
 
 
 def _front_lines(text: str, starts: Sequence[int], extensions: frozenset[str]) -> int:

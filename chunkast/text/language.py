@@ -1,22 +1,24 @@
-"""The language of a text, as far as the places where its sentences end depend on it.
+"""The language of a text, which decides where its sentences end.
 
-The rule: a text with a "the" between spaces for every 500 characters is English. Else a word is what white space parts, in lower case. Of each language below the words that
-are in its list are counted, over the whole text. The language with the most of them is the text's,
-if these are at least eight, at least one in sixty words, and more than twice as many as those of any
-other; else it is taken for English. No word is in two lists, nor are keywords and names that English
-texts about programs have. So a sentence more or less changes nothing unless the text is tiny, or half
-in another language.
+A text with " the " once in 500 characters is English. In any other text the function words of
+each language in ``languages.json`` are counted. The language with the most of them wins if they
+are at least eight, at least one in sixty words, and more than twice as many as those of any other
+language; otherwise the text counts as English. No word is in two lists, and no list has keywords
+or names that are common in English texts about programs. One sentence more or less therefore
+changes the language only of a tiny text, or of one half in another language.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Final
 
-__all__ = ("DEFAULT_LANGUAGE", "LANGUAGE_RULES", "language_of_text")
+__all__ = ("DEFAULT_LANGUAGE", "LANGUAGE_RULES", "WORDS", "language_of_text")
 
-# Another number for other rules, or abbreviations: it is in the fingerprint.
+# Part of the fingerprint: change it with the rules, the words or the abbreviations.
 LANGUAGE_RULES: Final = "4"
 DEFAULT_LANGUAGE: Final = "en"
 _LEAST: Final = 8
@@ -28,28 +30,17 @@ _THE_DISTANCE: Final = 500
 _DECLARED = re.compile(
     r"""^(?:lang|language)[ \t]*[:=][ \t]*["']?([A-Za-z]{2,3})(?![A-Za-z])""", re.MULTILINE
 )
-_WORDS: Final = {
-    "en": "the and to that you are have was which they your been their would it's when",
-    "de": "der und nicht sie ist ein eine einen einer dem auf für sich auch wird werden wenn "
-    "oder bei sind nach zum zur über aus kann wie durch",
-    "es": "el los las y por más pero sus cuando este esta también hay muy donde puede hasta según "
-    "desde cada otros",
-    "fr": "le les et est dans pour qui sur avec ce cette vous nous sont pas au aux être leur où été "
-    "elle d'une c'est qu'il",
-    "it": "il di che è della sono gli nel alla questo dei delle più anche essere viene nella degli "
-    "può dal dalla",
-    "nl": "het een van niet zijn voor worden wordt ook bij naar uit aan deze kan maar wij hij heeft",
-    "pl": "w nie się na że oraz jak są dla przez może przy tym od czy także ich lub jeśli został",
-    "pt": "o não uma os dos das ao são em pelo pela também você seu sua quando foi está pode às "
-    "isso até",
-    "ru": "и что с как это по от из к или если он она но так же бы только был быть чтобы можно который",
-    "uk": "і що з як це від або якщо він вона але та також був бути щоб є цього про може які",
+# By language: its function words and abbreviations.
+WORDS: Final[dict[str, dict[str, str]]] = json.loads(
+    Path(__file__).with_name("languages.json").read_text("utf-8")
+)
+_LANGUAGE_OF: Final = {
+    word: name for name, words in WORDS.items() for word in words["function_words"].split()
 }
-_LANGUAGE_OF: Final = {word: name for name, words in _WORDS.items() for word in words.split()}
 
 
 def language_of_text(text: str, front_matter: str = "") -> str:
-    """The language's code: what the ``front_matter`` says (``lang`` or ``language``), or is found."""
+    """Return the code of the language: from the ``front_matter`` (``lang``, ``language``) or the text."""
     declared = _DECLARED.search(front_matter)
     return declared[1].lower() if declared else _found(text)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from zlib import crc32
 
-from chunkast.text.abbreviations import MENDED, goes_on
+from chunkast.text.abbreviations import MENDED, continues
 from chunkast.text.language import DEFAULT_LANGUAGE
 from chunkast.text.source_map import encode, line_starts, without_surrogates
 from chunkast.text.spans import InlineSpan
@@ -80,7 +80,7 @@ def _found(text: str, language: str) -> Iterator[int]:
     last = 0
     mended = language in MENDED
     for start in _starts(text, language):
-        if start <= last or (mended and goes_on(text, start, language)):
+        if start <= last or (mended and continues(text, start, language)):
             continue  # inside the white space before that start, or a sentence
         match = _NOT_SPACE.search(text, start)
         if match is None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from itertools import accumulate, count, islice
 from operator import add
 
@@ -18,8 +17,8 @@ __all__ = (
     "encode",
     "has_surrogates",
     "line_starts",
+    "make_array",
     "parseable",
-    "positions_in",
     "spans_between",
     "without_surrogates",
 )
@@ -65,15 +64,15 @@ def parseable(text: str) -> str:
     return without_surrogates(text.replace("\0", "\ufffd"))
 
 
-def positions_in(text: str, number: int) -> Callable[[Iterable[int]], MutableSequence[int]]:
-    """The container for ``number`` positions in ``text``, or differences of positions.
+def make_array(values: Iterable[int], size: int) -> MutableSequence[int]:
+    """Return positions in a text of ``size`` characters, or differences of positions.
 
-    Reading a list is faster; an array takes a tenth of the memory, which matters if there are
-    many positions for the length of the text.
+    An array takes a tenth of the memory of a list, which is faster to read. The result is a
+    list if there are few positions for the size of the text.
     """
-    if number * _CHARACTERS_PER_LISTED <= len(text):
-        return list
-    return partial(array, "i" if len(text) < _INT_LIMIT else "q")
+    positions = array("i" if size < _INT_LIMIT else "q", values)
+    few = len(positions) * _CHARACTERS_PER_LISTED <= size
+    return positions.tolist() if few else positions
 
 
 def spans_between(text: str, positions: Sequence[int]) -> Iterator[str]:

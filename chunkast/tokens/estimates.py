@@ -7,12 +7,12 @@ assumed here, the document is cut again without estimates (``core/run.py``).
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, MutableSequence
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Final
 
-from chunkast.text.source_map import positions_in
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("MAX_REMEMBERED", "EstimateIndex", "StartIndex")
@@ -89,7 +89,7 @@ class StartIndex(EstimateIndex):
     ) -> None:
         super().__init__(text)
         self._count = count
-        self._starts: MutableSequence[int] = positions_in(text, len(text))(())
+        self._starts = array("q")
         for at in range(0, len(text), _ENCODED_AT_ONCE):
             starts = token_starts(text[at : at + _ENCODED_AT_ONCE])
             # A token that a normalizer moved may begin before the token before it.

@@ -48,7 +48,7 @@ from itertools import accumulate, pairwise
 from operator import sub
 from typing import Final
 
-from chunkast.text.source_map import has_surrogates, positions_in, without_surrogates
+from chunkast.text.source_map import has_surrogates, make_array, without_surrogates
 from chunkast.tokens.counter import Counter
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
@@ -114,8 +114,8 @@ class TokenIndex(SpanCounts):
         # The most tokens of a character: no token of an encoding is empty.
         self._most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
-        make = positions_in(text, len(self._checkpoints))
-        self._prefix = make(accumulate(counter.each(text, self._checkpoints), initial=0))
+        tokens = accumulate(counter.each(text, self._checkpoints), initial=0)
+        self._prefix = make_array(tokens, len(text))
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
@@ -133,8 +133,7 @@ class TokenIndex(SpanCounts):
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the text's ends, the safe ``positions``, and positions between distant ones."""
         text = self.text
-        make = positions_in(text, len(positions))
-        safe = make(filter(self._begins_safely, positions))
+        safe = make_array(filter(self._begins_safely, positions), len(text))
         if not safe or safe[0]:
             safe.insert(0, 0)
         if text:

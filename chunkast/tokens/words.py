@@ -8,12 +8,12 @@ counted once and its count is remembered.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from chunkast.text.source_map import positions_in
 from chunkast.tokens.estimates import MAX_REMEMBERED, EstimateIndex
 from chunkast.tokens.pretokens import RememberedCounts
 from chunkast.tokens.spans import Exact, remember
@@ -83,8 +83,7 @@ class WordIndex(EstimateIndex):
         self._words = words
         self._ascii = text.isascii()
         # The boundaries with the text's ends, and the tokens before each.
-        make = positions_in(text, len(text))
-        self._positions, self._tokens = make((0,)), make((0,))
+        self._positions, self._tokens = array("q", (0,)), array("q", (0,))
         for pieces, counts in words.counts(text):
             self._positions.extend(accumulate(map(len, pieces), initial=self._positions.pop()))
             self._tokens.extend(accumulate(counts, initial=self._tokens.pop()))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import accumulate, count, islice, repeat
 from operator import add, sub
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -18,7 +19,7 @@ from markdown_it.utils import EnvType
 from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast import TREE
 from chunkast.markdown.tree import TreeBuilder
-from chunkast.text.source_map import positions_in
+from chunkast.text.source_map import make_array
 
 __all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule")
 
@@ -76,7 +77,7 @@ class BlockState(StateBlock):
         size = len(lines)
         self.lineMax = size
         # StateBlock declares lists; only their entries are read and set.
-        keep: Callable[[Iterable[int]], Any] = positions_in(src, size)
+        keep: Any = partial(make_array, size=len(src))
         if self.tree.text is src:
             self.bMarks = keep(islice(self.tree.starts, size))
         else:
