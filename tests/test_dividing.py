@@ -196,7 +196,7 @@ RUNS: dict[str, tuple[str, int, dict[str, Any]]] = {
     ),
     "else itself": ("One w end. See ![w w w](¦@¦) w w w end. Two w end.\n", 8, {}),
     "tags side by side": ("w w w w w w w ¦<a @>¦<a @>¦ w w w w w w w\n", 7, {}),
-    "in code": ("```\n¦w w w w w\n¦x @\n¦```\n", 5, {}),
+    "in code": ("```\nw w w w w\n¦x @\n¦```\n", 5, {}),
     "sentences that begin or end on its line": (
         f"{'w ' * 24}end. ¦Two end goes\non here. See @ ends. So it\ngoes. ¦More {'w ' * 24}w.\n",
         40, {},
@@ -279,3 +279,11 @@ def test_a_users_point(text: str, points: list[int], budget: int, texts: list[st
     heuristic = marking(points=[(pos, 150.0) for pos in points])
     found = own_texts(text, budget, heuristic, packing="fill", window=9, decay=0)
     assert found == texts
+
+
+def test_a_fence_s_opening_line_is_never_alone() -> None:
+    """A first line that does not fit beside the opening line is divided instead."""
+    for length in range(20, 60):
+        text = f"Run:\n\n```sh\n{'word ' * length}\n```\n"
+        for chunk in Chunker(max_tokens=32, overlap=0, context="none").chunk(text):
+            assert not chunk.text.endswith("```sh")

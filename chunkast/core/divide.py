@@ -100,6 +100,10 @@ def _divide_unit(
     inside = inside_of(document, leaf, end)
     syntax = fence_points(document.parsed, leaf, outliner, config.score_table)
     body = Body(document, leaf, inside.blocked, inside.sentences, inside.tables, syntax)
+    if CONSTRUCTS[leaf.kind].fenced:
+        opened = line_starts(document.text, leaf.start, leaf.end)[1]
+        syntax = [item for item in syntax if item.point.pos != opened]
+        body = replace(body, syntax=syntax, opened=opened)
     if config.opaque == "keep":
         body, kept = _keep(body, runs, start, tail)
         division.replaced.extend(Replacement(r.start, r.end, r.placeholder) for r in kept)

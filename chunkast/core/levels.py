@@ -43,7 +43,8 @@ class Body:
     """A block over budget, and everything its levels read.
 
     No cut falls inside the ``blocked`` spans. ``sentences`` and ``kept``, the edges of opaque
-    runs that are kept whole, are sorted positions; ``syntax`` is sorted by position.
+    runs that are kept whole, are sorted positions; ``syntax`` is sorted by position. A cut at
+    ``opened``, after a fence's opening line, falls only if words have to be parted.
     """
 
     document: Document
@@ -53,6 +54,7 @@ class Body:
     tables: HtmlTables
     syntax: Sequence[SyntaxPoint] = ()
     kept: Sequence[int] = ()
+    opened: int = -1
 
     @property
     def text(self) -> str:
@@ -123,6 +125,8 @@ class Body:
             first = 0 < number == head
             # The options of a code cell belong to its opening line.
             head += first and _CELL_OPTION.match(text, pos) is not None
+            if pos == self.opened:
+                continue
             if first or (closing and number == len(rows) - 1):
                 yield self.point(pos, "lead-in")
             elif after_blank:
