@@ -13,7 +13,7 @@ from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import (
     DIGEST,
-    Document,
+    StoredDocument,
     check_all_pages,
     check_structure,
     digest_of,
@@ -253,7 +253,9 @@ class Writing:
         else:
             number = self._last_document = self._last_document + 1
         self._put_row(
-            Document(number, source, document.text_hash, self._fingerprint, len(document.chunks))
+            StoredDocument(
+                number, source, document.text_hash, self._fingerprint, len(document.chunks)
+            )
         )
         self.report.written += 1
         self._apply(number, source, document)
@@ -299,7 +301,7 @@ class Writing:
             self._touched = True
             check_all_pages(self._connection)
 
-    def _put_row(self, document: Document) -> None:
+    def _put_row(self, document: StoredDocument) -> None:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
 
     def _repair(self, found: Survey) -> None:
