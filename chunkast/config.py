@@ -100,7 +100,7 @@ _MOST_ITEMS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """How documents are cut. Raises ``ConfigError`` for a value that is not allowed.
+    """The options for cutting documents. Raises ``ConfigError`` for an invalid value.
 
     max_tokens: the most tokens of a chunk, overlap and context included (1 to 2**63 - 1);
         "model": the limit of the tokenizer, less the special tokens that it adds. Special
@@ -370,7 +370,7 @@ class ChunkConfig:
 
     @property
     def window_tokens(self) -> int:
-        """How far back from the limit a cut is looked for, in tokens."""
+        """The number of tokens before the limit in which a cut is sought."""
         return round(self.budget * _WINDOW_SHARE) if self.window is None else self.window
 
     @property
@@ -387,7 +387,7 @@ def _suggest(given: object, names: Iterable[str]) -> str:
 
 
 def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
-    """What a field that takes several values was given; a str is a value, not several."""
+    """Return the values of a field that takes several; a str is a single value."""
     allowed = f"must be a sequence of {what}"
     try:
         items = None if isinstance(given, str) else tuple(islice(given, _MOST_ITEMS + 1))

@@ -74,7 +74,7 @@ class StoredDocument(NamedTuple):
 
 @dataclass(slots=True)
 class Survey:
-    """What a database contains, and which rows are damaged.
+    """The contents and the damaged rows of a database.
 
     ``documents`` are those whose own row is undamaged; ``incomplete`` has the number of
     undamaged chunks of those that have damaged or missing ones. ``damaged`` are the numbers of
@@ -212,7 +212,7 @@ def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> 
 
 
 def document_named(connection: sqlite3.Connection, source: str, settings: Mapping[str, str]) -> int:
-    """How many chunks a document has; 0 if it is not stored; ``DamageError`` for damage."""
+    """Return the number of chunks of a document, 0 if it is not stored; raises ``DamageError``."""
     row = connection.execute(
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents "
         "WHERE source = ?",

@@ -67,7 +67,7 @@ SELECT: Final = (
 
 
 class DamageError(Exception):
-    """Stored data is not what was written; the message says which."""
+    """Stored data differs from the written data; the message names it."""
 
 
 def checksum(*values: object) -> int:
@@ -139,7 +139,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
 
 
 def faults_of(source: str, values: Sequence[Any]) -> str:
-    """A contradiction within the values of ``COLUMNS``; "" if there is none."""
+    """Describe a contradiction within the values of ``COLUMNS``; "" if they are consistent."""
     try:
         chunk = _chunk(source, values)
         wrong = [

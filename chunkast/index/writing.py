@@ -69,7 +69,7 @@ _NO_HASH: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """What an index stores of one document.
+    """The chunks and hashes of one document that an index stores.
 
     source: the document's name.
     text_hash: the hash of its bytes, see :func:`text_hash`.
@@ -112,7 +112,7 @@ def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tu
 
 @dataclass(slots=True)
 class IndexReport:
-    """What a run changed in the index.
+    """The changes that a run made to the index.
 
     added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, over
         all documents: a vector is found again wherever in the index its text was.
@@ -182,7 +182,7 @@ class _Row(NamedTuple):
 
 
 class _Vectors:
-    """Where in the state before the run an embedded text's vector is."""
+    """The chunks that had the vector of each embedded text before the run."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -229,7 +229,7 @@ class Writing:
             self._repair(found)
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Whether the document is stored, with this text and this configuration."""
+        """Return True if the document is stored with this text and this configuration."""
         known = self._stored.get(without_surrogates(source))
         return known is not None and (known.text_hash, known.fingerprint) == (
             text_hash,
@@ -305,7 +305,7 @@ class Writing:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
 
     def _repair(self, found: Survey) -> None:
-        """Remove what is damaged, so that it is created again like missing data."""
+        """Remove damaged data, which is then created again like missing data."""
         self._touch()
         self.report.faults = found.faults
         execute, executemany = self._connection.execute, self._connection.executemany

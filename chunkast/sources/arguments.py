@@ -1,4 +1,4 @@
-"""Checks of what callers pass for texts and names: a ``TypeError`` that says what to do instead."""
+"""Checks of the arguments of public functions; a ``TypeError`` suggests what to pass instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 __all__ = ("checked_items", "checked_name", "checked_pairs", "checked_text", "source_of_path")
 
-# What is passed by mistake for a text -> what to do with it; the first that fits.
+# Types that are passed by mistake for a text, with hints; the first match counts.
 _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
     (os.PathLike, "chunk_file(path) reads a file"),
     ((bytes, bytearray, memoryview), "decode bytes first: data.decode('utf-8')"),
@@ -18,7 +18,7 @@ _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 
 
 def checked_text(value: object, name: str = "text") -> str:
-    """``value`` as a plain str; a subclass may slice and join in ways of its own.
+    """Return ``value`` as a plain str, because subclasses may override slicing and joining.
 
     Raises ``TypeError`` for anything else.
     """
@@ -29,7 +29,7 @@ def checked_text(value: object, name: str = "text") -> str:
 
 
 def checked_name(name: str, value: object) -> str | None:
-    """``value`` as a plain str, or None; raises ``TypeError`` for anything else."""
+    """Return ``value`` as a plain str, or None; raises ``TypeError`` for anything else."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -38,22 +38,18 @@ def checked_name(name: str, value: object) -> str | None:
     raise _wrong(name, value, f"a str or None{hint}")
 
 
-def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
-    """The items of ``value``; raises ``TypeError`` for a single text and what has no items.
+def checked_items(name: str, value: Any) -> list[Any]:
+    """Return the items of ``value``.
 
-    So it does for an item that is not an instance ``of`` a type.
+    Raises ``TypeError`` for a single text or a value that is not iterable.
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a list; put a single one into a list: [one]")
-    items = list(value)
-    for number, item in enumerate(items):
-        if not isinstance(item, of):
-            raise _wrong(f"{name}[{number}]", item, f"a {of.__name__}")
-    return items
+    return list(value)
 
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
-    """The ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for what is none."""
+    """Yield the ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for anything else."""
     allowed = "(source, text) pairs; a mapping's are mapping.items()"
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise _wrong("documents", documents, allowed)
@@ -64,9 +60,9 @@ def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def source_of_path(path: Any) -> str:
-    """What a file's chunks name it: its path with forward slashes.
+    """Return the source of a file's chunks: its path with forward slashes.
 
-    Raises ``TypeError`` for what is neither a str nor a path of text.
+    Raises ``TypeError`` if ``path`` is neither a str nor a path of text.
     """
     if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
         return PurePath(path).as_posix()

@@ -1,7 +1,7 @@
-"""Many documents: in this process or spread over several, in input order.
+"""Chunks of many documents, in input order, in this process or spread over several.
 
-Documents of one source, nearly always a single one, stay together, because their chunks count
-their parts on from one to the next. What is raised in one document costs that document alone.
+Documents of the same source, which are rare, are kept together, because the parts of their
+chunks are counted across them. One failing document does not affect the others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNIT_DOCUMENTS: Final = 32
 
 
 class _Continued(defaultdict[bytes, int]):
-    """Counts that continue those of ``before``, which stays unchanged: a document may fail."""
+    """Counts that continue those of ``before``, which is unchanged if the document fails."""
 
     def __init__(self, before: Mapping[bytes, int]) -> None:
         super().__init__(int)
@@ -52,11 +52,11 @@ def answers(
     size: Callable[[Document], int],
     workers: int,
 ) -> Iterator[Iterator[Answer[Result]]]:
-    """What ``run(document, parts)`` gives for every document of the groups, in order.
+    """Provide the results of ``run(document, parts)`` for every document of the groups, in order.
 
-    Groups go to at most that number of ``workers`` (processes) in units, by the ``size`` of their
-    documents; ``run`` must be picklable then. ``parts`` counts on within a group. Each answer is
-    packed on its own, and may fail so.
+    At most ``workers`` processes take units of groups, by the ``size`` of their documents;
+    ``run`` must then be picklable. ``parts`` is shared within a group. Each answer is
+    pickled on its own and may fail to be.
     """
     units = list(_units(groups, size)) if workers > 1 else []
     if len(units) > 1:
@@ -86,7 +86,7 @@ def _units(
 def _unit_runner(
     run: _Run[Document, Result],
 ) -> Callable[[list[Sequence[Document]]], list[bytes]]:
-    """What a process does with a unit."""
+    """Return the function that a process calls with each unit."""
     return lambda unit: [answer.packed() for group in unit for answer in _answers(run, group)]
 
 
@@ -143,7 +143,7 @@ def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list
 
 
 def _size(document: tuple[str | None, str]) -> int:
-    # What is not text fails where it is chunked, alone.
+    # A value of another type fails when it is chunked, without affecting the others.
     return len(document[1]) if isinstance(document[1], str) else 0
 
 

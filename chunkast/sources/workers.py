@@ -91,7 +91,7 @@ class Workers(Generic[Unit, Result]):
 
 
 def _end(code: int | None) -> str:
-    """How a process ended."""
+    """Describe the exit of a process."""
     if code is None:
         return "it does not answer"
     if code >= 0:
@@ -236,7 +236,7 @@ def _context() -> BaseContext:
 
 
 def _is_single_threaded() -> bool:
-    """Whether no other thread runs here, those of libraries included."""
+    """Return True if no other thread is running, including those of libraries."""
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - only their number
     except OSError:
@@ -279,7 +279,7 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
 def _work(
     connection: Any, copies: Sequence[Any], start: Callable[[], Callable[[Any], Any]]
 ) -> None:
-    """What a process does until the other end closes."""
+    """Process units until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGHUP"):
@@ -289,8 +289,8 @@ def _work(
     for copy in copies:
         copy.close()
     run = start()
-    # What is loaded is never freed: the collector need not visit it, nor write to memory that
-    # is shared with the parent process.
+    # Loaded modules are never freed. Frozen, they are not visited by the collector, which would
+    # write to memory that is shared with the parent process.
     gc.freeze()
     with suppress(EOFError, OSError):
         while True:
