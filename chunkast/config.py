@@ -1,4 +1,4 @@
-"""The configuration: every field validated once, with a message that helps."""
+"""The configuration; every field is validated once, with a helpful message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # "[^1]:" at the start of a line is never a link definition.
     "footnotes": True,
     # Any line of three or more colons with a name opens a container, up to its closing
-    # line or to the end of what holds it.
+    # line or to the end of the enclosing container.
     "containers": True,
     # "!!! word" opens an admonition although it may have been meant as emphasis. So do
     # "??? word" and, for a tab, === and a title in quotes.
@@ -43,7 +43,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "html_tables": True,
     # A paragraph that begins with "Table 3" beside a table stays with it.
     "captions": True,
-    # A text that is one fence ```markdown but for white space is the Markdown inside it.
+    # A text that consists of one fence ```markdown is the Markdown inside it.
     "answers": True,
     # Lines with five or more leading dots and a page number are a table of contents, no heading.
     "contents": True,
@@ -52,7 +52,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # Lines of a paragraph that begin with a bullet (• ◦ ‣ –) or "(a)" begin a sentence at least.
     "bullets": True,
     # Marks of pages on lines of their own, and form feeds, give chunks their pages. A paragraph
-    # that goes on after one in lower case is one paragraph.
+    # that continues after one in lower case is one paragraph.
     "page_markers": True,
     # A quote whose first line is [!NOTE] or the like.
     "alerts": True,
@@ -67,12 +67,12 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # [[page]] and ![[embed]] are kept whole inside prose.
     "wikilinks": True,
     # Obsidian: callouts of any type, with a title or foldable; comments between lines of %%;
-    # block ids (^id) stay with what they are the ids of. A line that begins with %% and has no
+    # block ids (^id) stay with their block. A line that begins with %% and has no
     # other %% opens a comment, if a line that ends with %% follows.
     "obsidian": True,
     # A pair of tags on lines of their own, none of HTML's elements, encloses a block.
     "xml_tags": True,
-    # A source's ending says what it is: .mdx switches "mdx" on, .qmd and .Rmd "quarto".
+    # The extension of a source selects a dialect: .mdx switches "mdx" on, .qmd and .Rmd "quarto".
     "dialects": True,
     # Off: "Price" over ": 5" becomes a definition.
     "deflists": False,
@@ -82,7 +82,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "quarto": False,
 }
 DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
-# Ending of a source's name -> the extension that it switches on.
+# The file extensions of dialects, and the Markdown extension that each switches on.
 _DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 # The default window is 200 tokens of 900, and in proportion for other budgets.
@@ -102,59 +102,73 @@ _MOST_ITEMS: Final = 10_000
 class ChunkConfig:
     """The options for cutting documents. Raises ``ConfigError`` for an invalid value.
 
+    *Budget*
+
     max_tokens: the most tokens of a chunk, overlap and context included (1 to 2**63 - 1);
         "model": the limit of the tokenizer, less the special tokens that it adds. Special
         tokens are never counted.
-    reserve_tokens: how many of them ``embed_text`` leaves free, for what is put before it when
-        it is embedded ("query: ", an instruction); below ``max_tokens``.
+    reserve_tokens: the part of ``max_tokens`` that ``embed_text`` leaves free for a prefix, such
+        as "query: " or an instruction; below ``max_tokens``.
     overlap: a fraction of the budget, which is ``max_tokens`` less ``reserve_tokens`` (float
         below 1), or a number of tokens (int).
-    min_tokens: neighbouring sections under one parent are joined while one of them is
-        smaller than this and the sum fits, and so is any smaller piece; None: sections whenever
-        the sum fits, pieces below a tenth of the budget; 0: never.
+    min_tokens: neighbouring sections under one parent are joined if one of them is smaller
+        than this and the sum fits, and so are smaller pieces; None: sections whenever the sum
+        fits, pieces below a tenth of the budget; 0: never.
     encoding: a tiktoken encoding's name; the path of a ``tokenizer.json`` (a str that ends with
         .json, or a ``Path``; needs the extra ``hf``); a tokenizer of ``tokenizers`` or
         ``transformers``, or any object with an ``encode`` method; a callable from str to int.
     model: a model's name, in place of ``encoding``.
+    allow_download: whether tiktoken may download the vocabulary of an encoding that is
+        neither bundled nor in its cache. Without it nothing uses the network.
+
+    *Cutting*
+
     packing: "sections" (heading sections stay whole while they fit) or "fill".
-    window: how many tokens back from the limit "fill" looks for a cut; None: 200 of 900.
-    decay: how much of a point's score is lost at the far end of the window (0 to 1).
+    window: the number of tokens before the limit in which "fill" seeks a cut; None: 200 of 900.
+    decay: the share of a point's score that is lost at the far end of the window (0 to 1).
     scores: overrides of the score table, by kind (see ``chunkast.scores``).
-    context: what ``embed_text`` puts before the text: "none", "title" (the front matter's, or else
-        the first heading of level 1), or "headings": the heading path, whose root is the title
-        in front matter.
-    trim: whether blank lines at a chunk's start and white space at its end are left out.
+    trim: whether blank lines at a chunk's start and white space at its end are removed.
     oversize: whether a block larger than the budget is divided ("split") or kept whole
         and flagged ("keep").
-    opaque: whether a run that says nothing (a data URI, base64, a hex dump, minified code: see
-        ``chunkast.text.opaque``) and is alone larger than the budget is divided ("split"), with
-        a ``ChunkastWarning``, or kept whole and flagged as ``oversize`` ("keep"); then a short
-        placeholder stands for it in ``embed_text``, which is within the budget.
+    opaque: whether opaque data (a data URI, base64, a hex dump, minified code: see
+        ``chunkast.text.opaque``) that is larger than the budget is divided ("split"), with a
+        ``ChunkastWarning``, or kept whole and flagged as ``oversize`` ("keep"); then
+        ``embed_text`` has a short placeholder and fits the budget.
+    sentence_language: the language of sentences: a code ("de"), or "auto" for the language in
+        a document's front matter (``lang`` or ``language``), or else that of its function
+        words: see ``chunkast.text.language``.
+
+    *Context*
+
+    context: the text before the chunk in ``embed_text``: "none", "title" (the front matter's,
+        or else the first heading of level 1), or "headings": the heading path, whose root is
+        the title in front matter.
+    front_matter: whether the chunks' metadata has the front matter as in the document ("raw",
+        a string) or as data ("parsed", a mapping; needs the extra ``yaml``). Invalid front
+        matter stays a string, with a ``ChunkastWarning``.
+    front_matter_text: whether front matter is part of the first chunk's text ("keep") or of no
+        chunk ("drop"); positions are those of the whole document either way.
+    front_matter_keys: top-level keys of the front matter whose values begin ``embed_text``, a
+        line for each, as far as its context has room; "" is not a key.
+
+    *Markdown*
+
+    extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
+    pseudo_headings: whether a paragraph of one line, all of it strong, is a heading with a path
+        (needs the extension "bold_headings").
+    heading_levels: "marks": the level of a heading's marks; "numbering": for headings numbered
+        like "2.3.1 Title" that all have the same marks, the level of the number.
     heuristics: a user's own ``chunkast.heuristics.Heuristic`` objects: masks before the
         parse, break points, regions and annotations after it.
     tools: the ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in
         the chunks' metadata.
-    extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
-    sentence_language: the language that sentences are sought in: a code ("de"), or "auto", for each
-        document what its front matter says (``lang`` or ``language``), or else what its function
-        words say: see ``chunkast.text.language``.
-    pseudo_headings: whether a paragraph of one line, all of it strong, is a heading with a path
-        (needs the extension "bold_headings").
-    heading_levels: "marks": as many as a heading has; "numbering": of headings numbered like
-        "2.3.1 Title", which are all on one level, by the number.
-    page_markers: a regular expression of a user's own for lines that mark pages, beside those
-        that are known; its group (?P<begins>...) or (?P<ends>...) is the number of the page.
-    page_markers_in_embed: whether ``embed_text`` has the marks of pages, as ``text`` always does.
-    running_heads_in_embed: whether it has the lines that stand on page after page.
-    front_matter: whether the chunks' metadata has the front matter as it stands in the
-        document ("raw", a string) or as data ("parsed", a mapping; needs the extra ``yaml``).
-        What cannot be read stays a string, with a ``ChunkastWarning``.
-    front_matter_text: whether front matter is text of the first chunk like any other ("keep"), or
-        in no chunk ("drop"); positions are those of the whole document either way.
-    front_matter_keys: top-level keys of the front matter whose values ``embed_text`` begins with, a
-        line for each, as far as its context has room; "" is not a key.
-    allow_download: whether tiktoken may download the vocabulary of an encoding that is
-        neither bundled nor in its cache. Without it nothing uses the network.
+
+    *Converted documents*
+
+    page_markers: a regular expression for lines that mark pages, in addition to the known
+        marks; its group (?P<begins>...) or (?P<ends>...) is the number of the page.
+    page_markers_in_embed: whether ``embed_text`` has page marks, as ``text`` always does.
+    running_heads_in_embed: whether it has the lines that are repeated on page after page.
     """
 
     max_tokens: int | Literal["model"] = 900
@@ -320,7 +334,7 @@ class ChunkConfig:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
-        """A configuration from keyword options, the aliases included.
+        """Create a configuration from keyword options, including the aliases.
 
         ``chunk_size`` means ``max_tokens`` and ``chunk_overlap`` means ``overlap``.
         Raises ``ConfigError`` for an unknown name and for a name given twice.
@@ -337,7 +351,7 @@ class ChunkConfig:
         return cls(**values)
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
-        """The extensions that a document is read with: its name may add one (see "dialects")."""
+        """Return the extensions for a document; its name may add one (see "dialects")."""
         if "dialects" in self.extensions and source:
             name = source.lower()
             added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)
@@ -346,12 +360,12 @@ class ChunkConfig:
         return self.extensions
 
     def language_of(self, source: str | None) -> str:
-        """The programming language of a source file, by its name's ending; "" if it is none."""
+        """Return the programming language of a source file, by its extension; "" for others."""
         return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property
     def budget(self) -> int:
-        """The most tokens of a chunk and of what is embedded: all but the reserved ones.
+        """The most tokens of ``text`` and of ``embed_text``: all but the reserved tokens.
 
         Raises ``ConfigError`` while ``max_tokens`` is "model": ``Chunker(...).config`` has the
         number in its place.
