@@ -1,7 +1,7 @@
-"""The keywords that make a ``ChunkConfig``, as editors and type checkers know them.
+"""The types of the keywords of ``ChunkConfig``, for editors and type checkers.
 
-``Unpack`` is here for what takes them: ``def f(**options: Unpack[ChunkOptions])``. Before
-Python 3.11 it is known to type checkers only.
+Functions that pass them on are annotated ``def f(**options: Unpack[ChunkOptions])``. Before
+Python 3.11 only type checkers know ``Unpack``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ elif TYPE_CHECKING:
 else:
 
     class Unpack:
-        """Keywords of any type, to what reads annotations at run time."""
+        """Accepts any type where annotations are read at run time."""
 
         def __class_getitem__(cls, _options: object) -> Any:
             return Any
@@ -29,7 +29,7 @@ __all__ = ("ChunkOptions", "Unpack")
 
 
 class ChunkOptions(TypedDict, total=False):
-    """The fields of :class:`chunkast.ChunkConfig`, which says what each means, and the aliases.
+    """The fields of :class:`chunkast.ChunkConfig`, which describes them, and the aliases.
 
     ``chunk_size`` stands for ``max_tokens`` and ``chunk_overlap`` for ``overlap``.
     """

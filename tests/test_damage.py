@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pytest
 from chunkast import Chunker, StoreError
 from chunkast.index import Store
 from chunkast.index.connection import store_errors
-from chunkast.index.schema import STEPS, connect
+from chunkast.index.schema import connect
 from tests.command import environment, errors, posix, run
 from tests.test_index import CORPUS, ISLANDS, state
 
@@ -182,46 +182,6 @@ def test_verify_prints_every_fault(tmp_path: Path, whole: Path) -> None:
     assert whole.read_bytes() == before
     done = run("index", ".", "--verify", "--db", whole, cwd=tmp_path)
     assert done.returncode == 2
-
-
-# The first version had no checksums
-
-
-def as_second_version(path: Path) -> None:
-    change(
-        path,
-        "ALTER TABLE chunks DROP COLUMN embed_text",
-        "ALTER TABLE chunks DROP COLUMN pages",
-        "PRAGMA user_version = 2",
-    )
-
-
-def as_first_version(path: Path) -> None:
-    as_second_version(path)
-    change(
-        path,
-        "ALTER TABLE chunks DROP COLUMN checksum",
-        "ALTER TABLE documents DROP COLUMN checksum",
-        "ALTER TABLE documents DROP COLUMN chunks",
-        "DELETE FROM settings WHERE name NOT IN ('config', 'root')",
-        "PRAGMA user_version = 1",
-    )
-
-
-@pytest.mark.parametrize("as_version", [as_first_version, as_second_version])
-def test_an_index_of_an_older_version_is_brought_up_to_date(
-    whole: Path, as_version: Callable[[Path], None]
-) -> None:
-    assert len(STEPS) == 4
-    with Store(str(whole), read_only=True) as store:
-        before = state(store)
-    as_version(whole)
-    with Store(str(whole), read_only=True) as store:
-        assert store.faults() == []
-        assert state(store) == before
-    with Store(str(whole)) as store:
-        assert store.update(TEXTS.items(), CHUNKER).written == 0
-        assert store.search("the")
 
 
 # Runs that do not come to an end

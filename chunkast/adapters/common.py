@@ -1,4 +1,4 @@
-"""What the adapters of all frameworks share."""
+"""Functions that the adapters of all frameworks share."""
 
 from __future__ import annotations
 

@@ -120,9 +120,9 @@ class ChunkastNodeParser(NodeParser):
     def _nodes(
         self, document: BaseNode, chunker: Chunker, parts: defaultdict[str, Parts]
     ) -> list[BaseNode]:
-        """The nodes of a document; its metadata takes a part of the budget.
+        """Return the nodes of a document; its metadata takes a part of the budget.
 
-        ``parts`` goes on counting those of each name.
+        ``parts`` counts the parts of each name across documents.
         """
         name = document.node_id
         text = document.get_content(metadata_mode=MetadataMode.NONE)
@@ -214,7 +214,7 @@ def _with_less(config: ChunkConfig, tokens: int) -> ChunkConfig:
 
 
 def _manners(document: BaseNode) -> dict[str, Any]:
-    """How a document's metadata is shown, for its nodes."""
+    """Return the metadata settings of a document for its nodes."""
     return {
         "excluded_embed_metadata_keys": list(document.excluded_embed_metadata_keys),
         "excluded_llm_metadata_keys": list(document.excluded_llm_metadata_keys),

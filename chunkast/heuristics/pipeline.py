@@ -26,8 +26,8 @@ class Draft(Generic[V, C]):
 
     ``source`` is the text as changed by the heuristics so far, ``original`` the unchanged one.
     ``value`` is None until a parse succeeded. ``errors`` are those of the attempts
-    since the last one that succeeded. ``notes`` say, one sentence each, what was done or
-    left out. ``context`` is what the caller lets the heuristics see.
+    since the last one that succeeded. ``notes`` describe the steps that were taken or skipped,
+    a sentence each. ``context`` is an object of the caller for the heuristics.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Draft(Generic[V, C]):
 
 @dataclass(frozen=True, slots=True)
 class Patch(Generic[V]):
-    """What a heuristic changes; a field that is None changes nothing.
+    """The changes of a heuristic; a field that is None changes nothing.
 
     ``retry`` requests another parse, of the patch's ``source`` (without one it does
     nothing). ``stop`` ends the phase after the patch is applied.

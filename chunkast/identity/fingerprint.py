@@ -18,8 +18,7 @@ from chunkast.text.source_map import encode
 
 __all__ = ("config_values", "fingerprint", "versions")
 
-# Another version of any of these may change chunks: the parser, the tokenizer, the sentence
-# splitter, the grapheme clusters. So may the grammars, where they are installed.
+# Other versions of these packages, or of the installed grammars, may produce other chunks.
 _DISTRIBUTIONS: Final = (
     "markdown-it-py",
     "mdit-py-plugins",

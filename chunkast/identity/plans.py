@@ -46,7 +46,7 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """Chunk ids by what a store has to do with them.
+    """Chunk ids by the action that a store has to take.
 
     Every current id is in one of ``added``, ``changed`` and ``unchanged``, and every prior id
     that is not current in ``removed``. ``moved`` is a part of ``unchanged``; ``embed`` and the
@@ -94,10 +94,10 @@ def plan_writes(
     current: Iterable[Identified | Mapping[str, Any]],
     prior: Iterable[Identified | Mapping[str, Any]],
 ) -> WritePlan:
-    r"""What to write to a store that contains ``prior`` and shall contain ``current``.
+    r"""Plan the writes to a store that contains ``prior`` and will contain ``current``.
 
-    Both are chunks, what :meth:`Chunk.to_dict` returns, or records (:meth:`Chunk.record`), which
-    are enough of what is stored. A vector is found again wherever in ``prior`` its text was, so
+    Both are chunks, results of :meth:`Chunk.to_dict`, or records (:meth:`Chunk.record`), which
+    are enough for stored chunks. A vector is found again wherever in ``prior`` its text was, so
     give the plan all documents at once.
 
     An id that occurs twice in ``current`` is listed twice; of one that occurs twice in

@@ -1,4 +1,4 @@
-"""Quotes: whether a text contains one, and exactly where, although white space differs."""
+"""Quotes: checks and exact places, regardless of white space."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a quote is in its source, in the units of :class:`chunkast.Chunk`.
+    """The place of a quote in its source, in the units of :class:`chunkast.Chunk`.
 
     source: the document's name, or ``None``.
     start_index: where the quote begins, a character index from 0.
@@ -33,9 +33,9 @@ class Citation:
     start_line: the line in which it begins, from 1.
     end_line: the line of its last character, from 1, inclusive.
     pages: the page on which it begins and the one on which it ends, from 1; ``None`` without
-        pages. Where a chunk over several pages does not tell by its own marks where each
-        begins, the first or the last page of that chunk.
-    chunk_ids: the chunks that contain all of it: none if it is divided between chunks, two
+        pages. If the marks inside a chunk do not show where its pages begin, the first or the
+        last page of that chunk.
+    chunk_ids: the chunks that contain all of it: empty if it is divided between chunks, two
         or more if it is in an overlap.
     """
 
@@ -51,7 +51,7 @@ class Citation:
 
 
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
-    r"""Whether ``text`` contains ``quote`` word for word, apart from white space.
+    r"""Return True if ``text`` contains ``quote`` word for word, apart from white space.
 
     Case, markup and Unicode forms must be the same. A quote that is empty, blank, or longer
     than ``max_chars`` characters (before its white space is normalized) is not valid. Raises
@@ -68,7 +68,7 @@ def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
 def locate_quote(
     quote: str, where: str | Iterable[Chunk], *, page_markers: str | None = None
 ) -> tuple[Citation, ...]:
-    r"""Every place of ``quote`` in a source text or in chunks, in order; none for a blank quote.
+    r"""Find every place of ``quote`` in a source text or in chunks; a blank quote has no place.
 
     White space may differ, as in :func:`validate_quote`; the places do not overlap.
     ``where`` is the source text (then citations have no source and no chunk ids), or chunks,
@@ -159,28 +159,28 @@ class _Positions:
         return self._chunk.start_line + self._map.line(pos - self._chunk.start_index) - 1
 
     def pages(self, pos: int) -> tuple[int, int] | None:
-        """The page of a character, twice, or else all that is known: those of the chunk."""
+        """Return the page of a character, twice; if it is unknown, the pages of the chunk."""
         inside = pos - self._chunk.start_index
         return pages_of(self._starts, inside, inside + 1) or self._chunk.pages
 
 
 def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
-    """Where each page begins in a chunk's text, and its number.
+    """Yield the start and the number of each page in a chunk's text.
 
-    None where the marks in it do not say what the chunk's own pages say: those of another kind
-    may count in its document, or a fence began before it.
+    Yields nothing if the marks in it contradict the chunk's pages: marks of another kind may
+    count in its document, or a fence may begin before the chunk.
     """
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return
     starts = list(page_starts(page_marks(chunk.text, own), first=0))
-    if said := pages_of_text(starts, chunk.text):
-        ahead, last = (here - there for here, there in zip(chunk.pages, said, strict=True))
+    if found := pages_of_text(starts, chunk.text):
+        ahead, last = (here - there for here, there in zip(chunk.pages, found, strict=True))
         if ahead == last:
             yield from ((pos, page + ahead) for pos, page in starts)
 
 
 def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Chunks that follow one another in one document."""
+    """Group chunks that follow one another in one document."""
     run: list[Chunk] = []
     for chunk in chunks:
         if run and (run[-1].source, run[-1].index + 1) != (chunk.source, chunk.index):

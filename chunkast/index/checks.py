@@ -14,7 +14,7 @@ from chunkast.index.rows import COLUMNS, DamageError, checksum, faults_of
 
 __all__ = (
     "DIGEST",
-    "Document",
+    "StoredDocument",
     "Survey",
     "check_all_pages",
     "check_rows",
@@ -58,7 +58,7 @@ _WORD_TABLES: Final = (
 )
 
 
-class Document(NamedTuple):
+class StoredDocument(NamedTuple):
     """A stored document; ``chunks`` is their number."""
 
     number: int
@@ -74,7 +74,7 @@ class Document(NamedTuple):
 
 @dataclass(slots=True)
 class Survey:
-    """What a database contains, and which rows are damaged.
+    """The contents and the damaged rows of a database.
 
     ``documents`` are those whose own row is undamaged; ``incomplete`` has the number of
     undamaged chunks of those that have damaged or missing ones. ``damaged`` are the numbers of
@@ -84,7 +84,7 @@ class Survey:
     """
 
     settings: dict[str, str] = field(default_factory=dict)
-    documents: dict[str, Document] = field(default_factory=dict)
+    documents: dict[str, StoredDocument] = field(default_factory=dict)
     incomplete: dict[str, int] = field(default_factory=dict)
     damaged: list[int] = field(default_factory=list)
     damaged_documents: list[int] = field(default_factory=list)
@@ -116,7 +116,7 @@ def _survey(connection: sqlite3.Connection) -> Survey:
     for stored, *values in connection.execute(
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents"
     ):
-        document = Document(*values)
+        document = StoredDocument(*values)
         if stored == document.checksum():
             found.last_document = max(found.last_document, document.number)
             found.documents[document.source] = document
@@ -212,7 +212,7 @@ def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> 
 
 
 def document_named(connection: sqlite3.Connection, source: str, settings: Mapping[str, str]) -> int:
-    """How many chunks a document has; 0 if it is not stored; ``DamageError`` for damage."""
+    """Return the number of chunks of a document, 0 if it is not stored; raises ``DamageError``."""
     row = connection.execute(
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents "
         "WHERE source = ?",
@@ -223,7 +223,7 @@ def document_named(connection: sqlite3.Connection, source: str, settings: Mappin
         if settings and str(count) != settings[_DOCUMENTS]:
             raise DamageError(f"{count} of {settings[_DOCUMENTS]} documents are there")
         return 0
-    document = Document(*row[1:])
+    document = StoredDocument(*row[1:])
     if row[0] != document.checksum():
         raise DamageError(f"row {document.number} of its documents is damaged")
     return document.chunks

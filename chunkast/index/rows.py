@@ -18,7 +18,6 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = (
     "COLUMNS",
-    "LATER_COLUMNS",
     "SELECT",
     "DamageError",
     "as_json",
@@ -43,9 +42,6 @@ _PLAIN_FIELDS: Final = (
     "embed_token_count",
     "embed_hash",
 )
-# Columns that a step after the first added: NULL in the rows of before, and where there is nothing
-# to say. ``embed_text`` is for one that is not ``text`` between two others.
-LATER_COLUMNS: Final = ("embed_text", "pages")
 COLUMNS: Final = (
     *_PLAIN_FIELDS,
     "position",
@@ -57,7 +53,10 @@ COLUMNS: Final = (
     "embed_after",
     "oversize",
     "metadata",
-    *LATER_COLUMNS,
+    # NULL if it contains ``text``.
+    "embed_text",
+    # NULL for a document without pages.
+    "pages",
 )
 _OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
 # What ``read_row`` reads; the document may be missing if it is joined from the left.
@@ -68,14 +67,11 @@ SELECT: Final = (
 
 
 class DamageError(Exception):
-    """Stored data is not what was written; the message says which."""
+    """Stored data differs from the written data; the message names it."""
 
 
 def checksum(*values: object) -> int:
-    """The CRC-32 of values as SQLite stores them: whole numbers and strings.
-
-    NULL does not count, so that a column may be added.
-    """
+    """Return the CRC-32 of values as SQLite stores them: whole numbers and strings, without NULL."""
     stored = "\0".join([str(value) for value in values if value is not None])
     return crc32(stored.encode("utf-8", "surrogatepass"))
 
@@ -143,7 +139,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
 
 
 def faults_of(source: str, values: Sequence[Any]) -> str:
-    """A contradiction within the values of ``COLUMNS``; "" if there is none."""
+    """Describe a contradiction within the values of ``COLUMNS``; "" if they are consistent."""
     try:
         chunk = _chunk(source, values)
         wrong = [

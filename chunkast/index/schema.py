@@ -1,21 +1,19 @@
-"""The database: opening it, its schema, and the steps from one version to the next."""
+"""The database: its schema, and opening, creating and locking it."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from chunkast.errors import StoreError
-from chunkast.index.checks import DIGEST, Document, digest_of, seal
 from chunkast.index.connection import Connection, store_errors
-from chunkast.index.rows import COLUMNS, LATER_COLUMNS, checksum, faults_of
 
-__all__ = ("STEPS", "WORDS_TABLE", "connect", "discard", "lock", "migrate")
+__all__ = ("SCHEMA", "VERSION", "WORDS_TABLE", "connect", "discard", "lock")
 
 # SQLite's application id for files of chunkast: "chnk".
 _APPLICATION_ID: Final = 0x63686E6B
@@ -26,104 +24,66 @@ _RETRY_DELAY_S: Final = 0.05
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
-def _add_checksums(connection: sqlite3.Connection) -> None:
-    """Add the checksum of every row; damaged rows get none."""
-    documents = connection.execute(
-        "SELECT number, source, text_hash, fingerprint, "
-        "(SELECT count(*) FROM chunks WHERE document = documents.number) FROM documents"
-    ).fetchall()
-    connection.executemany(
-        "UPDATE documents SET chunks = ?, checksum = ? WHERE number = ?",
-        ((row[-1], Document(*row).checksum(), row[0]) for row in documents),
-    )
-    sources = {row[0]: row[1] for row in documents}
-    count = total = 0
-    columns = ", ".join("NULL" if name in LATER_COLUMNS else name for name in COLUMNS)
-    rows = f"SELECT number, document, {columns} FROM chunks WHERE number > ? LIMIT 1000"  # noqa: S608
-    last = -1
-    while found := connection.execute(rows, (last,)).fetchall():
-        for number, document, *values in found:
-            last = number
-            source = sources.get(document)
-            if source is None or faults_of(source, values):
-                continue
-            row_checksum = checksum(number, source, *values)
-            count, total = count + 1, total + row_checksum
-            connection.execute(
-                "UPDATE chunks SET checksum = ? WHERE number = ?", (row_checksum, number)
-            )
-    settings = dict(connection.execute("SELECT name, value FROM settings"))
-    if settings:
-        settings[DIGEST] = digest_of(connection)
-        seal(connection, settings, rows=(count, total))
-        connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", settings.items())
-
-
-# Without a copy of the text: to remove the words of a chunk, they are computed again from its
-# row, by ``terms``.
+# It has no copy of the text: the words of a removed chunk are computed from its row by ``terms``.
 WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             headings, text, content = '',
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
-# Step n migrates version n to version n + 1 by statements and functions, in order. A released
-# step is never changed: later changes are new steps.
-STEPS: Final[Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]]] = (
-    (
-        "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-        """CREATE TABLE documents (
-            number INTEGER PRIMARY KEY,
-            source TEXT NOT NULL UNIQUE,
-            text_hash TEXT NOT NULL,
-            fingerprint TEXT NOT NULL
-        )""",
-        # Of ``embed_text`` only the parts before and after ``text`` are stored, if it has that.
-        """CREATE TABLE chunks (
-            number INTEGER PRIMARY KEY,
-            document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
-            id TEXT NOT NULL,
-            position INTEGER NOT NULL,
-            text TEXT NOT NULL,
-            start_index INTEGER NOT NULL,
-            end_index INTEGER NOT NULL,
-            start_byte INTEGER NOT NULL,
-            end_byte INTEGER NOT NULL,
-            start_line INTEGER NOT NULL,
-            end_line INTEGER NOT NULL,
-            token_count INTEGER NOT NULL,
-            own_token_count INTEGER NOT NULL,
-            overlap INTEGER NOT NULL,
-            headings TEXT NOT NULL,
-            kinds TEXT NOT NULL,
-            content_hash TEXT NOT NULL,
-            embed_before TEXT NOT NULL,
-            embed_after TEXT NOT NULL,
-            embed_token_count INTEGER NOT NULL,
-            embed_hash TEXT NOT NULL,
-            oversize INTEGER NOT NULL,
-            metadata TEXT NOT NULL
-        )""",
-        "CREATE INDEX chunks_by_place ON chunks (document, position)",
-        "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
-        WORDS_TABLE,
-    ),
-    (
-        # How many chunks a document has, and checksums of the rows: see ``rows`` and ``checks``.
-        "ALTER TABLE documents ADD COLUMN chunks INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE documents ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE chunks ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0",
-        _add_checksums,
-    ),
-    ("ALTER TABLE chunks ADD COLUMN embed_text TEXT",),
-    ("ALTER TABLE chunks ADD COLUMN pages TEXT",),
+# The only version of the schema that this package reads and writes.
+VERSION: Final = 4
+# The number of a document's chunks and the checksums of rows are checked by ``checks``.
+SCHEMA: Final = (
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE documents (
+        number INTEGER PRIMARY KEY,
+        source TEXT NOT NULL UNIQUE,
+        text_hash TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        chunks INTEGER NOT NULL DEFAULT 0,
+        checksum INTEGER NOT NULL DEFAULT 0
+    )""",
+    # Only the parts of ``embed_text`` before and after ``text`` are stored if it contains
+    # ``text``; the column ``embed_text`` is NULL then.
+    """CREATE TABLE chunks (
+        number INTEGER PRIMARY KEY,
+        document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+        id TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        start_index INTEGER NOT NULL,
+        end_index INTEGER NOT NULL,
+        start_byte INTEGER NOT NULL,
+        end_byte INTEGER NOT NULL,
+        start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL,
+        token_count INTEGER NOT NULL,
+        own_token_count INTEGER NOT NULL,
+        overlap INTEGER NOT NULL,
+        headings TEXT NOT NULL,
+        kinds TEXT NOT NULL,
+        content_hash TEXT NOT NULL,
+        embed_before TEXT NOT NULL,
+        embed_after TEXT NOT NULL,
+        embed_token_count INTEGER NOT NULL,
+        embed_hash TEXT NOT NULL,
+        oversize INTEGER NOT NULL,
+        metadata TEXT NOT NULL,
+        checksum INTEGER NOT NULL DEFAULT 0,
+        embed_text TEXT,
+        pages TEXT
+    )""",
+    "CREATE INDEX chunks_by_place ON chunks (document, position)",
+    "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
+    WORDS_TABLE,
 )
 
 
 def connect(path: str, *, create: bool = False, read_only: bool = False) -> Connection:
-    """Open the index at ``path`` and bring its schema up to date.
+    """Open the index at ``path``.
 
     With ``create`` a missing file is created; ":memory:" is always new. Raises
-    ``StoreError`` if the file is missing, damaged or no index, if a newer chunkast wrote it,
-    and if it cannot be read or written.
+    ``StoreError`` if the file is missing, damaged, not an index or of another version, and if
+    it cannot be read or written.
     """
     if path != ":memory:" and not create and not Path(path).exists():
         raise StoreError(path, "no such file; 'chunkast index DIR --db FILE' makes one")
@@ -134,12 +94,8 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
     try:
         with store_errors(path, connection):
             _check(connection, path, empty_allowed=create)
-            if not read_only:
-                _prepare(connection)
-            elif _version(connection) != len(STEPS):
-                # An old version, which only a writer may migrate: open it once as a writer.
-                with closing(connect(path)):
-                    pass
+            if _version(connection) != VERSION:
+                _create(connection)
             _check_tables(connection, path)
     except BaseException:
         connection.close()
@@ -182,7 +138,7 @@ def _open(path: str, *, read_only: bool) -> Connection:
 
 
 def _set_up(name: str, *, patience_ms: int) -> Connection:
-    """A connection from which something could be read; it is closed if that fails."""
+    """Connect and read from the file once; the connection is closed if that fails."""
     connection = sqlite3.connect(
         name, uri=name.startswith("file:"), isolation_level=None, factory=Connection
     )
@@ -218,11 +174,11 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
     elif application != _APPLICATION_ID:
         raise StoreError(path, "a database of something else; give another file")
-    elif version > len(STEPS):
+    elif version != VERSION:
         raise StoreError(
             path,
-            f"its schema has version {version}, this chunkast knows those up to {len(STEPS)}; "
-            "use the newer chunkast that wrote it, or index into another file",
+            f"its schema has version {version}, this chunkast reads version {VERSION}; "
+            "use the chunkast that wrote it, or index into another file",
         )
 
 
@@ -266,12 +222,10 @@ _Column = tuple[str, int]
 
 @lru_cache(maxsize=1)
 def _expected() -> tuple[Mapping[str, _Table], Mapping[str, frozenset[_Column]]]:
-    """What the steps create: the tables and indexes, and the columns of those with rows."""
+    """Return the tables and indexes of the schema, and the columns of tables with rows."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        for step in STEPS:
-            for statement in step:
-                if isinstance(statement, str):
-                    connection.execute(statement)
+        for statement in SCHEMA:
+            connection.execute(statement)
         tables = _tables(connection)
         plain = [name for name, found in tables.items() if found.kind == "table" and not found.made]
         return tables, {name: _columns(connection, name) for name in plain}
@@ -293,29 +247,18 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
     return frozenset(rows.fetchall())
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    if _version(connection) != len(STEPS):
-        # SQLite does not wait for other processes when it changes the journal mode.
-        _until_free(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone())
-        migrate(connection, STEPS)
-
-
-def migrate(
-    connection: sqlite3.Connection,
-    steps: Sequence[Sequence[str | Callable[[sqlite3.Connection], None]]],
-) -> None:
-    """Apply the steps that the database lacks, all or none of them."""
+def _create(connection: sqlite3.Connection) -> None:
+    """Create the schema in an empty file, all of it or nothing."""
+    # SQLite does not wait for other processes when it changes the journal mode.
+    _until_free(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone())
     lock(connection)
     try:
-        # Another process may have applied them meanwhile.
-        for step in steps[_version(connection) :]:
-            for statement in step:
-                if isinstance(statement, str):
-                    connection.execute(statement)
-                else:
-                    statement(connection)
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
-        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        # Another process may have created it meanwhile.
+        if _version(connection) != VERSION:
+            for statement in SCHEMA:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
         # Some errors, such as a full disk, have rolled it back already.

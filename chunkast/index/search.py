@@ -92,10 +92,10 @@ def within_budget(
     budget: int,
     load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
 ) -> list[Hit]:
-    """The best hits that fit the budget together; one that does not fit is skipped.
+    """Return the best hits that fit the budget together; a hit that does not fit is skipped.
 
-    Better ones that are alone larger, and than their own budget, are told in a ``ChunkastWarning``:
-    none else may be taken for the best there is.
+    Warns with a ``ChunkastWarning`` about better hits that are oversize and larger than the
+    whole budget, so that a worse hit is not mistaken for the best.
     """
     taken: dict[tuple[str | None, int], _Candidate] = {}
     larger: list[_Candidate] = []

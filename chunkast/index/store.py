@@ -67,7 +67,7 @@ class Store:
         self._file = self._file_there()
 
     def _file_there(self) -> tuple[int, int] | None:
-        """The file that has the name now; ``None`` for ":memory:"."""
+        """Identify the file that has the name now; ``None`` for ":memory:"."""
         if self.path == ":memory:":
             return None
         try:
@@ -129,7 +129,7 @@ class Store:
         dry_run: bool = False,
         on_wait: Callable[[], None] = lambda: None,
     ) -> Iterator[Writing]:
-        """One transaction: either all changes inside are stored at the end, or none.
+        """Run one transaction: all changes inside are stored at the end, or nothing.
 
         ``chunker`` is the one that makes the chunks. Waits for another writer; ``on_wait`` is
         called if there is one. Raises ``StoreError`` when the index cannot be written.

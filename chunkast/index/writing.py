@@ -13,7 +13,7 @@ from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import (
     DIGEST,
-    Document,
+    StoredDocument,
     check_all_pages,
     check_structure,
     digest_of,
@@ -69,7 +69,7 @@ _NO_HASH: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """What an index stores of one document.
+    """The chunks and hashes of one document that an index stores.
 
     source: the document's name.
     text_hash: the hash of its bytes, see :func:`text_hash`.
@@ -112,7 +112,7 @@ def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tu
 
 @dataclass(slots=True)
 class IndexReport:
-    """What a run changed in the index.
+    """The changes that a run made to the index.
 
     added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, over
         all documents: a vector is found again wherever in the index its text was.
@@ -182,7 +182,7 @@ class _Row(NamedTuple):
 
 
 class _Vectors:
-    """Where in the state before the run an embedded text's vector is."""
+    """The chunks that had the vector of each embedded text before the run."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -229,7 +229,7 @@ class Writing:
             self._repair(found)
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Whether the document is stored, with this text and this configuration."""
+        """Return True if the document is stored with this text and this configuration."""
         known = self._stored.get(without_surrogates(source))
         return known is not None and (known.text_hash, known.fingerprint) == (
             text_hash,
@@ -253,7 +253,9 @@ class Writing:
         else:
             number = self._last_document = self._last_document + 1
         self._put_row(
-            Document(number, source, document.text_hash, self._fingerprint, len(document.chunks))
+            StoredDocument(
+                number, source, document.text_hash, self._fingerprint, len(document.chunks)
+            )
         )
         self.report.written += 1
         self._apply(number, source, document)
@@ -299,11 +301,11 @@ class Writing:
             self._touched = True
             check_all_pages(self._connection)
 
-    def _put_row(self, document: Document) -> None:
+    def _put_row(self, document: StoredDocument) -> None:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
 
     def _repair(self, found: Survey) -> None:
-        """Remove what is damaged, so that it is created again like missing data."""
+        """Remove damaged data, which is then created again like missing data."""
         self._touch()
         self.report.faults = found.faults
         execute, executemany = self._connection.execute, self._connection.executemany

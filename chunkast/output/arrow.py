@@ -122,7 +122,7 @@ def _schema(
 def _rows(
     chunker: Chunker, batch: pa.RecordBatch, number: int, text: str, source: str | None
 ) -> list[dict[str, Any]]:
-    """The rows of one document: its chunks, or one row with the reason why there are none."""
+    """Return the rows of one document: its chunks, or one row with an error."""
     name: str | None = None
     try:
         if source is not None:

@@ -38,8 +38,8 @@ class Format:
     """An output format.
 
     write: writes chunks to a stream.
-    endings: the endings of the names of files in this format, in lower case.
-    binary: whether the output is unreadable in a terminal.
+    endings: the extensions of files in this format, in lower case.
+    binary: true if the output is unreadable in a terminal.
     encode: returns the bytes of some chunks, if those of all chunks are what ``write`` writes,
         one after another; else ``None``. Such chunks can be encoded in several processes.
     """
@@ -63,7 +63,7 @@ WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
 
 
 def format_of(path: str | None) -> str:
-    """The format of a file's ending; the default if no format has it."""
+    """Return the format of a file's extension; the default if no format has it."""
     name = (path or "").lower()
     known = (key for key, row in WRITERS.items() if name.endswith(row.endings))
     return next(known, next(iter(WRITERS)))

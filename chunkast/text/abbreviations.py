@@ -5,12 +5,11 @@ It knows few abbreviations of French, Polish and Portuguese. In the languages of
 
 - before a number, after an abbreviation that has one, such as that of a page or month;
 - after an abbreviation that a name or a thing follows, such as a title;
-- and in all of them but English, where names of programs are written small and initials are known,
-  before a small letter or a year in brackets, and where a letter, digit, hyphen or comma follows it
-  directly;
+- in all of them but English (where names of programs are lower case and sentencex knows initials)
+  before a small letter or a year in brackets, and directly before a letter, digit, hyphen or comma;
 - after a capital letter alone, an initial (in German sentencex knows them);
-- in German after a number of at most two digits, if an article or preposition stands before it, or
-  what is often numbered after it, such as a month or century.
+- in German after a number of at most two digits, after an article or preposition, or before
+  a noun that is often numbered, such as a month or century.
 
 Nor does any mark before a dash with a small letter, which continues the sentence after speech.
 """

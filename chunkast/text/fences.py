@@ -1,4 +1,4 @@
-"""Which lines of a text belong to fences, before anything is parsed."""
+"""Finds the lines of fences in a text before it is parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Fences:
         self._run = ""
 
     def take(self, line: str) -> bool:
-        """Whether ``line`` belongs to a fence: opens one, is inside, or closes it."""
+        """Return True if ``line`` opens a fence, is inside it, or closes it."""
         if self._run:
             closing = line.strip(" \t>")
             if len(closing) >= len(self._run) and not closing.strip(self._run[0]):

@@ -1,4 +1,4 @@
-"""Files as text: read whole, decoded as UTF-8, and a ``SourceError`` that says where and what."""
+"""Reads files as UTF-8 text; a ``SourceError`` names the file, the byte and the fault."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chunkast.errors import SourceError, describe
 
 __all__ = ("decode", "read_bytes", "read_text", "undecodable")
 
-# What files begin with -> their encoding. UTF-32's mark begins as UTF-16's does.
+# The byte order marks of other encodings. UTF-32's mark begins as UTF-16's does.
 _MARKS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -21,7 +21,7 @@ _MARKS: Final = {
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """The text of a file, exactly: no line end, no byte order mark is changed.
+    """Read the text of a file; line ends and a byte order mark are unchanged.
 
     Raises ``SourceError`` when the file cannot be read or is not UTF-8.
     """
@@ -29,7 +29,7 @@ def read_text(path: str | PathLike[str]) -> str:
 
 
 def read_bytes(path: str | PathLike[str]) -> bytes:
-    """What a file holds; raises ``SourceError`` when it cannot be read."""
+    """Read the bytes of a file; raises ``SourceError`` when it cannot be read."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -39,7 +39,7 @@ def read_bytes(path: str | PathLike[str]) -> bytes:
 
 
 def decode(data: bytes, path: str) -> str:
-    """The text of a file that holds ``data``; raises ``SourceError`` if that is not UTF-8."""
+    """Decode the ``data`` of a file; raises ``SourceError`` if it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -47,7 +47,7 @@ def decode(data: bytes, path: str) -> str:
 
 
 def undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
-    """What to say of bytes that are not UTF-8; they begin at byte ``base`` of the file."""
+    """Return the error for bytes that are not UTF-8; they begin at byte ``base`` of the file."""
     data = error.object
     marks = _MARKS.items() if not base else ()
     wide = next((name for mark, name in marks if data.startswith(mark)), None)

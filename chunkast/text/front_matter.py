@@ -2,10 +2,10 @@
 
 The values are JSON data. What JSON cannot represent becomes a string: dates and times in ISO
 form, numbers that are not finite, binary data in base64; a set becomes a list, a key that is
-no string is written as YAML writes it. An integer of more than 640 digits, which some
-programs cannot write as one, becomes a string too: as it stands in YAML, in hexadecimal for
-TOML. YAML is read as its safe loader reads it, whatever
-tags it has; an alias is a copy, and the size of what comes out is limited.
+not a string is written as in the YAML source. An integer of more than 640 digits, which some
+programs cannot write as one, becomes a string too: unchanged in YAML, in hexadecimal for
+TOML. YAML is read like its safe loader reads it, with any
+tags; an alias is a copy, and the size of the result is limited.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def missing_library() -> str | None:
 
 
 def front_matter_value(raw: str, key: str) -> str:
-    """What ``raw`` front matter says of a top-level ``key``, as words; "" if nothing.
+    """Return the value of a top-level ``key`` in ``raw`` front matter as text; "" if it has none.
 
     Read without a library: the rest of the key's line, without quotes and the brackets of a list, or
     the lines below it that are indented or items, in one.
@@ -67,9 +67,9 @@ def _bare(value: str) -> str:
 
 
 def parse_front_matter(raw: str) -> dict[str, Any]:
-    """The data of ``raw`` front matter, delimiters included.
+    """Parse ``raw`` front matter, delimiters included.
 
-    Raises ``ValueError`` for front matter that is invalid, no mapping, too large or too deep;
+    Raises ``ValueError`` for front matter that is invalid, not a mapping, too large or too deep;
     ``ImportError`` where the extra ``chunkast[yaml]`` is not installed.
     """
     if len(raw) > _MAX_CHARACTERS:

@@ -1,4 +1,4 @@
-"""Texts without differences of white space, and the hashes of texts, values and ids."""
+"""Normalization of white space, and the hashes of texts, values and ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIFFERENT_WHITE_SPACE: Final = ("\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\ufeff
 
 
 def normalize_text(text: str) -> str:
-    r"""``text`` with every run of white space as one space, and none at the ends.
+    r"""Replace every run of white space by one space, and strip the ends.
 
     White space is that of JavaScript. Raises nothing.
 
@@ -36,18 +36,18 @@ def normalize_text(text: str) -> str:
 
 
 def content_hash(text: str) -> str:
-    """The SHA-256 of the normalized text: 64 lower-case hexadecimal digits. Raises nothing."""
+    """Return the SHA-256 of the normalized text: 64 lower-case hexadecimal digits. Raises nothing."""
     return sha256(encode(normalize_text(text))).hexdigest()
 
 
 def values_hash(values: Mapping[str, Any]) -> str:
-    """The SHA-256 of JSON data, whatever the order of its keys: 64 lower-case hexadecimal digits."""
+    """Return the SHA-256 of JSON data, in any order of its keys: 64 lower-case hexadecimal digits."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, default=repr)
     return sha256(encode(text)).hexdigest()
 
 
 def chunk_uuid(chunk_id: str) -> str:
-    """The UUID of a chunk id, for stores that take no other ids; the same id has the same one.
+    """Return the UUID of a chunk id, for stores that accept only UUIDs.
 
     It is of version 5: the SHA-1 of the id in the namespace 572aa104-a6f0-5371-bd99-667e27eebbfb.
 

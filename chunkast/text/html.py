@@ -1,4 +1,4 @@
-"""The tags of HTML and where they stand, in linear time on any text.
+"""The tags of HTML and their positions, in linear time on any text.
 
 The standard library's parser takes 100 s for 80 kB of ``<a ``, raises on ``<![``, and reads
 malformed text differently from one patch release of Python to the next.
@@ -42,7 +42,7 @@ class Tag(NamedTuple):
 def tags_in(text: str, start: int, end: int) -> Iterator[Tag]:
     """The tags in ``[start, end)`` outside comments, scripts and styles, in order.
 
-    What no tag, comment or script closes is text, up to the end.
+    An unclosed tag, comment or script is text up to the end.
     """
     at = start
     while at >= 0:

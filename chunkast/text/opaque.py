@@ -1,6 +1,6 @@
-r"""Opaque runs: many tokens that say nothing, such as a data URI, base64, a hex dump, minified code.
+r"""Opaque data in a text: data URIs, base64, hex dumps and minified code.
 
-The rule; all numbers are of characters, shares those of a run's first 4,096:
+The rules; all numbers are of characters, shares are of a run's first 4,096:
 
 - *data URI*: ``data:``, a media type and parameters if any, a comma, and at least 256 more that are
   neither white space nor one of ``"<>`()\|``.
@@ -10,10 +10,10 @@ The rule; all numbers are of characters, shares those of a run's first 4,096:
   hexadecimal digits or more; or of hexadecimal digits, ``0x``, ``\x``, ``,:;->`` and white space
   alone, where ``0x`` or ``\x`` come at least once in eight, or half and more are digits, a tenth of
   these or more letters and three tenths or more figures.
-- *minified code*, where code may stand: lines of at least 1,000, of which white space makes less
+- *minified code*, where the text may be code: lines of at least 1,000, of which white space makes less
   than a twelfth and ``(){};=`` a twentieth or more.
 
-Of runs that overlap, the one that begins first counts, of these the longest.
+Of overlapping runs the first counts, and of several that begin there the longest.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _HEX_LETTER = re.compile("[A-Fa-f]")
 
 @dataclass(frozen=True, slots=True)
 class OpaqueRun:
-    """The span ``[start, end)`` of a text, and what it is, in words."""
+    """Opaque data in the span ``[start, end)`` of a text; ``kind`` describes it in words."""
 
     start: int
     end: int
@@ -74,12 +74,12 @@ class OpaqueRun:
 
     @property
     def placeholder(self) -> str:
-        """What is shown in its place."""
+        """The text that is shown in its place."""
         return f"[{self.kind}, {self.end - self.start:,} characters]"
 
 
 def opaque_runs(text: str, start: int, end: int, *, code: bool) -> list[OpaqueRun]:
-    """The opaque runs of ``text[start:end]``, in order; ``code`` may stand there."""
+    """Find the opaque runs of ``text[start:end]``, in order; with ``code`` it may be code."""
     found = chain(
         _data_uris(text, start, end),
         _base64(text, start, end),
@@ -147,7 +147,7 @@ def _share(what: re.Pattern[str], text: str) -> float:
 
 
 def _joined(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Spans of which one begins where the last ends, as one."""
+    """Join spans that begin where the last one ends."""
     first = last = -1
     for start, end in spans:
         if start != last:

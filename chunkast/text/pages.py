@@ -1,4 +1,4 @@
-"""The marks that converters leave where a page begins or ends, and the pages they tell."""
+"""Page marks that converters leave in a text, and the pages they count."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = (
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A mark that stands alone on its line.
+    """A page mark on a line of its own.
 
-    pattern: matches it; its group is the number of a page, where it has one.
-    role: it "begins" the page of that number, or "ends" it; it "breaks" pages and has no number;
-        or it only "says" something about its page.
+    pattern: a regular expression; its group is the number of a page, if it has one.
+    role: "begins" or "ends" for a mark with the number of its page; "breaks" for one between
+        two pages, without a number; "says" for any other note about its page.
     first: the number of a document's first page.
-    seen: where it was seen.
+    seen: the converters that write it.
     """
 
     pattern: str
@@ -43,7 +43,7 @@ class Marker:
     seen: str = ""
 
 
-# Of those that match a line the first counts. A form feed breaks pages wherever it stands.
+# The first that matches a line counts. A form feed breaks pages anywhere in a line.
 MARKERS: Final = (
     Marker(r"-{3,} ?end of page[= ](\d{1,6}) ?-{3,}", "ends", 0, "pymupdf4llm"),
     Marker(r"\{(\d{1,6})\}-{20,}", "begins", 0, "marker"),
@@ -52,7 +52,7 @@ MARKERS: Final = (
     Marker(r"<!-- *Slide number: *(\d{1,6}) *-->", "begins", 1, "markitdown"),
     Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins", 1, "texts that were prepared by hand"),
 )
-# What one of them or another has; most texts have none of these.
+# Parts of some marks; most texts contain none of them.
 _HINTS: Final = ("end of page", "}---")
 _COMMENT = re.compile(r"<!-- *(?i:page|slide)")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
@@ -62,10 +62,12 @@ _FORM_FEEDS: Final = re.compile(rf"\f(?:(?<=[^{WHITE_SPACE}]\f)|[{WHITE_SPACE}]*
 
 @dataclass(frozen=True, slots=True)
 class PageMark:
-    """A mark ``[start, end)`` in a text, and the number in it; None if it has none.
+    """A page mark in the span ``[start, end)`` of a text.
 
-    ``begins``: it belongs to the text after it. ``breaks`` says how many pages begin in it, if it
-    has no number: form feeds with nothing between them are one mark.
+    number: the number in it, or ``None``.
+    begins: true if it belongs to the text after it.
+    breaks: the number of pages that begin in it, if it has no number: consecutive form feeds
+        are one mark.
     """
 
     start: int
@@ -77,9 +79,10 @@ class PageMark:
 
 
 def page_marks(text: str, own: str | None = None) -> list[PageMark]:
-    """The marks in ``text`` outside of fences, in order. ``own`` is a user's pattern, tried first.
+    """Find the page marks in ``text`` outside of fences, in order.
 
-    The name of its group says what the number is of: the page that it "begins" or "ends".
+    ``own`` is a user's pattern, which is tried first. The name of its group, "begins" or "ends",
+    is the role of the mark.
     """
     markers: tuple[Marker, ...] = MARKERS
     if own is not None:
@@ -132,10 +135,10 @@ def _lines(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:
-    """Where each page begins, and its number, from 1.
+    """Yield the start and the number, from 1, of each page.
 
-    ``first`` is the number that marks have for the first page; by default the first of them says
-    it. Marks without numbers do not count beside such that have them.
+    ``first`` is the number of the first page in the marks; by default it follows from the first
+    mark. Marks without numbers are ignored if there are any with numbers.
     """
     numbered = [mark for mark in marks if mark.number is not None]
     counted = numbered or [mark for mark in marks if mark.marker.role == "breaks"]
@@ -155,7 +158,7 @@ def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator
 
 
 def pages_note(pages: tuple[int, int] | None) -> str:
-    """What is put after a place in a document: "  p. 3", "  pp. 3-4", or "" without pages.
+    """Return the suffix of a place in a document: "  p. 3", "  pp. 3-4", or "" without pages.
 
     >>> pages_note((3, 4))
     '  pp. 3-4'
@@ -167,7 +170,7 @@ def pages_note(pages: tuple[int, int] | None) -> str:
 
 
 def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """The first and the last page of ``[start, end)``; None without pages."""
+    """Return the first and the last page of ``[start, end)``, or None without pages."""
     if not starts:
         return None
     first, last = (
@@ -179,7 +182,7 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
 def pages_of_text(
     starts: Sequence[tuple[int, int]], text: str, start: int = 0
 ) -> tuple[int, int] | None:
-    """The same of a ``text`` that begins at ``start``, without the white space at its ends."""
+    """Return the pages of a ``text`` that begins at ``start``, without the white space at its ends."""
     if not starts:
         return None
     first = start + len(text) - len(text.lstrip(WHITE_SPACE))

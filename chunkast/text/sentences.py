@@ -1,4 +1,4 @@
-"""Sentences, by sentencex: where they begin inside one paragraph of text.
+"""The starts of sentences inside one paragraph of text, by sentencex.
 
 sentencex is quadratic beyond a thousand characters of one paragraph (of 1,000 each takes
 14 ns, of 2,000 32, of 8,000 240), so a longer text is handed to it in windows that begin
@@ -48,9 +48,9 @@ _MAX_NUMBERING = 16
 def sentence_starts(
     text: str, spans: Sequence[InlineSpan] = (), language: str = DEFAULT_LANGUAGE
 ) -> list[int]:
-    """Where the sentences of ``text`` begin, in order; the first (0) is left out.
+    """Find the starts of the sentences of ``text``, in order, without the first (0).
 
-    ``language`` is its code; in English are also those that sentencex does not know.
+    ``language`` is a code; languages that sentencex does not know are read like English.
 
     Closing marks (of emphasis, quotes, brackets) and footnote references directly after a
     sentence belong to it. Beginnings inside one of the ``spans`` (sorted, not overlapping) are
@@ -76,7 +76,7 @@ def sentence_starts(
 
 
 def _found(text: str, language: str) -> Iterator[int]:
-    """The starts that sentencex finds, moved past white space."""
+    """Yield the starts that sentencex finds, moved past white space."""
     last = 0
     mended = language in MENDED
     for start in _starts(text, language):
@@ -90,7 +90,7 @@ def _found(text: str, language: str) -> Iterator[int]:
 
 
 def _starts(text: str, language: str) -> Iterator[int]:
-    """The starts that sentencex finds, window by window.
+    """Yield the starts that sentencex finds, window by window.
 
     A hash of the text around chooses where the next window begins, among the sentences found in
     the second half of this one, so that an edit moves the windows near it alone.
@@ -112,7 +112,7 @@ def _starts(text: str, language: str) -> Iterator[int]:
 def _after_closing_marks(
     text: str, at: int, spans: Sequence[InlineSpan], edges: Sequence[int]
 ) -> int:
-    """Where the sentence after the one that ends before ``at`` begins; the text's length if there is none.
+    """Return the start of the sentence after ``at``, past closing marks; the text's length if there is none.
 
     ``edges`` are the starts of the ``spans``. Without a closing mark at ``at`` it is ``at``.
     """
@@ -145,10 +145,10 @@ def _boundaries(window: str, language: str) -> tuple[int, ...]:
 
 
 def _read(window: str, language: str) -> Iterator[int]:
-    """Where sentencex finds sentences; it finds none between two quotes.
+    """Yield the starts of sentences by sentencex, which finds none between two quotes.
 
-    Where these are far apart they are two apostrophes, or stand in code: a long sentence is read
-    again without its quotes.
+    Quotes that are far apart are two apostrophes, or code: a long sentence is read again
+    without its quotes.
     """
     from sentencex import get_sentence_boundaries
 

@@ -40,7 +40,7 @@ def encode(text: str) -> bytes:
 
 
 def has_surrogates(text: str) -> bool:
-    """Whether there is a lone surrogate in the text."""
+    """Return True if the text contains a lone surrogate."""
     if text.isascii():
         return False
     try:
@@ -100,9 +100,9 @@ def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
 
 
 class SourceMap:
-    """Character index to byte offset and line number.
+    """Converts character indices to byte offsets and line numbers.
 
-    Both continue from the index of the last call, so that the calls for ascending indices
+    Both continue from the index of the last call, so that calls for ascending indices
     take linear time together.
     """
 

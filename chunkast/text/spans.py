@@ -33,7 +33,7 @@ class InlineSpan:
 
 
 def content_end(text: str, start: int, end: int) -> int:
-    """Where ``text[start:end]`` ends without trailing white space; ``start`` if it is blank."""
+    """Return the end of ``text[start:end]`` without trailing white space; ``start`` if it is blank."""
     size = _FIRST_TAIL_SIZE
     while end > start:
         first = max(start, end - size)
@@ -87,33 +87,33 @@ class SpanSet:
         return zip(self._starts, self._ends, strict=True)
 
     def end(self, pos: int) -> int:
-        """The end of the span that ``pos`` lies strictly inside of; ``pos`` itself if none."""
+        """Return the end of the span that strictly contains ``pos``, or else ``pos``."""
         slot = bisect_left(self._starts, pos) - 1
         if slot >= 0 and pos < self._ends[slot]:
             return self._ends[slot]
         return pos
 
     def start(self, pos: int) -> int:
-        """The start of the span that ``pos`` lies strictly inside of; ``pos`` itself if none."""
+        """Return the start of the span that strictly contains ``pos``, or else ``pos``."""
         slot = bisect_left(self._starts, pos) - 1
         if slot >= 0 and pos < self._ends[slot]:
             return self._starts[slot]
         return pos
 
     def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The spans that share characters with ``[start, end)``, in order."""
+        """Yield the spans that share characters with ``[start, end)``, in order."""
         slot = bisect_right(self._ends, start)
         while slot < len(self._starts) and self._starts[slot] < end:
             yield self._starts[slot], self._ends[slot]
             slot += 1
 
     def crosses(self, start: int, end: int) -> bool:
-        """Whether a span shares some characters with ``[start, end)`` but neither contains the other."""
+        """Return True if a span overlaps ``[start, end)`` and neither contains the other."""
         if self.end(start) != start:
             return self.end(start) < end
         return start < self.start(end) < end
 
     def covers(self, pos: int) -> bool:
-        """Whether the character at ``pos`` belongs to a span."""
+        """Return True if the character at ``pos`` belongs to a span."""
         slot = bisect_right(self._starts, pos) - 1
         return slot >= 0 and pos < self._ends[slot]

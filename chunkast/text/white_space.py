@@ -20,5 +20,5 @@ LINE_SPACE: Final = WHITE_SPACE.replace("\n", "").replace("\r", "")
 
 
 def is_blank(text: str) -> bool:
-    """Whether the text contains only white space."""
+    """Return True if the text contains only white space."""
     return not text.strip(WHITE_SPACE)

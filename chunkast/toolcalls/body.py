@@ -56,7 +56,7 @@ class BodyError(ValueError):
 class _Element:
     """An element that is being read.
 
-    ``schema`` is its value's, None where none is declared. ``members`` declares the names of
+    ``schema`` is the schema of its value, or None if it is undeclared. ``members`` declares the names of
     the elements inside. ``start`` is where its content begins.
     """
 
@@ -70,7 +70,7 @@ class _Element:
 
 def parse_body(source: str, schema: Schema) -> dict[str, Any]:
     """The arguments in a call's body. Raises ``BodyError`` where it cannot be read."""
-    members = _grouped(_Reader(source, schema).read())
+    members = _grouped(_BodyReader(source, schema).read())
     if len(members) == 1 and schema.properties:
         [(name, inside)] = members.items()
         wraps = isinstance(inside, dict) and schema.properties.keys() & inside.keys()
@@ -83,7 +83,7 @@ def parse_body(source: str, schema: Schema) -> dict[str, Any]:
     return arguments
 
 
-class _Reader:
+class _BodyReader:
     """Reads a body once, from beginning to end."""
 
     def __init__(self, source: str, schema: Schema) -> None:
@@ -238,7 +238,7 @@ def _tags_of(name: str) -> re.Pattern[str]:
 
 
 def decoded(text: str) -> str:
-    """``text`` with the five entities as the characters they stand for."""
+    """Decode the five XML entities in ``text``."""
     if "&" in text:
         for entity, character in _ENTITIES:
             text = text.replace(entity, character)

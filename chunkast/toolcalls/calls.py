@@ -1,4 +1,4 @@
-"""Where the calls are in a text that arrives in fragments.
+"""Finds the calls in a text that arrives in fragments.
 
 A call begins with an opener ``<name>`` that is not inside an earlier call, and ends with the
 matching closer: the first one up to which there are as many closers as openers of that name.

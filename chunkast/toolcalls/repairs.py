@@ -159,7 +159,7 @@ def string_properties(schema: Schema) -> list[str]:
 
 
 def _is_shell(draft: ToolDraft) -> bool:
-    """Whether the tool takes a command as a list, as those do that repeat other tags, too."""
+    """Return True if the tool takes a command as a list; such tools repeat other tags, too."""
     return _type_of(Schema(draft.context.json_schema), "command") == "array"
 
 

@@ -89,7 +89,7 @@ def _opened(
 
 
 def _referred(reference: str, root: Mapping[str, Any]) -> object:
-    """What a local reference such as ``#/$defs/Name`` points to."""
+    """Return the target of a local reference such as ``#/$defs/Name``."""
     found: object = root
     for step in reference.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")

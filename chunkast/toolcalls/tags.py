@@ -45,7 +45,7 @@ class TagReader:
 
     @property
     def opener_start(self) -> int:
-        """Where an unfinished tag begins that may open a call, or else ``position``."""
+        """Return the start of an unfinished tag that may open a call, or else ``position``."""
         closer = self._unfinished.startswith("</")
         return self._start if self._unfinished and not closer else self.position
 

@@ -160,7 +160,7 @@ def _array(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def _values(value: Any, items: Schema | None) -> list[Any]:
-    """The items that ``value`` stands for, each as it is."""
+    """Return the items of ``value``, unchanged."""
     if isinstance(value, str):
         text = value.strip(WHITE_SPACE)
         if not text:
@@ -205,7 +205,7 @@ _CONVERSIONS: Final[Mapping[str, Conversion]] = {
 
 
 def _structure(text: str, *, single_quotes: bool) -> Any:
-    """The JSON object or array that ``text`` is, or None.
+    """Parse ``text`` as a JSON object or array; None if it is neither.
 
     With ``single_quotes``, quotes around strings and names may be single ones.
     """
@@ -247,7 +247,7 @@ def _json(text: str) -> Any:
 
 
 def json_problem(arguments: object) -> str | None:
-    """Why ``arguments`` are not an object of JSON data, or None."""
+    """Return the reason why ``arguments`` are not JSON data, or None."""
     if not isinstance(arguments, dict):
         return f"the arguments are {type(arguments).__name__}; they must be an object"
     waiting: list[tuple[object, int]] = [(arguments, 1)]

@@ -14,7 +14,7 @@ __all__ = ("Cut", "find_cuts")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a chunk's own text begins, and the break point that was chosen there.
+    """The start of a chunk's own text, and the break point that was chosen there.
 
     pos: a character index.
     kind: the point's kind; "inside X" for a cut within a block of the kind X.

@@ -143,5 +143,5 @@ def resource(name: str) -> str:
 
 
 def source_hash(text: str) -> str:
-    """What a content security policy names a style sheet or a script by."""
+    """Return the hash of a style sheet or script for a content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -93,7 +93,7 @@ class _Page:
             self.print_row(start, stop, marks, (bar, colour), frames)
 
     def lines(self, pos: int) -> int:
-        """How many lines begin at or before ``pos``."""
+        """Count the lines that begin at or before ``pos``."""
         return bisect_right(self.line_starts, pos)
 
     def print_head(self, chunk: Chunk, colour: str) -> None:

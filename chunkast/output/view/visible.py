@@ -41,7 +41,7 @@ def visible(text: str) -> str:
 
 
 def replacements(text: str) -> list[tuple[str, str, int]]:
-    """What :func:`visible` shows differently: its name, what is shown, how often it occurs."""
+    """Characters that :func:`visible` replaces: name, replacement, number of occurrences."""
     counts = Counter(_HIDDEN.findall(text))
     return [
         (_name(character), _shown(character), counts[character]) for character in sorted(counts)

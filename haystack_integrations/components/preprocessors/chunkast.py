@@ -124,7 +124,7 @@ class ChunkastDocumentSplitter:
         return Document(id=id_, content=getattr(chunk, self.content), meta=meta)
 
     def _other_text(self, chunk: Chunk) -> dict[str, str]:
-        """What is not the content: of the verbatim text and of what is to be embedded."""
+        """Return the text that is not the content, verbatim or to embed, as metadata."""
         if self.content == "embed_text":
             return {"text": chunk.text}
         before, body, _ = embedded_parts(chunk)
