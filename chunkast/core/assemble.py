@@ -14,6 +14,7 @@ from chunkast.core.overlap import Overlap
 from chunkast.core.units import Piece
 from chunkast.identity import Location, Parts
 from chunkast.model import Analysis, Annotation, Chunk
+from chunkast.text.opaque import OpaqueRun
 from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
@@ -23,13 +24,14 @@ __all__ = ("Cut", "assemble")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A document that has been cut into pieces."""
+    """A document that has been cut into pieces; ``split`` is opaque data that was cut."""
 
     document: Document
     measure: Measure
     context: Context
     overlap: Overlap
     pieces: Sequence[Piece]
+    split: Sequence[OpaqueRun]
 
 
 def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:

@@ -43,21 +43,19 @@ def chunks_of(
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than everything after it, which only needs the leaves.
     analysis = replace(analysis, blocks=_NO_TREE)
-    cut = _cut(analysis, leaves, config, counter, source)
+    cut = _cut(analysis, leaves, config, counter)
     if counter.is_estimated and not _estimates_hold(cut):
-        cut = _cut(analysis, leaves, config, replace(counter, trusted=False), source)
+        cut = _cut(analysis, leaves, config, replace(counter, trusted=False))
+    if cut.split:
+        _warn(cut.split, source)
     return assemble(cut, source, parts)
 
 
-def _cut(
-    analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter, source: str | None
-) -> Cut:
+def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter) -> Cut:
     """Cut a document into pieces: the walk from its analysis to the packer."""
     document = Document.of(analysis, leaves, config, counter)
     points = cut_points(document, analysis.break_points)
     division = divide(document, points)
-    if division.split:
-        _warn(division.split, source)
     points = sorted([*points, *division.points], key=lambda point: point.pos)
     units = units_of(document, points)
     context = Context(document, Frames(division.frames, config.budget // 2, counter.count))
@@ -66,7 +64,7 @@ def _cut(
     sections = sections_of(document, units)
     overlap = Overlap(document, measure, sections)
     pieces = pack(document, measure, sections, overlap)
-    return Cut(document, measure, context, overlap, pieces)
+    return Cut(document, measure, context, overlap, pieces, division.split)
 
 
 def _estimates_hold(cut: Cut) -> bool:
