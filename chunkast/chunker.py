@@ -57,7 +57,7 @@ class Chunker:
         return f"Chunker({', '.join(f'{name}={value!r}' for name, value in changed)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy in another process is made from: all but the loaded vocabulary."""
+        """Return the state for a copy in another process, without the loaded vocabulary."""
         return {name: value for name, value in vars(self).items() if name != "counter"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ class Chunker:
     def analyze(
         self, text: str, source: str | None = None, language: str | None = None
     ) -> Analysis:
-        """What is known of ``text`` before it is packed: blocks, break points, regions, headings.
+        """Return the blocks, break points, protected regions and headings of ``text``.
 
         ``source`` is the document's name, whose ending may say how it is read: which Markdown
         it is, or code in which language. ``language`` says that it is code: a name as in a

@@ -100,7 +100,7 @@ _MOST_ITEMS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """How documents are cut. Raises ``ConfigError`` for a value that is not allowed.
+    """The options of a chunker. Raises ``ConfigError`` for a value that is not allowed.
 
     **Budget**
 
@@ -382,7 +382,7 @@ class ChunkConfig:
 
     @property
     def window_tokens(self) -> int:
-        """How far back from the limit a cut is looked for, in tokens."""
+        """The tokens before the limit in which "fill" looks for a cut."""
         return round(self.budget * _WINDOW_SHARE) if self.window is None else self.window
 
     @property
@@ -399,7 +399,7 @@ def _suggest(given: object, names: Iterable[str]) -> str:
 
 
 def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
-    """What a field that takes several values was given; a str is a value, not several."""
+    """Return the items of a field that takes several values; a str is a single value."""
     allowed = f"must be a sequence of {what}"
     try:
         items = None if isinstance(given, str) else tuple(islice(given, _MOST_ITEMS + 1))

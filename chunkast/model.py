@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
@@ -242,28 +242,14 @@ class Analysis:
         annotations: Iterable[Annotation] = (),
         replacements: Iterable[Replacement] = (),
     ) -> Analysis:
-        """A copy with these added, for heuristics; they are sorted when all heuristics have run."""
-        # Called three times per document. The constructor is used because ``replace`` takes as
-        # long as the parse of a short text.
-        return Analysis(
-            self.text,
-            self.blocks,
-            (*self.break_points, *break_points),
-            (*self.regions, *regions),
-            (*self.headings, *headings),
-            self.references,
-            self.front_matter,
-            self.notes,
-            self.masked,
-            self.tags,
-            (*self.annotations, *annotations),
-            self.extended,
-            self.front_matter_data,
-            self.path,
-            self.extensions,
-            self.footnotes,
-            (*self.replacements, *replacements),
-            self.pages,
+        """Return a copy with these added, for heuristics; they are sorted when all have run."""
+        return replace(
+            self,
+            break_points=(*self.break_points, *break_points),
+            regions=(*self.regions, *regions),
+            headings=(*self.headings, *headings),
+            annotations=(*self.annotations, *annotations),
+            replacements=(*self.replacements, *replacements),
         )
 
     def __repr__(self) -> str:

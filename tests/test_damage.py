@@ -89,7 +89,7 @@ def test_a_damaged_row_is_refused_and_mended(whole: Path, column: str, value: st
     assert "row 4 of its chunks is damaged" in faults
     for message in refused(whole):
         assert "damaged" in message
-        assert "mends it" in message
+        assert "repairs it" in message
         assert "\n" not in message
     with Store(str(whole)) as store:
         report = store.update(TEXTS.items(), CHUNKER)
@@ -103,8 +103,8 @@ def test_a_damaged_row_is_refused_and_mended(whole: Path, column: str, value: st
 @pytest.mark.parametrize(
     ("statement", "fault"),
     [
-        ("DELETE FROM chunks WHERE number = 4", "chunks are whole"),
-        ("DELETE FROM chunks", "chunks are whole"),
+        ("DELETE FROM chunks WHERE number = 4", "chunks are intact"),
+        ("DELETE FROM chunks", "chunks are intact"),
         ("DELETE FROM documents WHERE number = 1", "documents are there"),
         ("UPDATE documents SET source = 'x' || source WHERE number = 2", "documents is damaged"),
         ("INSERT INTO search (search) VALUES ('delete-all')", "full-text index is damaged"),
@@ -119,7 +119,7 @@ def test_what_is_missing_is_refused_and_mended(whole: Path, statement: str, faul
     change(whole, statement)
     with Store(str(whole), read_only=True) as store:
         assert any(fault in line for line in store.faults())
-        with pytest.raises(StoreError, match="mends it"):
+        with pytest.raises(StoreError, match="repairs it"):
             store.search("the a of to and in is", 10**9)
     with Store(str(whole)) as store:
         store.update(TEXTS.items(), CHUNKER)
@@ -302,7 +302,7 @@ def test_the_command_mends_and_says_so(tmp_path: Path) -> None:
     done = run("search", "soup", "--db", "a.db", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, b"")
     (line,) = errors(done.stderr)
-    assert line.endswith("is damaged; 'chunkast index DIR --db FILE' mends it")
+    assert line.endswith("is damaged; 'chunkast index DIR --db FILE' repairs it")
     done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0
     assert b"note: a.db: 8 faults mended: row 1 of its chunks is damaged, ..." in done.stderr

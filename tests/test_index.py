@@ -189,7 +189,7 @@ def test_a_missing_file_and_foreign_files_are_refused(tmp_path: Path) -> None:
     for path, reason in (
         (missing, "no such file"),
         (text, "not a database"),
-        (foreign, "a database of something else"),
+        (foreign, "not an index of chunkast"),
         (tmp_path / "empty.db", "an empty file"),
         (tmp_path, "a folder"),
     ):

@@ -1,4 +1,4 @@
-"""One document to its chunks: leaves, points refined, units, pieces, overlap, context."""
+"""One document to its chunks; ``run`` has the walk."""
 
 from chunkast.core.run import chunks_of
 

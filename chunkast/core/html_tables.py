@@ -65,7 +65,7 @@ class HtmlTables:
     headers: list[tuple[int, int]] = field(default_factory=list)
 
     def cell_contents(self) -> Iterator[tuple[int, int]]:
-        """What is between the tags of each cell."""
+        """Return the spans between the tags of each cell."""
         return zip(self.contents[::2], self.contents[1::2], strict=True)
 
 
@@ -240,7 +240,7 @@ def tags_around(
 
 
 def _tags(header: str, opened: Sequence[str], now: Sequence[str]) -> tuple[str, str, str]:
-    """What opens the elements ``now``, after a header that leaves others open, and closes them."""
+    """Return the tags that open the elements ``now``, with a header and without, and close them."""
     bare = "".join(f"<{name}>" for name in now)
     closing = "".join(f"</{name}>" for name in reversed(now))
     if not now or is_blank(header):

@@ -45,7 +45,7 @@ def kept_span(
     blocked: SpanSet,
     sentences: Sequence[int],
 ) -> tuple[int, int] | None:
-    """What is kept whole for a run in ``[start, end)``; None if there is no room to embed it.
+    """Return the span that is kept whole for a run in ``[start, end)``; None without room to embed it.
 
     It is the first that has little beside the run of: all of it, the run's lines, a link or tag
     around it, the run. It cuts nothing ``blocked`` and no sentence that fits; ``sentences`` are

@@ -45,7 +45,7 @@ class Replaced:
         return bool(self._spans)
 
     def body(self, start: int, end: int) -> tuple[str, int] | None:
-        """What is embedded of ``text[start:end]``, and its tokens; None if that is the text itself.
+        """Return the embedded form of ``text[start:end]``, and its tokens; None if it is the text.
 
         It is where no span lies within it, white space at the span's ends aside, and where
         nothing but white space would be left.

@@ -19,13 +19,7 @@ from chunkast.text.source_map import encode
 __all__ = ("config_values", "fingerprint", "versions")
 
 # Other versions of these packages, or of the installed grammars, may produce other chunks.
-_DISTRIBUTIONS: Final = (
-    "markdown-it-py",
-    "mdit-py-plugins",
-    "regex",
-    "sentencex",
-    "tiktoken",
-)
+_DISTRIBUTIONS: Final = ("markdown-it-py", "mdit-py-plugins", "regex", "sentencex", "tiktoken")
 
 
 def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def _survey(connection: sqlite3.Connection) -> Survey:
         whole = counts[document.number]
         if whole != document.chunks:
             found.incomplete[source] = whole
-            found.faults.append(f"{source}: {whole} of {document.chunks} chunks are whole")
+            found.faults.append(f"{source}: {whole} of {document.chunks} chunks are intact")
     _survey_settings(connection, found)
     return found
 

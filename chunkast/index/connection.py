@@ -65,17 +65,17 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
             raise connection.stopped.pop() from None
         raise StoreError(path, _reason(error)) from error
     except DamageError as error:
-        raise StoreError(path, f"{error}; 'chunkast index DIR --db FILE' mends it") from None
+        raise StoreError(path, f"{error}; 'chunkast index DIR --db FILE' repairs it") from None
 
 
 def _reason(error: sqlite3.Error) -> str:
     # The message quotes all of the text that cannot be decoded.
     reason = str(error).partition(" with text ")[0]
     if reason.startswith("Could not decode"):
-        return f"damaged ({reason}); 'chunkast index DIR --db FILE' mends it"
+        return f"damaged ({reason}); 'chunkast index DIR --db FILE' repairs it"
     if any(part in reason for part in _IRREPARABLE):
         return (
-            f"{reason}; if it is a database of chunkast's, it is damaged: remove it, and "
-            "'chunkast index DIR --db FILE' makes it again"
+            f"{reason}; if it is an index of chunkast, it is damaged: remove it, and "
+            "'chunkast index DIR --db FILE' creates it again"
         )
     return reason

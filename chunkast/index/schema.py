@@ -173,7 +173,7 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
         if not empty_allowed:
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
     elif application != _APPLICATION_ID:
-        raise StoreError(path, "a database of something else; give another file")
+        raise StoreError(path, "not an index of chunkast; give another file")
     elif version != VERSION:
         raise StoreError(
             path,
@@ -213,7 +213,7 @@ def _check_tables(connection: sqlite3.Connection, path: str) -> None:
 def _damaged(path: str, reason: str) -> StoreError:
     return StoreError(
         path,
-        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' makes it again",
+        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' creates it again",
     )
 
 

@@ -111,7 +111,7 @@ def within_budget(
     if missed := larger[: better if taken else None]:
         best = _hit(missed[0], {})
         warnings.warn(
-            f"left out of what is found: {len(missed)} larger than the budget of {budget:,} tokens, "
+            f"skipped better hits: {len(missed)} larger than the budget of {budget:,} tokens, "
             f"the best of them {best.place} with {best.token_count:,}",
             ChunkastWarning,
             stacklevel=2,

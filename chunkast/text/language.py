@@ -32,7 +32,7 @@ _DECLARED = re.compile(
 )
 # By language: its function words and abbreviations.
 WORDS: Final[dict[str, dict[str, str]]] = json.loads(
-    Path(__file__).with_name("languages.json").read_text("utf-8")
+    Path(__file__).with_name("languages.json").read_bytes()
 )
 _LANGUAGE_OF: Final = {
     word: name for name, words in WORDS.items() for word in words["function_words"].split()

@@ -129,7 +129,7 @@ class _BodyReader:
     def find(self, closer: str, at: int) -> int:
         found = self.source.find(closer, at)
         if found < 0:
-            raise BodyError(f"what begins at {at} has no {closer}")
+            raise BodyError(f"the markup at {at} has no {closer}")
         return found + len(closer)
 
     def begin(self, tag: re.Match[str]) -> int:

@@ -17,7 +17,7 @@ def analyze(
     *,
     blanks: bool = True,
 ) -> Analysis:
-    """What is known of a document before it is packed; the ending of its name says what it is.
+    """Return the analysis of a document; its type is inferred from the extension of its name.
 
     ``language`` says that it is code, "" that it is not. Without ``blanks``, blank lines between
     top-level blocks may be missing in the tree. Never raises.

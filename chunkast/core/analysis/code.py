@@ -88,7 +88,7 @@ def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
 
 
 def _regions(parts: Sequence[_Part]) -> Iterator[ProtectedRegion]:
-    """What has others inside stays whole while it fits."""
+    """Yield a region for each item that contains others."""
     for part in parts:
         if part.has_inner:
             yield ProtectedRegion(part.start, part.end, "code")

@@ -1,4 +1,4 @@
-"""What the heuristics of a document work with."""
+"""The values that the heuristics of a document receive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic")
 
 @dataclass(frozen=True, slots=True)
 class DocumentContext:
-    """What heuristics may see besides the draft.
+    """The context of a draft.
 
     ``tool_calls`` are the calls of the configured tools in the original text, in order,
     ``extensions`` the Markdown extensions that are on for this document.

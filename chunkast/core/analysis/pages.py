@@ -44,7 +44,7 @@ _ROW_END: Final = "\n"
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """What lies between the parts of a block, and what is embedded in its place.
+    """The text between two parts of a block, and its replacement in ``embed_text``.
 
     ``edged``: a head or foot is there.
     """
@@ -137,7 +137,7 @@ def _with_mark(mark: PageMark, joint: _Joint) -> ProtectedRegion:
 
 
 def _next_text(text: str, pos: int) -> int:
-    """Where the text after ``pos`` begins: the white space before it goes with what is left out."""
+    """Return the start of the text after ``pos``; white space before it is left out as well."""
     found = _NOT_SPACE.search(text, pos)
     return found.start() if found else len(text)
 
@@ -218,7 +218,7 @@ def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block
 
 
 def _key(text: str, block: Block) -> str:
-    """What a line has in common with its like on other pages; "" if it is none of one line."""
+    """Return the form that a line shares with its like on other pages; "" for several lines."""
     if not CONSTRUCTS[block.kind].plain or block.end - block.start > _LONGEST:
         return ""
     line = text[block.start : block.end].strip(_MARKUP)
@@ -297,7 +297,7 @@ def _takes_marks(block: Block) -> bool:
 
 
 def _goes_on(text: str, one: Block, two: Block) -> bool:
-    """Whether ``two``, on the next page, goes on with the sentence or the table that ``one`` is."""
+    """Return whether ``two``, on the next page, continues the sentence or the table ``one``."""
     if one.content or not CONSTRUCTS[two.kind].plain or two.content:
         return False
     if CONSTRUCTS[one.kind].shape == "table":

@@ -169,7 +169,7 @@ class _Scanner:
             self.points[self.label] = BreakPoint(self.points[self.label].pos, score, kind)
 
     def is_led_in(self, previous: Block, construct: Construct) -> bool:
-        """Whether the last line of ``previous``, which may introduce the next leaf, ends with a colon.
+        """Return whether the last line of ``previous`` introduces the next leaf: it ends with a colon.
 
         Before a ``construct`` of some kinds several words without a full stop introduce it, too,
         as their sentence goes on, unless they end a list or another container.

@@ -25,7 +25,7 @@ def opening_line(text: str, fence: Block) -> str:
 
 
 def opening_column(text: str, fence: Block) -> int:
-    """How many characters stand before a fence on its opening line."""
+    """Return the number of characters before a fence on its opening line."""
     opening = _FENCE_RUN.search(text, fence.start, fence.end)
     return opening.start() - fence.start if opening else 0
 
