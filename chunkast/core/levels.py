@@ -34,6 +34,8 @@ _STEP_SHARE: Final = 32
 _SAMPLE: Final = 64
 # The score of a sentence in a table's cell, as a share of a sentence's score.
 _CELL_SHARE: Final = 0.2
+# The kinds whose first and last line belong to the lines between them.
+_DELIMITED: Final = frozenset({"fence", "math", "front-matter"})
 # Code is divided at its syntax to this depth, then at lines.
 _SYNTAX_DEPTH: Final = 12
 
@@ -118,7 +120,7 @@ class Body:
             rows.append((pos, blank_before))
             blank_before = False
         ranks = {width: rank for rank, width in enumerate(sorted(set(indentation.values())))}
-        opening = CONSTRUCTS[self.leaf.kind].delimited
+        opening = self.leaf.kind in _DELIMITED
         closing = opening and self.leaf.closed and end >= self.leaf.end
         head = int(opening and start == self.leaf.start)
         for number, (pos, after_blank) in enumerate(rows):

@@ -24,7 +24,7 @@ from chunkast.text.white_space import is_blank
 __all__ = ("Piece", "Units", "cut_points", "units_of")
 
 # Headings and front matter go with the text after them.
-_WITHOUT_TEXT: Final = kinds_where("heads") | kinds_where("prefaces")
+_WITHOUT_TEXT: Final = kinds_where("heads") | {"front-matter"}
 
 
 class Piece(NamedTuple):

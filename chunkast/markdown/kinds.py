@@ -35,17 +35,12 @@ class Construct:
     introducible: a lead-in before it, such as a line ending with a colon, stays with it.
     leads: its last line may be a lead-in.
     heads: it stays with the block after it.
-    prefaces: it belongs to no section, and joins the next one if both fit.
     clings: it stays with the block before it.
     section: at the top level it opens a section.
-    pseudo: with ``pseudo_headings`` it is a heading.
     labels: right before a heading it belongs to the heading's section.
-    edge: it is at the edge of a page; the text around it may continue across it.
-    mark: it marks such an edge, and has no content.
     plain: text without markup of its own, which dialects may relabel.
     nests: it is a level of nesting for itself and the blocks inside it.
     fenced: its opening line names a language, and is repeated around each of its parts.
-    delimited: its first and last line are delimiters.
     tag: its ``info``, "open" or "close", decides its score.
     marker: it is only the marker of the container that it opens or closes.
     blank: it has no text.
@@ -62,17 +57,12 @@ class Construct:
     leveled: bool = False
     heads: bool = False
     leads: bool = False
-    prefaces: bool = False
     clings: bool = False
     section: bool = False
-    pseudo: bool = False
     labels: bool = False
-    edge: bool = False
-    mark: bool = False
     plain: bool = False
     nests: bool = False
     fenced: bool = False
-    delimited: bool = False
     tag: bool = False
     marker: bool = False
     blank: bool = False
@@ -95,7 +85,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("document", "container", unnamed=True),
         Construct("heading", "prose", leveled=True, heads=True, section=True),
         Construct("paragraph", "prose", leads=True, plain=True),
-        _own("fence", "code", fenced=True, delimited=True),
+        _own("fence", "code", fenced=True),
         _own("code", "code"),
         # The lines of a definition in a source file before its body.
         Construct("signature", "code", heads=True),
@@ -105,21 +95,17 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
         Construct("caption", "prose", heads=True, named="paragraph"),
         Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
         # A paragraph of only strong emphasis, used as a heading.
-        Construct(
-            "bold-heading", "prose", "bold-heading", heads=True, pseudo=True, named="paragraph"
-        ),
+        Construct("bold-heading", "prose", "bold-heading", heads=True, named="paragraph"),
         _own("contents", "lines"),
         # The lines of a fence around a whole text.
         Construct("answer", "lines", heads=True, labels=True, unnamed=True),
         Construct("answer-end", "lines", clings=True, unnamed=True),
         # Marks of the beginning and end of a page; lines repeated on every page.
-        Construct(
-            "page-begin", "lines", heads=True, labels=True, edge=True, mark=True, unnamed=True
-        ),
-        Construct("page-end", "lines", clings=True, edge=True, mark=True, unnamed=True),
-        Construct("running-head", "prose", heads=True, edge=True),
-        Construct("running-foot", "prose", clings=True, edge=True),
-        _own("math", "lines", delimited=True),
+        Construct("page-begin", "lines", heads=True, labels=True, unnamed=True),
+        Construct("page-end", "lines", clings=True, unnamed=True),
+        Construct("running-head", "prose", heads=True),
+        Construct("running-foot", "prose", clings=True),
+        _own("math", "lines"),
         _own("html", "lines"),
         # HTML without text: an opening tag around the blocks after it, an anchor or a comment;
         # and a closing tag.
@@ -148,8 +134,6 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
             "front-matter",
             after=True,
             protected=True,
-            prefaces=True,
-            delimited=True,
         ),
         _own("container", "container"),
         Construct("hr", "lines", "hr", after=True),

@@ -20,6 +20,7 @@ __all__ = ("find_headings", "numbered_headings", "pseudo_headings")
 _NUMBER = re.compile(r"[\s*_]*(?P<number>\d{1,3}(?:\.\d{1,3}){0,5})[.)]?[\s*_]+\S")
 _COLON = re.compile(r":(?=[*_:]*$)")
 _LEVELS: Final = 6
+_BOLD: Final = frozenset({"bold-heading"})
 _BLANK: Final = kinds_where("blank")
 _LABELS: Final = kinds_where("labels")
 _SECTIONS: Final = kinds_where("section")
@@ -46,7 +47,7 @@ def pseudo_headings(analysis: Analysis) -> Analysis:
         construct = CONSTRUCTS[block.kind]
         if construct.section:
             level = block.level
-        elif construct.pseudo:
+        elif block.kind in _BOLD:
             title = _COLON.sub("", bold_title(analysis.text, block))
             children[place] = replace(
                 block,

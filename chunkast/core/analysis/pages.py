@@ -35,6 +35,9 @@ _ROWS = re.compile(r"(?:[ \t]*\|[^\r\n]*(?:\r\n?|\n|\Z))+")
 _LONGEST: Final = 120
 _FEWEST: Final = 3
 _SHARE: Final = 6
+# Lines at the edge of a page, beyond which the text may continue; those that only mark it.
+_MARKS: Final = frozenset({"page-begin", "page-end"})
+_EDGES: Final = _MARKS | {"running-head", "running-foot"}
 # Lines of a head or foot.
 _DEPTH: Final = 2
 # What a text ends with that goes on, beside letters and digits.
@@ -188,7 +191,7 @@ def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[in
     before = -1
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
-        if construct.blank or construct.edge:
+        if construct.blank or block.kind in _EDGES:
             continue
         if before >= 0:
             first = bisect_left(starts, children[before].end)
@@ -253,7 +256,7 @@ def _joined(
             edges += heads
             joined[last:] = [replace(one, end=block.end)]
             continue
-        if not construct.blank and not construct.edge:
+        if not construct.blank and block.kind not in _EDGES:
             last = len(joined)
         joined.append(block)
     return joined, joints, edges
@@ -268,14 +271,14 @@ def _absorbed(children: Sequence[Block]) -> list[Block]:
     for block in children:
         construct = CONSTRUCTS[block.kind]
         last = _last_text(found)
-        if construct.mark and construct.clings:
+        if block.kind in _MARKS and construct.clings:
             if last < 0:
                 block = replace(block, kind="page-begin")  # noqa: PLW2901
             elif _takes_marks(found[last]):
                 found[last:] = [replace(found[last], end=block.end)]
                 continue
         elif _takes_marks(block):
-            while last >= 0 and (row := CONSTRUCTS[found[last].kind]).mark and row.heads:
+            while last >= 0 and found[last].kind in _MARKS and CONSTRUCTS[found[last].kind].heads:
                 block = replace(block, start=found[last].start)  # noqa: PLW2901
                 del found[last:]
                 last = _last_text(found)
@@ -293,7 +296,7 @@ def _last_text(blocks: Sequence[Block]) -> int:
 
 def _takes_marks(block: Block) -> bool:
     row = CONSTRUCTS[block.kind]
-    return (row.plain or (row.edge and not row.mark)) and not block.content
+    return (row.plain or block.kind in _EDGES - _MARKS) and not block.content
 
 
 def _goes_on(text: str, one: Block, two: Block) -> bool:
