@@ -24,11 +24,11 @@ PAGE_KEYS: Final = ("first_page", "last_page")
 
 
 def metadata_of(chunk: Chunk, *, positions: bool = True) -> dict[str, Any]:
-    """The chunk's own metadata, its heading path, its number of tokens and, if wanted, positions.
+    """Return the chunk's metadata, heading path, number of tokens and, by default, positions.
 
-    ``headings`` is one string, as many vector stores accept no lists: the titles, joined
-    by " > ", "" before the first heading. A notebook's cell is known by its id; its number is
-    a position.
+    ``headings`` is one string, because many vector stores accept no lists: the titles, joined
+    by " > "; "" before the first heading. The number of a notebook's cell is a position, if
+    the cell has an id.
     """
     own = dict(chunk.metadata)
     if not positions and own.get("cell_id"):
@@ -43,7 +43,7 @@ def metadata_of(chunk: Chunk, *, positions: bool = True) -> dict[str, Any]:
 
 
 def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
-    """The chunk's id, or the UUID of it."""
+    """Return the chunk's id, or its UUID."""
     return chunk.uuid if as_uuid else chunk.id
 
 
@@ -54,9 +54,9 @@ def checked_content(content: object) -> None:
 
 
 def embedded_parts(chunk: Chunk) -> tuple[str, str, str]:
-    """``embed_text`` in three: ``text``, with what is before and after it.
+    """Split ``embed_text`` into the context before ``text``, ``text``, and the part after it.
 
-    Where spans of the text are replaced, the one in the middle is all there is.
+    If spans of the text are replaced, all of ``embed_text`` is in the middle.
     """
     if chunk.embed_text.endswith(chunk.text):
         return chunk.embed_text[: -len(chunk.text)], chunk.text, ""

@@ -161,7 +161,7 @@ class ChunkastNodeParser(NodeParser):
         if not self.include_metadata:
             return 0
         shown = {**document.metadata, _PATH_KEY: "", **dict.fromkeys(_LINE_KEYS, _LAST_LINE)}
-        node = TextNode(metadata=shown, **_manners(document))
+        node = TextNode(metadata=shown, **_metadata_settings(document))
         node.excluded_embed_metadata_keys += _LINE_KEYS
         return max(count(node.get_content(metadata_mode=mode)) for mode in _MODES)
 
@@ -175,7 +175,7 @@ class ChunkastNodeParser(NodeParser):
         templated = before or not verbatim
         own = {**({_PATH_KEY: path} if templated else {}), **metadata_of(chunk)}
         hidden = own.keys() - {_PATH_KEY}
-        manners = _manners(document)
+        manners = _metadata_settings(document)
         manners["excluded_embed_metadata_keys"] += sorted(hidden)
         manners["excluded_llm_metadata_keys"] += sorted(hidden - {*_LINE_KEYS})
         content = "{content}" if verbatim else _literal(body)
@@ -206,14 +206,14 @@ class ChunkastNodeParser(NodeParser):
 
 
 def _with_less(config: ChunkConfig, tokens: int) -> ChunkConfig:
-    """The configuration with ``tokens`` less in the budget, and an overlap that fits it."""
+    """Return the configuration with ``tokens`` more reserved, and an overlap that fits."""
     overlap = config.overlap
     if isinstance(overlap, int):
         overlap = min(overlap, config.budget - tokens - 1)
     return replace(config, reserve_tokens=config.reserve_tokens + tokens, overlap=overlap)
 
 
-def _manners(document: BaseNode) -> dict[str, Any]:
+def _metadata_settings(document: BaseNode) -> dict[str, Any]:
     """Return the metadata settings of a document for its nodes."""
     return {
         "excluded_embed_metadata_keys": list(document.excluded_embed_metadata_keys),

@@ -20,7 +20,7 @@ _APPLICATION_ID: Final = 0x63686E6B
 # Seconds between two attempts for a lock that another process holds.
 _RETRY_DELAY_S: Final = 0.05
 
-# The endings of a database's files: the database itself, and what SQLite writes beside it.
+# The suffixes of a database's files: the database itself, and those that SQLite adds.
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 

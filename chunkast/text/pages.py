@@ -98,7 +98,7 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
         marker = markers[place]
         numbered = marker.role in ("begins", "ends")
         start, end = found.span(group)
-        # What is said right after a break is of the page that begins there.
+        # A note right after a break belongs to the page that begins there.
         last = marks[-1] if marks and marker.role == "says" else None
         begins = last is not None and (last.begins or last.marker.role == "breaks")
         if last is not None and begins:

@@ -22,8 +22,8 @@ from chunkast.text.white_space import WHITE_SPACE
 __all__ = ("SENTENCE_WINDOW", "sentence_starts")
 
 SENTENCE_WINDOW = 2_000
-# Characters before a place, and after it, by which a window's end is chosen; what is found as near
-# to a window's end, the text after it may deny.
+# The characters before and after a place that decide whether a window ends there. A sentence found
+# this close to a window's end may depend on the text after the window.
 _SAMPLE = 10
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 # A line of ASCII without a terminator, except at its very end, is one sentence; many short

@@ -18,7 +18,7 @@ from chunkast.toolcalls.values import json_problem
 
 __all__ = ("MAX_CALL_SIZE", "OnError", "ToolCallStream", "parse_tool_calls")
 
-# Called with what went wrong, in a sentence, and with the call that it concerns.
+# Called with an error message and the metadata of the call.
 OnError = Callable[[str, Mapping[str, Any]], object]
 
 # An opening tag that is not closed within this many characters is text. It is several times

@@ -14,7 +14,7 @@ from chunkast.text.source_map import line_starts
 __all__ = ("render_tree",)
 
 _TITLES: Final = ("lines", "characters", "tokens", "block")
-# Characters of a block's text, and of what a fence or container says of itself.
+# The most characters of a block's text and of a fence's or container's info.
 _WORDS: Final = 50
 _INFO: Final = 30
 
