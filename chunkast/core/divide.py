@@ -56,19 +56,22 @@ def divide(document: Document, points: Sequence[BreakPoint]) -> Division:
         if not document.fits(start, end):
             leaf = document.leaves.around(start) or Block("blank", start, end)
             _divide_unit(document, leaf, start, end, outliner=outliner, division=division)
-        elif first < start and not document.fits(first, end):
-            division.points.extend(_sentences_below_heading(document, start))
+        elif first < start:
+            division.points.extend(_sentences_below_heading(document, first, start, end))
     return division
 
 
-def _sentences_below_heading(document: Document, start: int) -> Iterator[BreakPoint]:
-    """Yield the sentences of a top-level paragraph at ``start``."""
+def _sentences_below_heading(
+    document: Document, first: int, start: int, end: int
+) -> Iterator[BreakPoint]:
+    """Yield the sentences of a top-level paragraph that does not fit with the text from ``first``."""
     leaf = document.leaves.at(start)
     if (
         leaf is not None
         and document.config.oversize == "split"
         and CONSTRUCTS[leaf.kind].plain
         and document.leaves.kinds(start, start + 1) == ("paragraph",)
+        and not document.fits(first, end)
     ):
         score = document.config.score_table["sentence"]
         for pos in sentences_inside(document, leaf):

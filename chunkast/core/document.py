@@ -52,7 +52,7 @@ class Document:
     @cached_property
     def headings(self) -> Headings:
         """The headings by position."""
-        return Headings(self.analysis.headings, self.analysis.path)
+        return Headings(self.text, self.analysis.headings, self.analysis.path)
 
     @cached_property
     def dropped(self) -> int:

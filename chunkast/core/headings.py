@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from chunkast.model import Heading
+from chunkast.text.source_map import make_array
 
 __all__ = ("Headings",)
 
@@ -16,10 +17,10 @@ class Headings:
     ``path`` is the heading path before the first of them.
     """
 
-    def __init__(self, headings: Sequence[Heading], path: tuple[str, ...] = ()) -> None:
+    def __init__(self, text: str, headings: Sequence[Heading], path: tuple[str, ...]) -> None:
         self.all = headings
         self.first_path = path
-        self._starts = [heading.start for heading in headings]
+        self._starts = make_array((heading.start for heading in headings), len(text))
 
     def at(self, pos: int) -> tuple[tuple[str, ...], Heading | None]:
         """Return the heading path at ``pos``, and its last heading; that may begin at ``pos``."""

@@ -10,7 +10,7 @@ from typing import Final
 from chunkast.config import ChunkConfig
 from chunkast.core.assemble import Cut, assemble
 from chunkast.core.context import Context
-from chunkast.core.divide import divide
+from chunkast.core.divide import Division, divide
 from chunkast.core.document import Document
 from chunkast.core.frames import Frames
 from chunkast.core.leaves import Leaves
@@ -19,7 +19,7 @@ from chunkast.core.overlap import Overlap
 from chunkast.core.pack import pack
 from chunkast.core.replaced import Replaced
 from chunkast.core.sections import sections_of
-from chunkast.core.units import cut_points, units_of
+from chunkast.core.units import Units, cut_points, units_of
 from chunkast.errors import ChunkastWarning
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
@@ -54,10 +54,7 @@ def chunks_of(
 def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter) -> Cut:
     """Cut a document into pieces: the walk from its analysis to the packer."""
     document = Document.of(analysis, leaves, config, counter)
-    points = cut_points(document, analysis.break_points)
-    division = divide(document, points)
-    points = sorted([*points, *division.points], key=lambda point: point.pos)
-    units = units_of(document, points)
+    units, division = _units(document)
     context = Context(document, Frames(division.frames, config.budget // 2, counter.count))
     replaced = Replaced(document, [*division.replaced, *analysis.replacements])
     measure = Measure(document, units, context, replaced)
@@ -65,6 +62,14 @@ def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Count
     overlap = Overlap(document, measure, sections)
     pieces = pack(document, measure, sections, overlap)
     return Cut(document, measure, context, overlap, pieces, division.split)
+
+
+def _units(document: Document) -> tuple[Units, Division]:
+    """Return the units of a document, and what its divided blocks need."""
+    points = cut_points(document, document.analysis.break_points)
+    division = divide(document, points)
+    points = sorted([*points, *division.points], key=lambda point: point.pos)
+    return units_of(document, points), division
 
 
 def _estimates_hold(cut: Cut) -> bool:
