@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import Final
 
 from chunkast.core.document import Document
@@ -43,13 +43,13 @@ class Context:
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long leaves its room to the headings.
         self._root = stated if self.count(stated) <= self._half else ""
-        self._allowed: dict[tuple[tuple[str, ...], bool, str, str], tuple[str, ...]] = {}
+        self._longest: dict[tuple[tuple[str, ...], bool, str, str], str] = {}
         suffixes = {frame.suffix for frame in frames}
         self.most_suffix_tokens = max(map(self._suffix_cost, suffixes), default=0)
 
     def tokens(self, pos: int) -> int:
         """Return the tokens of the context of a chunk that begins at ``pos``."""
-        return self.count(self._before(pos, pos)[0])
+        return self.count(next(self._before(pos, pos)))
 
     def frame_tokens(self, pos: int) -> int:
         """Return the tokens of the frame of a chunk that begins at ``pos``."""
@@ -97,8 +97,8 @@ class Context:
             return self.count(before) + tokens
         return index.count_after(before, start, start + len(text))
 
-    def _before(self, start: int, own: int) -> tuple[str, ...]:
-        """Return the contexts that a chunk may have, from the longest to none.
+    def _before(self, start: int, own: int) -> Iterator[str]:
+        """Yield the contexts that a chunk may have, from the longest to none.
 
         A heading that the chunk begins with is not shown twice.
         """
@@ -107,9 +107,10 @@ class Context:
         # The text after a definition in code has no title of its own.
         begins = heading is not None and heading.start == own and bool(heading.title)
         key = path, begins, frame.prefix if frame else "", frame.bare if frame else ""
-        if key not in self._allowed:
-            self._allowed[key] = tuple(self._allow(*key))
-        return self._allowed[key]
+        if key not in self._longest:
+            self._longest[key] = next(self._allow(*key))
+        yield self._longest[key]
+        yield from islice(self._allow(*key), 1, None)
 
     def _allow(self, path: tuple[str, ...], begins: bool, frame: str, bare: str) -> Iterator[str]:
         for before in self._shorter(self._titles(path, begins), frame):

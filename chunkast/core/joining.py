@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final, TypeAlias
 from zlib import crc32
 
@@ -38,11 +39,11 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
     last = len(bounds) - 1
     if last < 2:
         return list(bounds)
-    size = len(text)
-    before = make_array((measure.before[unit] for unit in bounds), size)
-    ranks = make_array(_ranks(measure.units, bounds), size)
+    make = partial(make_array, size=len(text), count=last)
+    before = make(measure.before[unit] for unit in bounds)
+    ranks = make(_ranks(measure.units, bounds))
     samples = _samples(measure.units, text, bounds)
-    lower, upper = make_array(range(-1, last), size), make_array(range(1, last + 2), size)
+    lower, upper = make(range(-1, last)), make(range(1, last + 2))
     tried = bytearray(last + 1)
     tried[0] = tried[last] = True
 

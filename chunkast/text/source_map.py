@@ -64,12 +64,15 @@ def parseable(text: str) -> str:
     return without_surrogates(text.replace("\0", "\ufffd"))
 
 
-def make_array(values: Iterable[int], size: int) -> MutableSequence[int]:
+def make_array(values: Iterable[int], size: int, count: int | None = None) -> MutableSequence[int]:
     """Return positions in a text of ``size`` characters, or differences of positions.
 
     An array takes a tenth of the memory of a list, which is faster to read. The result is a
-    list if there are few positions for the size of the text.
+    list if there are few positions for the size of the text; ``count``, if it is known, saves
+    the way over an array.
     """
+    if count is not None and count * _CHARACTERS_PER_LISTED <= size:
+        return list(values)
     positions = array("i" if size < _INT_LIMIT else "q", values)
     few = len(positions) * _CHARACTERS_PER_LISTED <= size
     return positions.tolist() if few else positions
