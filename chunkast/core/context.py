@@ -58,7 +58,7 @@ class Context:
 
     def suffix_tokens(self, pos: int) -> int:
         """Return the most tokens that closing the frame of a chunk that ends at ``pos`` takes."""
-        return self._suffix_cost(self._frames.suffix(pos)) if self.most_suffix_tokens else 0
+        return self._suffix_cost(self._frames.suffix(pos))
 
     def _suffix_cost(self, suffix: str) -> int:
         # One token more than it has: its line end may join the text before it.

@@ -87,6 +87,6 @@ def _ranks(units: Units, bounds: Sequence[int]) -> Iterator[int]:
 
 
 def _samples(units: Units, text: str, bounds: Sequence[int]) -> Sequence[int]:
-    """Return a hash of the first characters after each boundary."""
+    """Return a hash of 32 bits of the first characters after each boundary."""
     starts = (units.pos[unit] for unit in bounds)
-    return array("L", (crc32(encode(text[start : start + _SAMPLE])) for start in starts))
+    return array("I", (crc32(encode(text[start : start + _SAMPLE])) for start in starts))

@@ -89,10 +89,12 @@ class Overlap:
         _, end = self._measure.span(*previous)
         index = self._document.index
         for tail in self._tails(previous):
-            if index.is_within(tail, end, self.budget):
-                tokens = index.count(tail, end)
-                if tokens <= self.budget:
-                    return tail, tokens
+            # Estimates rule out tails before they are counted.
+            if index.estimated and not index.is_within(tail, end, self.budget):
+                continue
+            tokens = index.count(tail, end)
+            if tokens <= self.budget:
+                return tail, tokens
         return None
 
     def _tails(self, previous: Piece) -> Iterator[int]:

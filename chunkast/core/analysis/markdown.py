@@ -50,7 +50,7 @@ def analyze_markdown(
     """
     calls, notes = find_tool_calls(text, config)
     marks = find_page_marks(text, config, calls) if "page_markers" in extensions else []
-    source = mask_pages(mask_calls(text, calls), marks)
+    source = mask_pages(mask_calls(text, calls) if calls else text, marks)
     extended = bool(calls or config.heuristics)
 
     def parse(source: str) -> Analysis:
