@@ -458,15 +458,15 @@ def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
 
     done = run("search", "who", "sells", "soup?", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.decode().startswith("huts.md:1-7  21 tokens  Huts\n\n# Huts\n")
+    assert done.stdout.decode().startswith("docs/huts.md:1-7  21 tokens  Huts\n\n# Huts\n")
     done = run("search", "soup", "--db", "a.db", "--format", "json", cwd=tmp_path)
-    assert b'"source": "huts.md"' in done.stdout
+    assert b'"source": "docs/huts.md"' in done.stdout
     done = run("search", "zebra", "--db", "a.db", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
 
     done = run("quote", "costs ten  crowns", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.decode().startswith("huts.md:7-7  characters 40-56  ")
+    assert done.stdout.decode().startswith("docs/huts.md:7-7  characters 40-56  ")
     done = run("quote", "-", "--db", "a.db", stdin=b"costs nine crowns", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, b"")
     assert errors(done.stderr) == ["chunkast: error: a.db: the quote is in none of its documents"]
@@ -506,9 +506,9 @@ def test_what_cannot_be_read_stays_as_it_was(tmp_path: Path) -> None:
 
 def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
     write_islands(tmp_path / "docs")
-    run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    run("index", "docs", "--root", "docs", "--db", "a.db", cwd=tmp_path)
     (tmp_path / "docs").rename(tmp_path / "moved")
-    done = run("index", "moved", "--db", "a.db", cwd=tmp_path)
+    done = run("index", "moved", "--root", "moved", "--db", "a.db", cwd=tmp_path)
     assert done.stdout.decode().startswith("added 0, changed 0, unchanged 4, removed 0")
     write_corpus(tmp_path / "other", 3)
     done = run("index", "other", "--db", "a.db", cwd=tmp_path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -50,6 +52,37 @@ def test_a_file_has_one_name_however_its_path_is_typed(tmp_path: Path, root: str
     # From another folder, too.
     done = run("chunk", "../ch01", "--root", "../..", cwd=tmp_path / "src" / "ch02")
     assert sources(done.stdout) == ["src/ch01/b.md", "src/ch01/c.md"]
+
+
+def test_every_command_names_documents_alike(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "here/x.md": "x"})
+    outside = tmp_path / "src" / "ch01"
+    for cwd, given, options, names in (
+        (tmp_path, "src", [], ["src/a.md", "src/ch01/b.md", "src/ch01/c.md", "src/ch02/b.md"]),
+        (tmp_path, "src/ch01", ["--root", "src"], ["ch01/b.md", "ch01/c.md"]),
+        (tmp_path / "here", outside, [], ["b.md", "c.md"]),
+    ):
+        done = run("chunk", given, *options, cwd=cwd)
+        assert sources(done.stdout) == names
+        note = f"chunkast: note: sources are relative to {outside}, as it is outside"
+        assert done.stderr.decode().startswith(note) == (given == outside)
+        ids = [json.loads(line)["id"] for line in done.stdout.splitlines()]
+        run("index", given, "--db", "chunks.db", *options, cwd=cwd)
+        run("snapshot", given, "-o", "chunks.lock", *options, cwd=cwd)
+        with Store(str(cwd / "chunks.db")) as store:
+            assert [chunk.id for chunk in store.chunks()] == ids
+        found = re.findall("^chunk ([0-9a-f]+)", (cwd / "chunks.lock").read_text(), re.MULTILINE)
+        assert found == ids
+        # From another folder, by the root that the database and the lock store.
+        absolute = cwd / given
+        done = run("index", absolute, "--db", cwd / "chunks.db", cwd=tmp_path / "notes")
+        assert f"unchanged {len(ids)}, " in done.stdout.decode()
+        done = run("check", absolute, "--against", cwd / "chunks.lock", cwd=tmp_path / "notes")
+        assert (done.returncode, done.stderr) == (0, b"")
+        (cwd / "chunks.db").unlink()
+    done = run("chunk", outside, tmp_path / "notes", cwd=tmp_path / "here")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "--root" in errors(done.stderr)[0]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import say
 from chunkast.cli.options import add_config, add_selection, config_values
-from chunkast.cli.records import add_report, lock_errors, print_report, record, source_of
-from chunkast.cli.work import Tally, results, selected
+from chunkast.cli.records import (
+    add_report,
+    lock_errors,
+    print_report,
+    record,
+    relative_root,
+    source_of,
+)
+from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.find import Selection
 from chunkast.files.write import Output, open_output
@@ -95,8 +102,11 @@ def _compared(options: Namespace, tally: Tally) -> tuple[Diff, Selection]:
         open_lock(options.against) as lock,
     ):
         chunker = Chunker(_config(options, lock.header))
-        header = header_of(chunker)
-        selection = selected(options)
+        folder = os.path.dirname(os.path.realpath(options.against))
+        stored = lock.header.root and os.path.join(folder, lock.header.root)
+        root = root_of(options, stored)
+        header = replace(header_of(chunker), root=relative_root(root, options.against))
+        selection = selected(options, root=root)
         selection.files = [f for f in selection.files if not _is_same(f.path, options.against)]
         with closing(results(options, selection, chunker, record, tally)) as documents:
             new = documents if output is None else _written(output, header, documents)

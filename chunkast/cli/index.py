@@ -17,10 +17,10 @@ from chunkast.cli.options import (
     add_selection,
     config_of,
 )
-from chunkast.cli.work import Document, Parts, Tally, results, selected
+from chunkast.cli.work import Document, Parts, Tally, results, root_of, selected
 from chunkast.errors import SourceError, StoreError, UsageError
 from chunkast.files.find import Selection, named_part
-from chunkast.files.paths import Root, is_folder, is_there
+from chunkast.files.paths import Root, is_there
 from chunkast.files.read import InputFile
 from chunkast.text.files import read_bytes
 
@@ -46,11 +46,7 @@ _ROOT: Final = "root"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    add_selection(
-        parser,
-        text="the folders, files and globs to index, all of them at once",
-        root="what the database remembers; at first the folder given, of several the current one",
-    )
+    add_selection(parser, text="the folders, files and globs to index, all of them at once")
     add_database(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print what would change, and change nothing"
@@ -128,7 +124,7 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
         before = run.settings.get(_ROOT)
-        root = Root.at(options.root or _default_root(before, options.paths, first=not run.absent()))
+        root = root_of(options, before)
         selection = selected(options, root=root)
         if any(file.data is not None for file in selection.files):
             raise UsageError("index takes folders and files, not pipes")
@@ -146,18 +142,6 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
             for document in documents:
                 run.put(document)
     return run.report
-
-
-def _default_root(before: str | None, paths: Sequence[str], *, first: bool) -> str:
-    """Return the root that the database remembers, or in a first run the given folder.
-
-    A database that ``chunkast chunk`` made has no root: its names are those of that command.
-    """
-    if before is not None and is_folder(before):
-        return before
-    if (first or before is not None) and len(paths) == 1 and is_folder(paths[0]):
-        return paths[0]
-    return "."
 
 
 def _stored(folder: str) -> str:

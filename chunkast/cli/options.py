@@ -27,6 +27,7 @@ __all__ = (
     "add_config",
     "add_database",
     "add_report_format",
+    "add_root",
     "add_selection",
     "config_of",
     "config_values",
@@ -54,16 +55,13 @@ TOOLS_HELP: Final = (
 )
 
 
-def add_selection(
-    parser: argparse.ArgumentParser, text: str = _PATHS, root: str = "the current folder"
-) -> None:
-    """Add the options that select documents; ``root`` describes the default of ``--root``."""
+def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
+    """Add the options that select documents."""
     parser.add_argument("paths", nargs="*", metavar="PATHS", help=text)
-    parser.add_argument(
-        "--root",
-        type=_folder,
-        metavar="DIR",
-        help=f"the folder that the names of documents are relative to (default: {root})",
+    add_root(
+        parser,
+        "the folder that sources are relative to (default: the one stored in the database or "
+        "lock, else the current folder; for a single folder outside it, that folder)",
     )
     for flag, effect in (
         ("--include", "search folders for files that match, in place of those endings"),
@@ -93,6 +91,11 @@ def add_selection(
         (("-q", "--quiet"), "errors only: no summary, no progress"),
     ):
         parser.add_argument(*flags, action="store_true", help=effect)
+
+
+def add_root(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add the option for the folder that sources are relative to."""
+    parser.add_argument("--root", type=_folder, metavar="DIR", help=text)
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:

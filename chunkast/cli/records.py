@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_text
@@ -14,6 +16,7 @@ from chunkast.cli.options import add_report_format
 from chunkast.cli.work import Document, Parts
 from chunkast.errors import SourceError, UsageError
 from chunkast.files.find import Selection
+from chunkast.files.paths import Root
 from chunkast.files.read import InputFile, read_document
 from chunkast.files.write import open_output
 
@@ -22,7 +25,14 @@ if TYPE_CHECKING:
     from chunkast.testing.records import DocumentRecord
     from chunkast.testing.report import Report
 
-__all__ = ("add_report", "lock_errors", "print_report", "record", "source_of")
+__all__ = (
+    "add_report",
+    "lock_errors",
+    "print_report",
+    "record",
+    "relative_root",
+    "source_of",
+)
 
 # The name of standard input in a lock.
 _STDIN: Final = "-"
@@ -47,6 +57,17 @@ def add_report(parser: ArgumentParser) -> None:
 def source_of(file: InputFile) -> str:
     """Return the name of a file in a lock."""
     return file.source or _STDIN
+
+
+def relative_root(root: Root, lock: str | None) -> str:
+    """Return a root as a lock stores it, relative to the lock's folder; empty on stdout."""
+    if lock is None:
+        return ""
+    try:
+        relative = os.path.relpath(root.real, os.path.dirname(os.path.realpath(lock)))
+    except ValueError:  # on another drive of Windows
+        return ""
+    return PurePath(relative).as_posix()
 
 
 def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
-from chunkast.cli.records import record
-from chunkast.cli.work import Document, Parts, Tally, results, selected
+from chunkast.cli.records import record, relative_root
+from chunkast.cli.work import Document, Parts, Tally, results, root_of, selected
 from chunkast.files.write import open_output
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ def run(options: Namespace) -> int:
     path = None if options.output == "-" else options.output
     chunks = 0
     with open_output(path) as output:
-        selection = selected(options, path)
-        output.stream.write(encode_header(header_of(chunker)))
+        root = root_of(options)
+        selection = selected(options, path, root)
+        header = replace(header_of(chunker), root=relative_root(root, path))
+        output.stream.write(encode_header(header))
         documents = results(options, selection, chunker, _section, tally, progress=path is not None)
         with closing(documents):
             for count, section in documents:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from chunkast.cli.messages import counted, print_text, say, say_error
-from chunkast.cli.options import add_config, config_of, whole_number
+from chunkast.cli.options import add_config, add_root, config_of, whole_number
 from chunkast.errors import ChunkastError, SourceError, UsageError, describe
 from chunkast.files.paths import Root, is_file, is_there
 from chunkast.files.read import read_pieces
@@ -43,6 +43,7 @@ _PICTURES: Final = {"output": "a page", "open": "a page", "terminal": "a picture
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
+    add_root(parser, "the folder that the document's source is relative to")
     parser.add_argument(
         "-o",
         "--output",
@@ -77,7 +78,8 @@ def run(options: Namespace) -> int:
         raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
     config = config_of(options)
     path = _output(options)
-    name = "" if options.file == "-" else Root.at(".").find(options.file)
+    root = Root.at(options.root or ".")
+    name = "" if options.file == "-" else root.find(options.file)
     if name is None:
         name = PurePath(options.file).as_posix()
     if options.tree:

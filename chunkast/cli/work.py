@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from chunkast.cli.messages import say, say_error, say_note
 from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
-from chunkast.files.paths import Root
+from chunkast.files.paths import Root, is_folder
 from chunkast.files.read import InputFile, read_document
 from chunkast.identity import Parts
 from chunkast.sources.parallel import answers, progress_bar
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.sources.notebook import Notebook
 
-__all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results", "selected")
+__all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results", "root_of", "selected")
 
 T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
@@ -62,10 +62,29 @@ class Tally:
         return 1 if self.failed else 0
 
 
+def root_of(options: Namespace, stored: str | None = None) -> Root:
+    """Return the folder that sources are relative to, by one rule for all commands.
+
+    It is ``--root``; else the folder stored in the database or lock, if it still exists; else the
+    folder given, if it is the only input and outside the current folder; else the current folder.
+    """
+    if options.root:
+        return Root.at(options.root)
+    if stored and is_folder(stored):
+        return Root.at(stored)
+    here = Root.at(".")
+    first = next(iter(options.paths), "-")
+    if len(options.paths) > 1 or not is_folder(first) or here.find(first) is not None:
+        return here
+    if not options.quiet:
+        say_note(f"sources are relative to {first}, as it is outside the current folder")
+    return Root.at(first)
+
+
 def selected(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
     """Find the files that the arguments name (see ``add_selection``), except ``output``.
 
-    ``root`` replaces that of the options. Raises ``UsageError`` like ``files.find.select``.
+    ``root`` is that of ``root_of`` by default. Raises ``UsageError`` like ``files.find.select``.
     """
     search = Search(
         include=options.include,
@@ -74,7 +93,7 @@ def selected(options: Namespace, output: str | None = None, root: Root | None = 
         code=options.code,
         follow_links=options.follow_links,
     )
-    return select(options.paths, root or Root.at(options.root or "."), search, output)
+    return select(options.paths, root or root_of(options), search, output)
 
 
 def cut_off(chunker: Chunker, embed_tokens: int) -> int:

@@ -3,6 +3,7 @@ r"""The lock: a text file with the records of documents, for review and for comp
     chunkast lock 1
     version chunkast "0.1.0"
     fingerprint 3f0c...
+    root "."
     set max_tokens 512
     sum 9a41c3d2e5f60718
 
@@ -60,6 +61,7 @@ _NUMBER: Final = "[0-9]{1,18}"
 _STEP: Final = f"[+-]{_NUMBER}"
 _VERSION: Final = re.compile(rf"version ({_NAME}) (\".*)")
 _FINGERPRINT: Final = re.compile("fingerprint ([0-9a-f]{64})")
+_ROOT: Final = re.compile(r"root (\".*\")")
 _SETTING: Final = re.compile(rf"set ({_NAME}) (.+)")
 _SUM: Final = re.compile("sum ([0-9a-f]{16})")
 _DOCUMENT: Final = re.compile(r"document (\".*\") ([0-9a-f]{16}|-)")
@@ -130,6 +132,7 @@ def encode_header(header: Header) -> bytes:
             "# What these documents are cut into. Written by chunkast; do not edit it.",
             *(f"version {name} {_json(value)}" for name, value in sorted(header.versions.items())),
             f"fingerprint {header.fingerprint}",
+            *([f"root {_json(header.root)}"] if header.root else []),
             *(f"set {name} {_json(value)}" for name, value in header.config.items()),
         ]
     )
@@ -317,11 +320,12 @@ class _Reader:
         while (found := self.optional(_VERSION)) is not None:
             versions[found[1]] = str(self.json(found[2]))
         fingerprint = self.match(_FINGERPRINT, "'fingerprint'")[1]
+        root = self.optional(_ROOT)
         config: dict[str, Any] = {}
         while (found := self.optional(_SETTING)) is not None:
             config[found[1]] = self.json(found[2])
         self.close_section()
-        return Header(versions, fingerprint, config)
+        return Header(versions, fingerprint, config, self.text(root[1]) if root else "")
 
     def documents(self) -> Iterator[DocumentRecord]:
         before: str | None = None

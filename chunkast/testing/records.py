@@ -151,11 +151,14 @@ class Header:
     fingerprint: see :func:`chunkast.identity.fingerprint`.
     config: the fields of the configuration as JSON data. An object of Python is a mapping with
         its name as "object".
+    root: the folder that sources are relative to, itself relative to the lock's folder; empty
+        if unknown.
     """
 
     versions: Mapping[str, str]
     fingerprint: str
     config: Mapping[str, Any]
+    root: str = ""
 
 
 def header_of(chunker: Chunker) -> Header:
