@@ -7,6 +7,7 @@ byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive
 from __future__ import annotations
 
 import html
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
@@ -298,8 +299,8 @@ class Chunk:
     end_line: the line of its last character, from 1, inclusive.
     token_count: how many tokens ``text`` has, exact for the configured encoding.
     overlap: how many characters at the start of ``text`` the previous chunk has too.
-    headings: the titles of the sections, outermost first, in which the chunk's own text
-        (after the overlap) begins.
+    headings: the heading path, outermost first, of the section in which the chunk's own text
+        (after the overlap) begins. Ids are computed from it; for citations use ``sections``.
     kinds: the kinds of the blocks inside, in order of appearance, each once; containers
         before their contents.
     content_hash: the hash of ``text`` with its white space normalized, computed when it is
@@ -313,6 +314,10 @@ class Chunk:
     metadata: JSON data by key: the front matter, the values of annotations, a notebook's cell.
     pages: the first and the last page that the text is on, from 1, where the document has marks
         of pages; else ``None``.
+    sections: the heading path of every section in the own text, in order. Each begins with the
+        ``title`` in front matter, if there is one. Text before the first heading is in the section
+        ``(title,)``; without a title it has no section.
+    section_starts: where each of ``sections`` begins in the own text, a character index.
 
     >>> from chunkast import chunk
     >>> document = "# Fruit\n\nApples are red.\n"
@@ -344,6 +349,20 @@ class Chunk:
     oversize: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     pages: tuple[int, int] | None = None
+    sections: tuple[tuple[str, ...], ...] = ()
+    section_starts: tuple[int, ...] = ()
+
+    def section_at(self, pos: int) -> tuple[str, ...]:
+        """Return the heading path of the section at ``pos``, a character index.
+
+        The overlap counts as part of the first section. Returns ``headings`` for a chunk that was
+        stored without sections.
+        """
+        if not self.sections:
+            return self.headings
+        after_overlap = max(pos, self.start_index + self.overlap)
+        slot = bisect_right(self.section_starts, after_overlap) - 1
+        return self.sections[slot] if slot >= 0 else ()
 
     @property
     def uuid(self) -> str:
@@ -352,7 +371,7 @@ class Chunk:
 
     @property
     def state_hash(self) -> str:
-        """The hash of all fields: it differs where anything that a store keeps does."""
+        """The hash of all fields but the sections, which follow from the document's text."""
         return state_hash(self.to_dict())
 
     def record(self) -> dict[str, str]:
@@ -370,6 +389,8 @@ class Chunk:
         values["kinds"] = list(self.kinds)
         values["metadata"] = dict(self.metadata)
         values["pages"] = None if self.pages is None else list(self.pages)
+        values["sections"] = list(map(list, self.sections))
+        values["section_starts"] = list(self.section_starts)
         return values
 
     def __repr__(self) -> str:
@@ -379,8 +400,9 @@ class Chunk:
 
     def _repr_html_(self) -> str:
         """Return the label, heading path and text as HTML for a notebook."""
-        path = f"<br>{_escaped(' > '.join(self.headings))}" if self.headings else ""
-        head = f"<b>Chunk</b> {_escaped(self._label())}, {self.token_count} tokens{path}"
+        paths = self.sections or ((self.headings,) if self.headings else ())
+        shown = "".join(f"<br>{_escaped(' > '.join(path))}" for path in paths[:_SHOWN_HEADINGS])
+        head = f"<b>Chunk</b> {_escaped(self._label())}, {self.token_count} tokens{shown}"
         text = _escaped(self.text)
         return f'<div>{head}<pre style="white-space: pre-wrap">{text}</pre></div>'
 
@@ -396,7 +418,8 @@ class Chunk:
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
         """The chunk with the fields that :meth:`to_dict` returned.
 
-        Raises ``TypeError`` when a field is missing or unknown.
+        Sections may be missing: earlier versions wrote none. Raises ``TypeError`` when another
+        field is missing or unknown.
 
         >>> from chunkast import chunk
         >>> [first] = chunk("Apples.")
@@ -404,7 +427,8 @@ class Chunk:
         True
         """
         given = dict(values)
-        for name in ("headings", "kinds", "pages"):
+        given["sections"] = tuple(map(tuple, given.get("sections") or ()))
+        for name in ("headings", "kinds", "pages", "section_starts"):
             if given.get(name) is not None:
                 given[name] = tuple(given[name])
         return cls(**given)
@@ -421,13 +445,16 @@ def _escaped(text: str) -> str:
 
 
 def state_hash(values: Mapping[str, Any]) -> str:
-    """The hash of all fields of a chunk, given as :meth:`Chunk.to_dict` returns them."""
-    # The two hashes follow from the texts. A document without pages has the hash of before there
-    # were any.
-    known = {name: v for name, v in values.items() if name not in RECORD[1:]}
+    """Hash the fields of a chunk, given as :meth:`Chunk.to_dict` returns them."""
+    # Fields that follow from others are left out: the two hashes, and the sections, which earlier
+    # versions did not have. A document without pages has the hash of before there were any.
+    known = {name: value for name, value in values.items() if name not in _DERIVED}
     if known.get("pages") is None:
         known.pop("pages", None)
     return values_hash(known)
+
+
+_DERIVED: Final = {*RECORD[1:], "sections", "section_starts"}
 
 
 class _HashField:

@@ -173,11 +173,11 @@ def test_the_data_are_the_chunks() -> None:
     assert [[*span, data["kinds"][kind]] for *span, kind in data["regions"]] == regions
     for budget, given_budget in zip(data["budgets"], shown.budgets, strict=True):
         for fields, chunk in zip(budget["chunks"], given_budget.chunks, strict=True):
-            start, own, end, *lines, tokens, embedded, path, kinds, name, oversize = fields
+            start, own, end, *lines, tokens, embedded, sections, kinds, name, oversize = fields
             assert (start, own, end) == (chunk.start_index, own_start(chunk), chunk.end_index)
             assert lines == [chunk.start_line, chunk.end_line]
             assert (tokens, embedded) == (chunk.token_count, chunk.embed_token_count)
-            assert tuple(data["paths"][path]) == chunk.headings
+            assert tuple(tuple(data["paths"][slot]) for slot in sections) == chunk.sections
             assert tuple(data["kinds"][kind] for kind in kinds) == chunk.kinds
             assert (name, bool(oversize)) == (chunk.id, chunk.oversize)
 

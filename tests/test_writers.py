@@ -53,7 +53,12 @@ def test_parquet_has_types_and_says_how_it_was_made() -> None:
     assert set(schema.names) == set(CHUNKS[0].to_dict())
     assert str(schema.field("token_count").type) == "int32"
     assert str(schema.field("headings").type).startswith("list<")
-    assert [field.name for field in schema if field.nullable] == ["source", "pages"]
+    assert [field.name for field in schema if field.nullable] == [
+        "source",
+        "pages",
+        "sections",
+        "section_starts",
+    ]
     about = json.loads(schema.metadata[b"chunkast.config"])
     assert (about["max_tokens"], about["encoding"]) == (30, "cl100k_base")
     assert len(schema.metadata[b"chunkast.fingerprint"]) == 64

@@ -23,12 +23,13 @@ POSITION_KEYS: Final = ("start_index", "end_index", "start_line", "end_line")
 PAGE_KEYS: Final = ("first_page", "last_page")
 
 
-def metadata_of(chunk: Chunk, *, positions: bool = True) -> dict[str, Any]:
+def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False) -> dict[str, Any]:
     """Return the chunk's metadata, heading path, number of tokens and, by default, positions.
 
     ``headings`` is one string, because many vector stores accept no lists: the titles, joined
     by " > "; "" before the first heading. The number of a notebook's cell is a position, if
-    the cell has an id.
+    the cell has an id. With ``sections``, that key has a list: the heading path of every section in
+    the chunk, each joined the same way.
     """
     own = dict(chunk.metadata)
     if not positions and own.get("cell_id"):
@@ -38,6 +39,7 @@ def metadata_of(chunk: Chunk, *, positions: bool = True) -> dict[str, Any]:
         "headings": " > ".join(chunk.headings),
         "token_count": chunk.token_count,
         **({key: getattr(chunk, key) for key in POSITION_KEYS} if positions else {}),
+        **({"sections": [" > ".join(path) for path in chunk.sections]} if sections else {}),
         **(dict(zip(PAGE_KEYS, chunk.pages, strict=True)) if positions and chunk.pages else {}),
     }
 

@@ -32,6 +32,7 @@ class SplitterOptions(ChunkOptions, total=False):
     content: Literal["text", "embed_text"]
     add_start_index: bool
     uuid_ids: bool
+    sections: bool
 
 
 class ChunkastTextSplitter(TextSplitter):
@@ -51,6 +52,8 @@ class ChunkastTextSplitter(TextSplitter):
         ``start_line`` and ``end_line``. A line put before a chunk changes them, and
         ``langchain_core.indexing.index`` writes again whatever has other metadata.
     uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
+    sections: whether the metadata has ``sections``, a list: the heading path of every section in
+        the chunk. Many vector stores accept no lists.
 
     Raises ``ConfigError`` for an invalid option.
     """
@@ -62,6 +65,7 @@ class ChunkastTextSplitter(TextSplitter):
         content: Literal["text", "embed_text"] = "text",
         add_start_index: bool = False,
         uuid_ids: bool = False,
+        sections: bool = False,
         **options: Unpack[ChunkOptions],
     ) -> None:
         checked_content(content)
@@ -69,6 +73,7 @@ class ChunkastTextSplitter(TextSplitter):
         self.source_key = source_key
         self.content = content
         self.uuid_ids = uuid_ids
+        self.sections = sections
         super().__init__(
             chunk_size=config.budget,
             chunk_overlap=config.overlap_tokens,
@@ -139,7 +144,7 @@ class ChunkastTextSplitter(TextSplitter):
         ]
 
     def _metadata(self, chunk: Chunk) -> dict[str, Any]:
-        found = metadata_of(chunk, positions=self._add_start_index)
+        found = metadata_of(chunk, positions=self._add_start_index, sections=self.sections)
         return found if self.content == "text" else {**found, _TEXT_KEY: chunk.text}
 
 

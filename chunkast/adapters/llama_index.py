@@ -53,6 +53,7 @@ class ParserOptions(ChunkOptions, total=False):
     callback_manager: Any
     id_func: Callable[[int, BaseNode], str] | None
     uuid_ids: bool
+    sections: bool
 
 
 class ChunkastNodeParser(NodeParser):
@@ -75,6 +76,8 @@ class ChunkastNodeParser(NodeParser):
     metadata, too; of these only the lines are shown, to language models alone.
 
     uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
+    sections: whether the metadata has ``sections``, a list: the heading path of every section in
+        the chunk. Many vector stores accept no lists.
 
     Raises ``ConfigError`` for an invalid option, and when the metadata of a document leaves no
     room for its text.
@@ -82,6 +85,7 @@ class ChunkastNodeParser(NodeParser):
 
     options: dict[str, Any] = Field(default_factory=dict, description="Fields of ChunkConfig.")
     uuid_ids: bool = Field(default=False, description="Whether ids are UUIDs.")
+    sections: bool = Field(default=False, description="Whether metadata has all sections.")
     id_func: Callable[[int, BaseNode], str] | None = Field(
         default=None,
         exclude=True,
@@ -173,7 +177,10 @@ class ChunkastNodeParser(NodeParser):
         verbatim = body == chunk.text
         # Without any metadata LlamaIndex takes no notice of the template.
         templated = before or not verbatim
-        own = {**({_PATH_KEY: path} if templated else {}), **metadata_of(chunk)}
+        own = {
+            **({_PATH_KEY: path} if templated else {}),
+            **metadata_of(chunk, sections=self.sections),
+        }
         hidden = own.keys() - {_PATH_KEY}
         manners = _metadata_settings(document)
         manners["excluded_embed_metadata_keys"] += sorted(hidden)

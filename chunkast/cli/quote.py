@@ -19,8 +19,8 @@ __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "prove that a quote stands in the documents of a database"
 DESCRIPTION: Final = (
-    "Print every place of a quote: its path and lines, the characters it covers there, and the "
-    "ids of the chunks that hold it whole. White space may differ, nothing else. Exits with 1 "
+    "Print every place of a quote: its path and lines, the characters it covers there, the ids of "
+    "the chunks that contain all of it, and the heading path of the section in which it begins. White space may differ, nothing else. Exits with 1 "
     "when the quote is nowhere."
 )
 OPERANDS: Final = "text"
@@ -56,8 +56,9 @@ def run(options: Namespace) -> int:
 
 
 def _line(place: Citation) -> str:
+    section = f"  {' > '.join(place.section)}" if place.section else ""
     return (
         f"{place.source}:{place.start_line}-{place.end_line}{pages_note(place.pages)}  "
         f"characters {place.start_index}-{place.end_index}  "
-        f"{' '.join(place.chunk_ids) or '(over a cut)'}\n"
+        f"{' '.join(place.chunk_ids) or '(over a cut)'}{section}\n"
     )

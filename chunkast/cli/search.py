@@ -20,7 +20,7 @@ HELP: Final = "find the best chunks for a query in a database"
 DESCRIPTION: Final = (
     "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
     "Any of the query's words may match. Each chunk stands below a line with its path, its "
-    "lines, its tokens and its heading path."
+    "lines, its tokens and the heading path of the section that matches best."
 )
 OPERANDS: Final = "query"
 
@@ -63,4 +63,4 @@ def run(options: Namespace) -> int:
 
 
 def _page(hit: Hit) -> str:
-    return page(hit.place + pages_note(hit.pages), hit.token_count, hit.headings, hit.text)
+    return page(hit.place + pages_note(hit.pages), hit.token_count, [hit.section], hit.text)

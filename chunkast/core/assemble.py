@@ -52,6 +52,7 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
         text = document.text[start:end]
         before, body, after, embed_tokens = _embedded(cut, piece, (start, own, end), tokens)
         headings, _ = document.headings.at(own)
+        sections = document.headings.sections(own, end, document.title)
         place = location.at(headings)
         part = parts[place.key]
         parts[place.key] += 1
@@ -79,6 +80,8 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
             oversize=tokens > measure.budget,
             metadata=_metadata(document.analysis, own, end),
             pages=pages_of_text(document.analysis.pages, text, start),
+            sections=tuple(path for _, path in sections),
+            section_starts=tuple(begin for begin, _ in sections),
         )
         number += 1
         previous = piece

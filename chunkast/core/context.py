@@ -38,7 +38,7 @@ class Context:
             if (value := front_matter_value(document.analysis.front_matter, key))
         )
         headings = document.headings
-        stated = front_matter_value(document.analysis.front_matter, "title")
+        stated = document.title
         top = (heading.title for heading in headings.all if heading.level == 1)
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long leaves its room to the headings.

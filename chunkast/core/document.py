@@ -11,6 +11,7 @@ from chunkast.core.headings import Headings
 from chunkast.core.leaves import Leaves
 from chunkast.core.protected import protected_spans
 from chunkast.model import Analysis
+from chunkast.text.front_matter import front_matter_value
 from chunkast.text.language import language_of_text
 from chunkast.text.spans import SpanSet, trim_span
 from chunkast.tokens import NOT_EXACT, Counter, SpanCounts, index_of
@@ -53,6 +54,11 @@ class Document:
     def headings(self) -> Headings:
         """The headings by position."""
         return Headings(self.text, self.analysis.headings, self.analysis.path)
+
+    @cached_property
+    def title(self) -> str:
+        """The ``title`` in front matter; empty if there is none."""
+        return front_matter_value(self.analysis.front_matter, "title")
 
     @cached_property
     def dropped(self) -> int:

@@ -1,8 +1,8 @@
-"""The heading path in force at each position."""
+"""The heading path at each position, and the sections of a span."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from chunkast.model import Heading
@@ -26,6 +26,24 @@ class Headings:
         """Return the heading path at ``pos``, and its last heading; that may begin at ``pos``."""
         slot = bisect_right(self._starts, pos) - 1
         return (self.all[slot].path, self.all[slot]) if slot >= 0 else (self.first_path, None)
+
+    def sections(self, start: int, end: int, title: str) -> list[tuple[int, tuple[str, ...]]]:
+        """Return where each section of ``[start, end)`` begins, and its path from ``title`` down.
+
+        Text before the first heading is only in a section if the document has a title.
+        """
+        first = bisect_right(self._starts, start) - 1
+        found: list[tuple[int, tuple[str, ...]]] = []
+        for slot in range(first, bisect_left(self._starts, end)):
+            heading = self.all[slot] if slot >= 0 else None
+            path = tuple(filter(None, heading.path if heading else self.first_path))
+            if title and title not in path:
+                path = (title, *path)
+            # In code, the text after a definition has a heading without a title.
+            again = heading and not heading.title and found and found[-1][1] == path
+            if path and not again:
+                found.append((max(start, heading.start) if heading else start, path))
+        return found
 
     def begins(self, pos: int) -> bool:
         """Return whether a heading begins at ``pos``."""

@@ -37,6 +37,7 @@ class Citation:
         last page of that chunk.
     chunk_ids: the chunks that contain all of it: empty if it is divided between chunks, two
         or more if it is in an overlap.
+    section: the heading path of the section in which it begins; empty if it was found in a text.
     """
 
     source: str | None
@@ -48,6 +49,7 @@ class Citation:
     end_line: int
     chunk_ids: tuple[str, ...] = ()
     pages: tuple[int, int] | None = None
+    section: tuple[str, ...] = ()
 
 
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
@@ -228,6 +230,7 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterato
             stop.line(end - 1),
             tuple(_containing(chunks, one, start, end)),
             (pages[0], last_pages[1]) if pages and last_pages else None,
+            chunks[one].section_at(start),
         )
 
 

@@ -57,6 +57,8 @@ COLUMNS: Final = (
     "embed_text",
     # NULL for a document without pages.
     "pages",
+    # Pairs of ``section_starts`` and ``sections``; NULL if an earlier version wrote the row.
+    "sections",
 )
 _OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
 # What ``read_row`` reads; the document may be missing if it is joined from the left.
@@ -94,6 +96,7 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
         as_json(chunk.metadata),
         None if at >= 0 else embed,
         None if chunk.pages is None else as_json(chunk.pages),
+        as_json([*zip(chunk.section_starts, chunk.sections, strict=True)]),
     )
 
 
@@ -124,6 +127,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
         embed = stored["embed_before"] + stored["text"] + stored["embed_after"]
     if isinstance(metadata.get("cell_id"), str):
         source = cell_source(source, metadata["cell"], metadata["cell_id"])
+    sections = json.loads(stored["sections"] or "[]")
     return Chunk(
         **{name: stored[name] for name in _PLAIN_FIELDS},
         source=source,
@@ -135,6 +139,8 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
         oversize=bool(stored["oversize"]),
         metadata=metadata,
         pages=None if stored["pages"] is None else tuple(json.loads(stored["pages"])),
+        sections=tuple(tuple(path) for _, path in sections),
+        section_starts=tuple(start for start, _ in sections),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 from chunkast.errors import StoreError
 from chunkast.index.connection import Connection, store_errors
 
-__all__ = ("SCHEMA", "VERSION", "WORDS_TABLE", "connect", "discard", "lock")
+__all__ = ("SCHEMA", "VERSION", "WORDS_TABLE", "connect", "discard", "lock", "upgrade")
 
 # SQLite's application id for files of chunkast: "chnk".
 _APPLICATION_ID: Final = 0x63686E6B
@@ -29,8 +30,10 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             headings, text, content = '',
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
-# The only version of the schema that this package reads and writes.
-VERSION: Final = 4
+# The version of the schema that this package writes, and the columns that came with it. The
+# version before is read as well; the next write adds the columns.
+VERSION: Final = 5
+_ADDED: Final = {"chunks": "sections"}
 # The number of a document's chunks and the checksums of rows are checked by ``checks``.
 SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -70,7 +73,8 @@ SCHEMA: Final = (
         metadata TEXT NOT NULL,
         checksum INTEGER NOT NULL DEFAULT 0,
         embed_text TEXT,
-        pages TEXT
+        pages TEXT,
+        sections TEXT
     )""",
     "CREATE INDEX chunks_by_place ON chunks (document, position)",
     "CREATE INDEX chunks_by_id ON chunks (id, content_hash)",
@@ -94,9 +98,13 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
     try:
         with store_errors(path, connection):
             _check(connection, path, empty_allowed=create)
-            if _version(connection) != VERSION:
+            version = _version(connection)
+            if not version:
                 _create(connection)
-            _check_tables(connection, path)
+            older = version == VERSION - 1
+            _check_tables(connection, path, {*_ADDED.items()} if older else set())
+            if older:
+                _hide_old_tables(connection)
     except BaseException:
         connection.close()
         raise
@@ -174,12 +182,30 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
             raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
     elif application != _APPLICATION_ID:
         raise StoreError(path, "not an index of chunkast; give another file")
-    elif version != VERSION:
+    elif version not in (VERSION, VERSION - 1):
         raise StoreError(
             path,
             f"its schema has version {version}, this chunkast reads version {VERSION}; "
             "use the chunkast that wrote it, or index into another file",
         )
+
+
+def _hide_old_tables(connection: sqlite3.Connection) -> None:
+    """Put views with all columns in front of the tables, also in a file that is read only."""
+    for table, column in _ADDED.items():
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT *, NULL AS {column} FROM main.{table}"  # noqa: S608
+        )
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Add the columns that a database of the version before lacks, in the open transaction."""
+    for table in _ADDED:
+        connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
+    if _version(connection) != VERSION:
+        for table, column in _ADDED.items():
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 class _Table(NamedTuple):
@@ -190,10 +216,12 @@ class _Table(NamedTuple):
     made: str
 
 
-def _check_tables(connection: sqlite3.Connection, path: str) -> None:
+def _check_tables(
+    connection: sqlite3.Connection, path: str, lacking: AbstractSet[tuple[str, str]]
+) -> None:
     """Raise ``StoreError`` where a table is missing or something else has its name.
 
-    There may be more tables, and more columns in these.
+    There may be more tables, and more columns in these; columns in ``lacking`` may be missing.
     """
     tables, columns = _expected()
     there = _tables(connection)
@@ -204,7 +232,8 @@ def _check_tables(connection: sqlite3.Connection, path: str) -> None:
         if there[name] != wanted:
             raise _damaged(path, f"its {wanted.kind} {name} is not as it was made")
     for name, wanted_columns in columns.items():
-        if not _columns(connection, name) >= wanted_columns:
+        needed = {column for column in wanted_columns if (name, column[0]) not in lacking}
+        if not _columns(connection, name) >= needed:
             raise _damaged(
                 path, f"its table {name} does not have the columns that it was made with"
             )

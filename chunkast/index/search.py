@@ -6,12 +6,13 @@ import sqlite3
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from chunkast.errors import ChunkastWarning
 from chunkast.index.rows import DamageError
-from chunkast.index.terms import match_expression
+from chunkast.index.schema import WORDS_TABLE
+from chunkast.index.terms import match_expression, terms
 from chunkast.model import Chunk
 from chunkast.text.source_map import SourceMap
 
@@ -45,7 +46,8 @@ class Hit:
     start_line: the line in which it begins, from 1.
     end_line: the line of its last character, from 1, inclusive.
     token_count: how many tokens ``text`` has.
-    headings: the titles of the sections around the chunk, outermost first.
+    headings: the chunk's heading path, outermost first: the section in which it begins.
+    section: the heading path of the section in ``text`` that matches the query best.
     score: the score by BM25; higher is better.
     pages: the first and the last page that the chunk is on, from 1; ``None`` without pages.
     """
@@ -61,6 +63,7 @@ class Hit:
     headings: tuple[str, ...]
     score: float
     pages: tuple[int, int] | None = None
+    section: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
@@ -88,11 +91,14 @@ def ranked(connection: sqlite3.Connection, query: str) -> list[tuple[int, float]
 
 
 def within_budget(
+    query: str,
     rows: Iterable[tuple[int, float]],
     budget: int,
     load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
 ) -> list[Hit]:
     """Return the best hits that fit the budget together; a hit that does not fit is skipped.
+
+    ``rows`` are those of :func:`ranked` for the query.
 
     Warns with a ``ChunkastWarning`` about better hits that are oversize and larger than the
     whole budget, so that a worse hit is not mistaken for the best.
@@ -116,7 +122,8 @@ def within_budget(
             ChunkastWarning,
             stacklevel=2,
         )
-    return [_hit(candidate, taken) for candidate in taken.values()]
+    best_section = _BestSection(query)
+    return [_hit(found, taken, best_section.of(found.chunk)) for found in taken.values()]
 
 
 def _candidates(
@@ -146,7 +153,11 @@ def _tokens(candidate: _Candidate, *, alone: bool) -> int:
     return candidate.chunk.token_count if alone else candidate.own_tokens
 
 
-def _hit(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate]) -> Hit:
+def _hit(
+    candidate: _Candidate,
+    taken: dict[tuple[str | None, int], _Candidate],
+    section: tuple[str, ...] = (),
+) -> Hit:
     chunk = candidate.chunk
     source, index = candidate.place
     alone = (source, index - 1) not in taken
@@ -163,4 +174,32 @@ def _hit(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate])
         headings=chunk.headings,
         score=candidate.score,
         pages=chunk.pages,
+        section=section,
     )
+
+
+class _BestSection:
+    """Finds the section of a chunk that matches a query best, as the index itself ranks chunks."""
+
+    def __init__(self, query: str) -> None:
+        self._expression = match_expression(query)
+        self._connection = sqlite3.connect(":memory:")
+        self._connection.execute(WORDS_TABLE)
+
+    def of(self, chunk: Chunk) -> tuple[str, ...]:
+        """Return its heading path; the first section if no word of the query is in the text."""
+        starts, sections = chunk.section_starts, chunk.sections
+        if len(sections) < 2:
+            return chunk.section_at(chunk.start_index)
+        for slot, (start, end) in enumerate(pairwise((*starts, chunk.end_index))):
+            text = chunk.text[start - chunk.start_index : end - chunk.start_index]
+            words = terms(sections[slot][-1]), terms(text)
+            self._connection.execute(
+                "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)", (slot, *words)
+            )
+        best = self._connection.execute(
+            "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid",
+            (self._expression,),
+        ).fetchone()
+        self._connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+        return sections[best[0] if best else 0]

@@ -21,7 +21,7 @@ from chunkast.index.checks import (
 )
 from chunkast.index.connection import store_errors
 from chunkast.index.rows import SELECT, DamageError, read_row
-from chunkast.index.schema import connect, discard, lock
+from chunkast.index.schema import connect, discard, lock, upgrade
 from chunkast.index.search import Hit, ranked, within_budget
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
@@ -141,6 +141,7 @@ class Store:
         self._checked_state = None
         try:
             with store_errors(self.path, connection):
+                upgrade(connection)
                 run = Writing(connection, chunker)
                 yield run
                 run.finish()
@@ -205,7 +206,7 @@ class Store:
         """
         with self._snapshot():
             self._check_words()
-            return within_budget(ranked(self._connection, query), budget, self._at)
+            return within_budget(query, ranked(self._connection, query), budget, self._at)
 
     def quote(self, quote: str) -> list[Citation]:
         """Every place of ``quote``, apart from white space: see :func:`chunkast.locate_quote`."""

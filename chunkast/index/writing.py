@@ -60,8 +60,9 @@ _INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?,
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
 )
-_ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT, _EMBED_TEXT = map(
-    COLUMNS.index, ("id", "content_hash", "embed_hash", "headings", "text", "embed_text")
+_ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT, _EMBED_TEXT, _SECTIONS = map(
+    COLUMNS.index,
+    ("id", "content_hash", "embed_hash", "headings", "text", "embed_text", "sections"),
 )
 # A hash that no text has, so that the document is chunked again.
 _NO_HASH: Final = ""
@@ -172,7 +173,7 @@ class _Row(NamedTuple):
 
     @property
     def state_hash(self) -> str:
-        return sha256(encode(repr(self.values))).hexdigest()
+        return sha256(encode(repr(self.values[:_SECTIONS]))).hexdigest()
 
     @property
     def words(self) -> tuple[str, str]:
@@ -222,6 +223,9 @@ class Writing:
         self._total = found.total
         self._last_chunk = found.last_chunk
         self._last_document = found.last_document
+        # Documents whose chunks an earlier version stored without sections.
+        older = "SELECT DISTINCT document FROM chunks WHERE sections IS NULL"
+        self._older = {number for (number,) in connection.execute(older)}
         self._touched = False
         self._vectors: _Vectors | None = None
         self._embedded: dict[str, str] = {}
@@ -229,12 +233,11 @@ class Writing:
             self._repair(found)
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Return True if the document is stored with this text and this configuration."""
+        """Return True if the document is stored, complete, with this text and configuration."""
         known = self._stored.get(without_surrogates(source))
-        return known is not None and (known.text_hash, known.fingerprint) == (
-            text_hash,
-            self._fingerprint,
-        )
+        if known is None or known.number in self._older:
+            return False
+        return (known.text_hash, known.fingerprint) == (text_hash, self._fingerprint)
 
     def absent(self) -> list[str]:
         """The stored sources that were neither kept nor put, sorted."""
@@ -346,7 +349,8 @@ class Writing:
         same = {*plan.unchanged} - {*plan.moved}
         for row in current:
             before = known.pop(row.id, None)
-            if row.id not in same:
+            # An earlier version wrote no sections.
+            if row.id not in same or before is None or row.values != before.values:
                 self._write(document, source, row.values, before)
         for row in known.values():
             self._total -= row.checksum

@@ -28,7 +28,9 @@ _SPARK_TYPES: Final = {
     "int32": "int",
     "int64": "bigint",
     "list": "array<string>",
+    "lists": "array<array<string>>",
     "pages": "array<int>",
+    "positions": "array<bigint>",
     "bool": "boolean",
 }
 # The columns of Parquet output, and ``error``: why a row has no chunks.

@@ -14,7 +14,8 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = ("COLUMNS", "arrow_schema", "chunk_row")
 
-# Column -> name of its Arrow type ("list": of strings, "pages": of two numbers).
+# Column -> name of its Arrow type ("list": of strings, "lists": of lists of strings, "pages": of
+# two numbers, "positions": of character indices).
 COLUMNS: Final = {
     "id": "string",
     "index": "int32",
@@ -37,17 +38,22 @@ COLUMNS: Final = {
     "oversize": "bool",
     "metadata": "string",
     "pages": "pages",
+    "sections": "lists",
+    "section_starts": "positions",
 }
-_NULLABLE: Final = frozenset({"source", "pages"})
+_NULLABLE: Final = frozenset({"source", "pages", "sections", "section_starts"})
 
 
 def arrow_schema() -> Any:
     """The Arrow schema of chunks; needs pyarrow."""
     import pyarrow as pa
 
+    strings = pa.list_(pa.field("item", pa.string(), nullable=False))
     lists = {
-        "list": pa.list_(pa.field("item", pa.string(), nullable=False)),
+        "list": strings,
+        "lists": pa.list_(pa.field("item", strings, nullable=False)),
         "pages": pa.list_(pa.field("item", pa.int32(), nullable=False)),
+        "positions": pa.list_(pa.field("item", pa.int64(), nullable=False)),
     }
     return pa.schema(
         pa.field(

@@ -1,6 +1,7 @@
 """Text for reading: each chunk below a line with its place.
 
     docs/guide.md:12-40  312 tokens  Guide > Set-up
+    docs/guide.md:41-90  480 tokens  Guide > Use … Guide > Errors (4 sections)
 
 The chunk follows verbatim (lone surrogates excepted, which are escaped), then a rule.
 """
@@ -13,7 +14,7 @@ from typing import BinaryIO, Final
 from chunkast.model import Chunk
 from chunkast.text.pages import pages_note
 
-__all__ = ("encode_text", "page", "write_text")
+__all__ = ("encode_text", "page", "section_names", "write_text")
 
 _RULE: Final = "─" * 72
 
@@ -33,18 +34,32 @@ def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
         source = "-" if chunk.source is None else chunk.source
         place = f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
         written = page(
-            place, chunk.token_count, chunk.headings, chunk.text, oversize=chunk.oversize
+            place, chunk.token_count, chunk.sections, chunk.text, oversize=chunk.oversize
         )
         yield written.encode("utf-8", "backslashreplace")
 
 
+def section_names(sections: Sequence[Sequence[str]], separator: str = " > ") -> str:
+    """Return the heading paths of one or two sections; the first and the last of more."""
+    paths = [separator.join(path) for path in sections]
+    if len(paths) < 2:
+        return "".join(paths)
+    count = f" ({len(paths)} sections)" if len(paths) > 2 else ""
+    return f"{paths[0]} … {paths[-1]}{count}"
+
+
 def page(
-    place: str, token_count: int, headings: Sequence[str], text: str, *, oversize: bool = False
+    place: str,
+    token_count: int,
+    sections: Sequence[Sequence[str]],
+    text: str,
+    *,
+    oversize: bool = False,
 ) -> str:
-    """A text between a header line, with its place, tokens and headings, and a rule."""
+    """Return a text between a header line, with its place, tokens and sections, and a rule."""
     tokens = f"{token_count} token{'' if token_count == 1 else 's'}"
     if oversize:
         tokens += " (oversize)"
-    header = "  ".join(filter(None, (place, tokens, " > ".join(headings))))
+    header = "  ".join(filter(None, (place, tokens, section_names(sections))))
     end = "" if text.endswith("\n") else "\n"
     return f"{header}\n\n{text}{end}{_RULE}\n"

@@ -85,7 +85,7 @@
 
   const budgets = data.budgets.map((budget) => {
     const chunks = budget.chunks.map((fields, index) => {
-      const [start, own, end, firstLine, lastLine, tokens, embedded, path, kinds, id, oversize] = fields;
+      const [start, own, end, firstLine, lastLine, tokens, embedded, sections, kinds, id, oversize] = fields;
       return {
         index,
         from: start,
@@ -98,7 +98,7 @@
         lastLine,
         tokens,
         embedded,
-        path: data.paths[path],
+        sections: sections.map((slot) => data.paths[slot]),
         kinds: kinds.map((kind) => data.kinds[kind]),
         id,
         oversize: Boolean(oversize),
@@ -127,6 +127,16 @@
 
   /* ---- one chunk ---- */
 
+  function sections(chunk) {
+    const made = element("span");
+    if (!chunk.sections.length) made.append("before any heading");
+    chunk.sections.forEach((titles, index) => {
+      if (index) made.append(element("br"));
+      made.append(path(titles));
+    });
+    return made;
+  }
+
   function path(titles) {
     const made = element("span", "path");
     titles.forEach((title, index) => {
@@ -152,7 +162,7 @@
     made.setAttribute(
       "aria-label",
       `Chunk ${chunk.index + 1} of ${budget.chunks.length}, ${counted(chunk.tokens, "token")}` +
-        (chunk.path.length ? `, ${chunk.path.join(", ")}` : ""),
+        (chunk.sections.length ? `, ${chunk.sections[0].join(", ")}` : ""),
     );
     const head = element("header", "head");
     const size = element("span", "size");
@@ -161,7 +171,9 @@
     meter(gauge, chunk);
     size.append(gauge, `${number(chunk.tokens)}`, element("span", "unit", " tokens"));
     if (chunk.oversize) size.append(element("strong", "flag", "oversize"));
-    head.append(element("span", "no", number(chunk.index + 1)), size, path(chunk.path));
+    head.append(element("span", "no", number(chunk.index + 1)), size, path(chunk.sections[0] || []));
+    const others = chunk.sections.length - 1;
+    if (others > 0) head.append(element("span", "unit", `+ ${counted(others, "section")}`));
     head.append(element("span", "where", lines(chunk)));
     // Rows come when the chunk is near the window; until then its text can be searched.
     const body = element("div", "body plain", text.slice(chunk.own, chunk.end));
@@ -325,7 +337,7 @@
     const share = Math.round((100 * chunk.tokens) / budget.max);
     const cut = chunk.cut;
     const rows = [
-      ["Headings", chunk.path.length ? path(chunk.path) : "before any"],
+      ["Sections", sections(chunk)],
       ["Tokens", `${number(chunk.tokens)} of ${number(budget.max)} (${share}%)`],
       ["Embedded", counted(chunk.embedded, "token")],
       ["Begins at", cut ? cut.kind : "document start"],

@@ -109,7 +109,7 @@ def _chunk(chunk: Chunk, kinds: _Table[str], paths: _Table[tuple[str, ...]]) -> 
         chunk.end_line,
         chunk.token_count,
         chunk.embed_token_count,
-        paths.slot(chunk.headings),
+        [paths.slot(path) for path in chunk.sections],
         [kinds.slot(kind) for kind in chunk.kinds],
         chunk.id,
         int(chunk.oversize),

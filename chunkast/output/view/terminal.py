@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from chunkast.model import BreakPoint, Chunk
+from chunkast.output.text import section_names
 from chunkast.output.view.budgets import BudgetView, View
 from chunkast.output.view.visible import shorten, visible
 from chunkast.text.pages import pages_note
@@ -106,8 +107,9 @@ class _Page:
             parts.append(f"{chunk.overlap:,} characters of overlap")
         if chunk.oversize:
             parts.append("OVERSIZE")
-        if chunk.headings:
-            parts.append(visible(" › ".join(shorten(title, 60) for title in chunk.headings)))
+        if chunk.sections:
+            shown = [[shorten(title, 60) for title in path] for path in chunk.sections]
+            parts.append(visible(section_names(shown, " › ")))
         head = Text("━━ " + " · ".join(parts) + " ", style=f"bold {colour}", no_wrap=True)
         head.truncate(self.console.width, overflow="ellipsis")
         head.append("━" * max(self.console.width - head.cell_len, 0))

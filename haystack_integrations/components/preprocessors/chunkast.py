@@ -52,6 +52,8 @@ class ChunkastDocumentSplitter:
     content: the content of the documents: "text", verbatim, or "embed_text", with context; then
         ``meta`` has the verbatim ``text`` in place of ``embed_prefix``.
     uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
+    sections: whether ``meta`` has ``sections``, a list: the heading path of every section in the
+        chunk. Many vector stores accept no lists.
 
     Raises ``ConfigError`` for an invalid option.
     """
@@ -62,19 +64,23 @@ class ChunkastDocumentSplitter:
         *,
         content: Literal["text", "embed_text"] = "text",
         uuid_ids: bool = False,
+        sections: bool = False,
         **options: Unpack[ChunkOptions],
     ) -> None:
         checked_content(content)
         self.source_key = source_key
         self.content = content
         self.uuid_ids = uuid_ids
+        self.sections = sections
         self.options: dict[str, Any] = {**options}
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:
         """The data for :meth:`from_dict`."""
         options = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
-        own = {"source_key": self.source_key, "content": self.content, "uuid_ids": self.uuid_ids}
+        own = {
+            name: getattr(self, name) for name in ("source_key", "content", "uuid_ids", "sections")
+        }
         return dict(default_to_dict(self, **own, **options))
 
     @classmethod
@@ -111,7 +117,7 @@ class ChunkastDocumentSplitter:
     def _part(self, document: Document, source: str, chunk: Chunk) -> Document:
         meta = {
             **deepcopy(document.meta),
-            **metadata_of(chunk),
+            **metadata_of(chunk, sections=self.sections),
             "content_hash": chunk.content_hash,
             "embed_hash": chunk.embed_hash,
             "state_hash": values_hash({"chunk": chunk.state_hash, "meta": document.meta}),

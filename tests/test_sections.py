@@ -1,0 +1,129 @@
+"""The sections of a chunk, and of what is found in it: hits, citations, pages and metadata."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from chunkast import Chunk, Chunker, chunk, locate_quote
+from chunkast.index import Store
+from tests.command import run, write
+from tests.strategies import documents
+from tests.test_index import ISLANDS
+
+GUIDE = """---
+title: Manual
+---
+Read this first.
+
+# Install
+
+With pip.
+
+## From *source*
+
+Clone it.
+
+# Use
+
+Call `chunk`.
+"""
+
+
+def test_every_section_in_the_text_is_named() -> None:
+    [all_in_one] = chunk(GUIDE)
+    assert all_in_one.headings == ()
+    assert all_in_one.sections == (
+        ("Manual",),
+        ("Manual", "Install"),
+        ("Manual", "Install", "From source"),
+        ("Manual", "Use"),
+    )
+    for path, start in zip(all_in_one.sections, all_in_one.section_starts, strict=True):
+        assert all_in_one.section_at(start) == path
+        assert GUIDE[start:].startswith(("---", "#"))
+    assert all_in_one.section_at(GUIDE.index("Clone")) == ("Manual", "Install", "From source")
+
+
+def test_text_before_the_first_heading_is_in_the_document_alone() -> None:
+    assert chunk("Text.")[0].sections == ()
+    [both] = chunk("Text.\n\n# A\n\nMore.")
+    assert (both.sections, both.section_at(0), both.section_at(7)) == ((("A",),), (), ("A",))
+    assert chunk("---\ntitle: T\n---\nText.")[0].sections == (("T",),)
+    # A title that is a heading as well is not repeated.
+    assert chunk("---\ntitle: T\n---\n# T\n\nText.")[0].sections == (("T",), ("T",))
+
+
+@given(documents())
+def test_sections_are_those_of_the_headings(text: str) -> None:
+    chunker = Chunker(max_tokens=24, overlap=6)
+    headings = chunker.analyze(text).headings
+    for found in chunker.chunk(text):
+        own = found.start_index + found.overlap
+        assert list(found.section_starts) == sorted(found.section_starts)
+        assert all(own <= start < found.end_index for start in found.section_starts)
+        begun = [h.path for h in headings if own <= h.start < found.end_index and h.title]
+        assert [path for path in found.sections if path in begun] == begun
+        if found.headings and found.headings[-1]:
+            assert found.headings == found.sections[0] == found.section_at(found.start_index)
+
+
+def test_the_state_is_the_same_without_them() -> None:
+    [found] = chunk(GUIDE)
+    values = found.to_dict()
+    del values["sections"], values["section_starts"]
+    earlier = Chunk.from_dict(values)
+    assert earlier.sections == ()
+    assert earlier.section_at(5) == earlier.headings
+    assert earlier.state_hash == found.state_hash
+
+
+def test_a_citation_names_the_section_of_the_quote() -> None:
+    [found] = locate_quote("Clone it", chunk(GUIDE))
+    assert found.section == ("Manual", "Install", "From source")
+    chunks = Chunker(max_tokens=12, overlap=4).chunk("# A\n\n" + "One two three four. " * 9)
+    assert {found.section for found in locate_quote("One two", chunks)} == {("A",)}
+
+
+def test_the_commands_name_the_section_of_a_hit(tmp_path: Path) -> None:
+    write(tmp_path, {"guide.md": GUIDE})
+    run("index", "guide.md", "--db", "a.db", cwd=tmp_path)
+    for query, section in (
+        ("cloning", "Manual > Install > From source"),
+        ("pip install", "Manual > Install"),
+        ("call chunk", "Manual > Use"),
+        ("manual", "Manual"),
+    ):
+        done = run("search", query, "--db", "a.db", cwd=tmp_path)
+        assert done.stdout.decode().splitlines()[0].endswith(f"  {section}")
+    done = run("quote", "Clone it.", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.decode().endswith("  Manual > Install > From source\n")
+    done = run("chunk", "guide.md", "--format", "text", cwd=tmp_path)
+    head = done.stdout.decode().splitlines()[0]
+    assert head.endswith("  Manual … Manual > Use (4 sections)")
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_an_older_index_is_read_and_completed(tmp_path: Path, read_only: bool) -> None:
+    path = tmp_path / "older.db"
+    shutil.copy(Path(__file__).parents[1] / "fixtures/databases/version-4.db", path)
+    before = path.read_bytes()
+    with Store(str(path), read_only=read_only) as store:
+        digest = store.digest()
+        assert store.faults() == []
+        [hit] = store.search("crowns")
+        assert hit.section == hit.headings == ("Huts",)
+        assert all(found.sections == () for found in store.chunks())
+        assert store.quote("costs ten crowns")[0].section == ("Huts",)
+    assert path.read_bytes() == before
+    with Store(str(path)) as store:
+        for dry_run in (True, False):
+            report = store.update(ISLANDS.items(), Chunker(), dry_run=dry_run)
+            assert str(report) == "added 0, changed 0, unchanged 4, removed 0, moved 0"
+            assert (report.embed, report.digest) == ([], digest)
+        assert store.faults() == []
+        assert store.search("crowns")[0].section == ("Huts", "Beds")
+        assert store.update(ISLANDS.items(), Chunker()).written == 0
