@@ -41,6 +41,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # From <table> to </table>, over blank lines too, is one table with rows and cells, unless
     # it encloses a list, a fence or a heading.
     "html_tables": True,
+    # <h1> to <h6> alone in an HTML block is a heading, as at the top of many READMEs.
+    "html_headings": True,
     # A paragraph that begins with "Table 3" beside a table stays with it.
     "captions": True,
     # A text that is one fence ```markdown but for white space is the Markdown inside it.

@@ -47,6 +47,8 @@ ORDER = (
 ASKS_FOR_KINDS = {
     "markdown/dialects/tags.py": "divides leaves of text and HTML, of which it is a reading",
     "markdown/dialects/html_blocks.py": "pairs leaves of HTML, of which it is a reading",
+    "markdown/dialects/html_headings.py": "relabels leaves of HTML, of which it is a reading",
+    "core/analysis/headings.py": "the title of an HTML heading is HTML",
     "markdown/dialects/html_tables.py": "joins what the parser made of a table",
     "markdown/blocks.py": "the rest of an HTML block beside a tag is text",
     "markdown/tree.py": "an alert's type is on its first line",

@@ -198,3 +198,39 @@ def test_boxes_and_short_codes_are_text() -> None:
 def test_a_break_is_a_space() -> None:
     text = "# a<br>b<BR />c\n\na\\\nb  \nc\n===\n"
     assert titles(text) == ["a b c", "a b c"]
+
+
+@pytest.mark.parametrize(
+    ("block", "titles"),
+    [
+        ('<h1 align="center">Fastify</h1>', ["Fastify"]),
+        ("<H2\nid=x>\n  <b>A</b> &amp;<br>B\n</H2>", ["A & B"]),
+        ('<h1><a href="#"><img src="l.png" alt="Logo &quot;L&quot;"></a></h1>', ['Logo "L"']),
+        ("<!-- *x* -->\n<h3>*C*</h3>", ["*C*"]),
+        ("<h3>*C*<!-- <h4> --></h3>", ["*C*"]),
+        # Not alone, without text, not closed, not a heading.
+        ("<h1>A</h1>\n<p>B</p>", []),
+        ("<h1>A</h1><h2>B</h2>", []),
+        ("<h1></h1>", []),
+        ("<h1>A", []),
+        ("<h7>A</h7>", []),
+        ("<header>A</header>", []),
+        ("> <h1>A</h1>", []),
+    ],
+)
+def test_a_heading_in_html_is_alone_in_its_block(block: str, titles: list[str]) -> None:
+    text = f"{block}\n\nText.\n\n### Next\n\nMore.\n"
+    found = Chunker().analyze(text).headings
+    assert [heading.title for heading in found] == [*titles, "Next"]
+    plain = Chunker(extensions=()).analyze(text).headings
+    assert [heading.title for heading in plain] == ["Next"]
+    if titles and found[0].level < 3:
+        assert found[1].path == (*titles, "Next")
+        assert Chunker(max_tokens=8, min_tokens=0).chunk(text)[-1].headings == (*titles, "Next")
+
+
+def test_a_heading_in_html_cuts_like_any_other() -> None:
+    text = 'Before.\n\n<div align="center">\n\n<h2>A</h2>\n\nText.\n\n</div>\n'
+    points = Chunker().analyze(text).break_points
+    # The tag around it belongs to its section, and it stays with the text below.
+    assert [point.kind for point in points] == ["h2", "lead-in", "orphan-heading", "lead-in", "html"]

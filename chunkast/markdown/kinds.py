@@ -84,6 +84,15 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
     for row in (
         Construct("document", "container", unnamed=True),
         Construct("heading", "prose", leveled=True, heads=True, section=True),
+        Construct(
+            "html-heading",
+            "lines",
+            leveled=True,
+            protected=True,
+            heads=True,
+            section=True,
+            named="heading",
+        ),
         Construct("paragraph", "prose", leads=True, plain=True),
         _own("fence", "code", fenced=True),
         _own("code", "code"),

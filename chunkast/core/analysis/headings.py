@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from chunkast.markdown.dialects.bold_headings import bold_title
+from chunkast.markdown.dialects.html_headings import html_title
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.markdown.prose import Prose
 from chunkast.markdown.titles import plain_title, without_attributes
@@ -96,13 +97,16 @@ def find_headings(analysis: Analysis) -> Iterator[Heading]:
         while levels and levels[-1] >= block.level:
             levels.pop()
         levels.append(block.level)
-        content = _content(analysis, block) if analysis.masked else block.content
-        title = plain_title(
-            without_attributes(content) if attributes else content,
-            analysis.references,
-            analysis.footnotes,
-            analysis.extensions,
-        )
+        if kind == "html-heading":
+            title = html_title(analysis.text[block.start : block.end])
+        else:
+            content = _content(analysis, block) if analysis.masked else block.content
+            title = plain_title(
+                without_attributes(content) if attributes else content,
+                analysis.references,
+                analysis.footnotes,
+                analysis.extensions,
+            )
         depth = len(levels)
         path = (*paths[depth - 1], title)
         if depth == len(paths):

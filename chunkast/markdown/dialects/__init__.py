@@ -24,6 +24,7 @@ from chunkast.markdown.dialects.containers import container
 from chunkast.markdown.dialects.contents import arrange_contents
 from chunkast.markdown.dialects.divs import fenced_div
 from chunkast.markdown.dialects.html_blocks import arrange_html
+from chunkast.markdown.dialects.html_headings import arrange_headings
 from chunkast.markdown.dialects.html_tables import arrange_tables
 from chunkast.markdown.dialects.slash_blocks import slash_block
 from chunkast.markdown.dialects.tags import split_tags
@@ -120,6 +121,7 @@ DIALECTS: Final = (
     ),
     # Before all other rows that arrange HTML.
     Dialect("html_tables", arrange=arrange_tables),
+    Dialect("html_headings", arrange=arrange_headings),
     Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
     Dialect("xml_tags", arrange=split_tags),
     Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),

@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import Final
 
 from chunkast.markdown.blocks import Signs, relabelled, with_children
+from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 from chunkast.text.html import TAG
 
@@ -192,7 +193,7 @@ def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tu
     after it. If a block opens several elements, the first counts; if it closes several, the
     last.
     """
-    headings = [0, *accumulate(child.kind == "heading" for child in children)]
+    headings = [0, *accumulate(CONSTRUCTS[child.kind].section for child in children)]
     within_tags = [_OpenElements()]
     for number, child in enumerate(children):
         if child.kind == "tag":

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 import regex
 
 from chunkast.markdown.blocks import Signs, leaf_parts, with_children
+from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
@@ -158,7 +159,9 @@ def _without_frames(
 ) -> Iterator[tuple[_Tag, _Tag]]:
     """Drop components around whole sections, which are page layout."""
     sections = [
-        block.start for block in tree.children if block.kind == "heading" and block.level <= 2
+        block.start
+        for block in tree.children
+        if CONSTRUCTS[block.kind].section and block.level <= 2
     ]
     for opener, closer in pairs:
         first, last = leaves[opener.leaf], leaves[closer.leaf]
