@@ -808,12 +808,12 @@ def test_toolcalls(tmp_path: Path) -> None:
         (None, None, "<search><query>a</query><query>b</query></search>"),
         (None, None, ".\n"),
     ]
-    edges = [(p["start"], p["end"]) for p in parts]
+    edges = [(p["start_index"], p["end_index"]) for p in parts]
     assert edges[0][0] == 0
     assert edges[-1][1] == len(CALLS)
     assert all(before[1] == after[0] for before, after in pairwise(edges))
-    assert list(parts[0]) == ["type", "text", "start", "end"]
-    assert list(parts[1]) == ["type", "name", "arguments", "start", "end"]
+    assert list(parts[0]) == ["type", "text", "start_index", "end_index"]
+    assert list(parts[1]) == ["type", "name", "arguments", "start_index", "end_index", "problems"]
     [note] = done.stderr.decode().splitlines()
     assert note == (
         "chunkast: note: tool call 'search' at 92: it stays text, as its body cannot be read: "
@@ -840,8 +840,8 @@ def test_toolcalls_come_out_as_soon_as_they_are_known(tmp_path: Path) -> None:
         assert json.loads(process.stdout.readline()) == {
             "type": "text",
             "text": "é",
-            "start": 0,
-            "end": 1,
+            "start_index": 0,
+            "end_index": 1,
         }
         # The text has not ended yet.
         assert json.loads(process.stdout.readline())["arguments"] == {"query": "ü"}

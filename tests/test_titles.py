@@ -233,4 +233,10 @@ def test_a_heading_in_html_cuts_like_any_other() -> None:
     text = 'Before.\n\n<div align="center">\n\n<h2>A</h2>\n\nText.\n\n</div>\n'
     points = Chunker().analyze(text).break_points
     # The tag around it belongs to its section, and it stays with the text below.
-    assert [point.kind for point in points] == ["h2", "lead-in", "orphan-heading", "lead-in", "html"]
+    assert [point.kind for point in points] == [
+        "h2",
+        "lead-in",
+        "orphan-heading",
+        "lead-in",
+        "html",
+    ]

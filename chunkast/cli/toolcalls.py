@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from chunkast.cli.messages import say_note
@@ -14,14 +14,16 @@ from chunkast.files.write import stdout
 from chunkast.output.formats import json_bytes
 
 if TYPE_CHECKING:
-    from chunkast.toolcalls import Part
+    from chunkast.toolcalls import Part, ToolProblem
 
 __all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print the tool calls in a text"
 DESCRIPTION: Final = (
     "Print the tool calls in a text and the text around them, an object per line, each as "
-    "soon as it is known. A call that cannot be parsed is printed as text and named on stderr."
+    "soon as it is known. A call that cannot be parsed is printed as text. Problems in calls are "
+    "listed with them and reported on stderr: dropped content, missing and unsuitable arguments, "
+    "tags that are never closed."
 )
 OPERANDS: Final = ""
 
@@ -42,7 +44,7 @@ def run(options: Namespace) -> int:
     from chunkast.toolcalls import ToolCallStream
 
     try:
-        stream = ToolCallStream(load_tools(options.tools), on_error=_say_failed)
+        stream = ToolCallStream(load_tools(options.tools), on_problem=_say_problem)
     except ConfigError as error:
         raise UsageError(f"--tools {options.tools}: {error}") from None
     out = stdout()
@@ -66,11 +68,16 @@ def _print(parts: Sequence[Part], out: BinaryIO) -> None:
 def _plain(part: Part) -> dict[str, Any]:
     from chunkast.toolcalls import Text
 
-    place = {"start": part.start_index, "end": part.end_index}
+    place = {"start_index": part.start_index, "end_index": part.end_index}
     if isinstance(part, Text):
         return {"type": "text", "text": part.text, **place}
-    return {"type": "tool-call", "name": part.name, "arguments": part.arguments, **place}
+    problems = [
+        {"path": problem.path, "what": problem.what, "where": list(problem.where)}
+        for problem in part.problems
+    ]
+    call = {"type": "tool-call", "name": part.name, "arguments": part.arguments}
+    return {**call, **place, "problems": problems}
 
 
-def _say_failed(message: str, _metadata: Mapping[str, Any]) -> None:
-    say_note(message)
+def _say_problem(problem: ToolProblem) -> None:
+    say_note(str(problem))

@@ -1,6 +1,6 @@
 """Calls of tools written as XML in a text: ``<name>...</name>``, found, repaired, parsed."""
 
-from chunkast.toolcalls.model import Part, Text, Tool, ToolCall
+from chunkast.toolcalls.model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.repairs import (
     BALANCE_TAGS,
     DEDUPE_SHELL_STRING_TAGS,
@@ -12,7 +12,13 @@ from chunkast.toolcalls.repairs import (
     ToolPipeline,
     default_pipeline,
 )
-from chunkast.toolcalls.stream import MAX_CALL_SIZE, OnError, ToolCallStream, parse_tool_calls
+from chunkast.toolcalls.stream import (
+    MAX_CALL_SIZE,
+    OnError,
+    OnProblem,
+    ToolCallStream,
+    parse_tool_calls,
+)
 from chunkast.toolcalls.tools import tools_from_json
 from chunkast.toolcalls.values import coerce
 
@@ -24,6 +30,7 @@ __all__ = (
     "NORMALIZE_CLOSE_TAGS",
     "REPAIR_AGAINST_SCHEMA",
     "OnError",
+    "OnProblem",
     "Part",
     "Text",
     "Tool",
@@ -32,6 +39,7 @@ __all__ = (
     "ToolDraft",
     "ToolHeuristic",
     "ToolPipeline",
+    "ToolProblem",
     "coerce",
     "default_pipeline",
     "parse_tool_calls",

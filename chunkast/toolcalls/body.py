@@ -2,9 +2,9 @@
 
 A value that the schema declares as a string is the text between its tags, white space and
 markup included, with the five entities decoded. Everything else is read as elements: a text
-is trimmed and decoded, children make an object, repeated ones a list. Attributes, comments,
-declarations and the text between the parameters are ignored. Text with markup in it for
-which there is no schema is a text.
+is trimmed and decoded, children make an object, repeated ones a list. Comments and declarations
+are ignored; attributes and the text between the parameters are too, but are reported. Text with
+markup in it for which there is no schema is a text.
 
 An element that no schema declares is transparent: inside it, names have the same schemas as
 outside. That finds the parameters inside a wrapper such as ``<arguments>``.
@@ -28,7 +28,7 @@ from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
 
-__all__ = ("BodyError", "parse_body")
+__all__ = ("Body", "BodyError", "parse_body", "read_body")
 
 # A name or the number of an item. No attribute contains a "<", in quotes or not, so that no
 # search goes beyond one.
@@ -52,12 +52,25 @@ class BodyError(ValueError):
     """A body that is not well-formed XML, or from which arguments cannot be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The arguments in a body, and where they and dropped content are in it.
+
+    ``places`` has the span of each outermost element by name. ``dropped`` has the path of the
+    element, what was dropped ("text" or "attributes"), and its span.
+    """
+
+    arguments: dict[str, Any]
+    places: dict[str, tuple[int, int]]
+    dropped: list[tuple[str, str, tuple[int, int]]]
+
+
 @dataclass(slots=True)
 class _Element:
     """An element that is being read.
 
     ``schema`` is the schema of its value, or None if it is undeclared. ``members`` declares the names of
-    the elements inside. ``start`` is where its content begins.
+    the elements inside. ``start`` is where its content begins. ``spans`` are those of ``text``.
     """
 
     name: str
@@ -66,11 +79,18 @@ class _Element:
     members: Schema | None
     children: list[tuple[str, Any]] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
 
 
 def parse_body(source: str, schema: Schema) -> dict[str, Any]:
-    """The arguments in a call's body. Raises ``BodyError`` where it cannot be read."""
-    members = _grouped(_BodyReader(source, schema).read())
+    """Return the arguments in a call's body. Raises ``BodyError`` if it cannot be read."""
+    return read_body(source, schema).arguments
+
+
+def read_body(source: str, schema: Schema) -> Body:
+    """Read a call's body. Raises ``BodyError`` if it cannot be read."""
+    reader = _BodyReader(source, schema)
+    members = _grouped(reader.read())
     if len(members) == 1 and schema.properties:
         [(name, inside)] = members.items()
         wraps = isinstance(inside, dict) and schema.properties.keys() & inside.keys()
@@ -80,7 +100,7 @@ def parse_body(source: str, schema: Schema) -> dict[str, Any]:
     for name, value in members.items():
         known = schema.property(name)
         arguments[name] = guessed(value) if known is None else coerced(value, known, 1)
-    return arguments
+    return Body(arguments, reader.places, reader.dropped)
 
 
 class _BodyReader:
@@ -94,19 +114,35 @@ class _BodyReader:
         self.seen: set[str] = set()
         self.nested: set[str] = set()
         self.open = [_Element("", 0, schema, schema)]
+        self.places: dict[str, tuple[int, int]] = {}
+        self.dropped: list[tuple[str, str, tuple[int, int]]] = []
 
     def read(self) -> list[tuple[str, Any]]:
         """The outermost elements, each with its value."""
         source, pos = self.source, 0
         while (at := source.find("<", pos)) >= 0:
-            self.open[-1].text.append(decoded(source[pos:at]))
+            self.text(pos, at)
             pos = self.markup(at)
+        self.text(pos, len(source))
         if len(self.open) > 1:
             element = self.open[-1]
             raise BodyError(
                 f"<{_shown(element.name)}>, with its content from {element.start} on, is not closed"
             )
+        self.drop(self.open[0].spans)
         return self.open[0].children
+
+    def text(self, start: int, end: int) -> None:
+        """Add the text ``[start, end)`` to the innermost element."""
+        self.open[-1].text.append(decoded(self.source[start:end]))
+        self.open[-1].spans.append((start, end))
+
+    def drop(self, spans: list[tuple[int, int]], what: str = "text", *inside: str) -> None:
+        """Note that content of the innermost open element, or inside it, is dropped unless blank."""
+        path = ".".join((*(element.name for element in self.open[1:]), *inside))
+        for start, end in spans:
+            if self.source[start:end].strip(WHITE_SPACE):
+                self.dropped.append((path, what, (start, end)))
 
     def markup(self, at: int) -> int:
         """Read what begins with the "<" at ``at``; where it ends."""
@@ -117,6 +153,7 @@ class _BodyReader:
         if source.startswith(_CDATA, at):
             end = self.find("]]>", at)
             self.open[-1].text.append(source[at + len(_CDATA) : end - 3])
+            self.open[-1].spans.append((at, end))
             return end
         for opener, closer in _IGNORED_MARKUP:
             if source.startswith(opener, at):
@@ -137,7 +174,9 @@ class _BodyReader:
         parent = self.open[-1]
         schema = parent.members and parent.members.property(name)
         self.count(tag, parent)
+        attributes = tag.end("name"), tag.end() - (2 if _is_empty(tag) else 1)
         if schema is not None and schema.kind == "string":
+            self.drop([attributes], "attributes", name)
             return self.string(tag, parent)
         if len(self.open) > MAX_DEPTH:
             raise BodyError(
@@ -145,6 +184,7 @@ class _BodyReader:
             )
         members = parent.members if schema is None else _members_of(schema)
         self.open.append(_Element(name, tag.end(), schema, members))
+        self.drop([attributes], "attributes")
         if _is_empty(tag):
             self.end(tag.end())
         return tag.end()
@@ -173,6 +213,8 @@ class _BodyReader:
             if not _is_empty(found):
                 depth += -1 if found["close"] else 1
         parent.children.append((name, decoded(self.source[start:end])))
+        if parent is self.open[0]:
+            self.places[name] = start, end
         return stop
 
     def close(self, tag: re.Match[str]) -> int:
@@ -185,8 +227,12 @@ class _BodyReader:
 
     def end(self, pos: int) -> None:
         """Add the innermost element, whose content ends at ``pos``, to the one around it."""
-        element = self.open.pop()
-        self.open[-1].children.append((element.name, self.value(element, pos)))
+        element = self.open[-1]
+        value = self.value(element, pos)
+        self.open.pop()
+        self.open[-1].children.append((element.name, value))
+        if len(self.open) == 1:
+            self.places[element.name] = element.start, pos
 
     def value(self, element: _Element, end: int) -> Any:
         text = "".join(element.text).strip(WHITE_SPACE)
@@ -196,11 +242,13 @@ class _BodyReader:
         kind = element.schema and element.schema.kind
         declared = element.members.properties.keys() if element.members else frozenset[str]()
         if kind == "object" or declared & members.keys():
+            self.drop(element.spans)
             return members
         items = listed(members, numbers=kind is None)
         if text and items is None:
             # Text with markup in it, as far as known.
             return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
+        self.drop(element.spans)
         return members if items is None or kind is not None else items
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from chunkast.toolcalls.tags import Tag, TagReader
 
-__all__ = ("CallFinder", "Segment")
+__all__ = ("CallFinder", "Segment", "Stray")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,15 @@ class Segment:
         opener = len(self.name) + 2
         # A closer contains no other "<"; an empty tag has no closer.
         return self.text[opener : max(opener, self.text.rfind("</"))]
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """An opener that begins no call, and the reason."""
+
+    name: str
+    start: int
+    why: str
 
 
 @dataclass(slots=True)
@@ -64,8 +73,8 @@ class CallFinder:
         self._openers: deque[_Opener] = deque()
         self._unmatched: dict[str, deque[_Opener]] = {}
 
-    def read(self, fragment: str, *, last: bool) -> Iterator[Segment]:
-        """The segments that are complete after ``fragment``.
+    def read(self, fragment: str, *, last: bool) -> Iterator[Segment | Stray]:
+        """Yield the segments that are complete after ``fragment``, and stray openers.
 
         With ``last`` the text ends after ``fragment``, and all of the rest is returned.
         """
@@ -91,14 +100,17 @@ class CallFinder:
         if opener.end is None:
             self._unmatched.setdefault(tag.name, deque()).append(opener)
 
-    def _settle(self, position: int, *, last: bool) -> Iterator[Segment]:
-        """The calls that are certain once the text is read up to ``position``."""
+    def _settle(self, position: int, *, last: bool) -> Iterator[Segment | Stray]:
+        """Yield the calls and strays that are certain once the text is read up to ``position``."""
         while self._openers:
             opener = self._openers[0]
             if opener.end is None and not last and position - opener.start < self._max:
                 return
             self._remove_first()
             if opener.end is None or opener.end - opener.start > self._max:
+                long = opener.end is not None or position - opener.start >= self._max
+                why = f"is longer than {self._max:,} characters" if long else "is never closed"
+                yield Stray(opener.name, opener.start, why)
                 continue
             yield from self._kept.take(opener.start)
             yield from self._kept.take(opener.end, opener.name)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError
 
-__all__ = ("Part", "Text", "Tool", "ToolCall")
+__all__ = ("Part", "Text", "Tool", "ToolCall", "ToolProblem")
 
 # The name of a tag. Its length bounds what is kept of a tag that is not complete yet.
 _NAME: Final = re.compile(r"[^\s\ufeff<>/=\"'&]{1,256}")
@@ -41,6 +41,30 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolProblem:
+    """A fault in a call: content that was dropped, an argument that its schema does not allow.
+
+    Also a call that stays text, because it cannot be read or is never closed.
+
+    tool: the tool's name.
+    path: the argument, such as ``days`` or ``stops[0].name``; empty for the call as a whole.
+    what: the fault, without the path.
+    where: the span ``(start_index, end_index)`` of the argument, the dropped content or the call:
+        character indices, the end exclusive.
+    """
+
+    tool: str
+    path: str
+    what: str
+    where: tuple[int, int]
+
+    def __str__(self) -> str:
+        """Return the problem in one line."""
+        path = f"{self.path}: " if self.path else ""
+        return f"tool call {self.tool!r} at {self.where[0]}: {path}{self.what}"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call of a tool.
 
@@ -49,6 +73,8 @@ class ToolCall:
     raw: the text of the call, tags included.
     start_index: where it begins, a character index from 0.
     end_index: where it ends, a character index, exclusive.
+    problems: content that is in no argument, arguments that do not fit the JSON Schema, a repair
+        of broken tags. They are reported only: the arguments are as they were read.
     """
 
     name: str
@@ -56,6 +82,7 @@ class ToolCall:
     raw: str
     start_index: int
     end_index: int
+    problems: tuple[ToolProblem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

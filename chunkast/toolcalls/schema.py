@@ -24,9 +24,14 @@ class Schema:
 
     def __init__(self, given: object, root: Mapping[str, Any] | None = None) -> None:
         """``root`` is the schema that references in ``given`` start from."""
-        self.given, self._root = _opened(given, root, _MAX_HOPS)
+        self.given, self._root, self._choices = _opened(given, root, _MAX_HOPS)
         self.kind = _kind(self.given)
         self._known: dict[str, Schema] = {}
+
+    @cached_property
+    def alternatives(self) -> Sequence[Schema]:
+        """The schemas of ``anyOf`` or ``oneOf``, of which ``given`` is the most specific."""
+        return [Schema(choice, self._root) for choice in self._choices]
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
@@ -67,25 +72,27 @@ def _kind(given: Mapping[str, Any]) -> str | None:
 
 def _opened(
     given: object, root: Mapping[str, Any] | None, hops: int
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The schema inside wrappers, references and alternatives, and its root."""
+) -> tuple[Mapping[str, Any], Mapping[str, Any], Sequence[Any]]:
+    """Return the schema inside wrappers, references and alternatives, its root, the alternatives."""
     if not isinstance(given, Mapping):
-        return {}, {}
+        return {}, {}, ()
     root = given if root is None else root
     if not hops:
-        return given, root
+        return given, root, ()
     if isinstance(given.get("jsonSchema"), Mapping):
         return _opened(given["jsonSchema"], None, hops - 1)
     if isinstance(given.get("$ref"), str):
         return _opened(_referred(given["$ref"], root), root, hops - 1)
     if _kind(given) is None:
-        lists = (given[key] for key in _ALTERNATIVES if isinstance(given.get(key), (list, tuple)))
-        branches: Sequence[Any] = next(lists, ())
+        lists = (key for key in _ALTERNATIVES if isinstance(given.get(key), (list, tuple)))
+        key = next(lists, "")
+        branches: Sequence[Any] = given.get(key, ())
         opened = [_opened(branch, root, hops - 1)[0] for branch in branches]
         known = [branch for branch in opened if _kind(branch) is not None]
         if known:
-            return min(known, key=lambda branch: _KINDS.index(_kind(branch) or "")), root
-    return given, root
+            specific = min(known, key=lambda branch: _KINDS.index(_kind(branch) or ""))
+            return specific, root, () if key == "allOf" else branches
+    return given, root, ()
 
 
 def _referred(reference: str, root: Mapping[str, Any]) -> object:

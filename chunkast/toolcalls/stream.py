@@ -2,56 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, TypedDict
 
 from chunkast.errors import ChunkastError, ConfigError
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
-from chunkast.toolcalls.body import parse_body
-from chunkast.toolcalls.calls import CallFinder, Segment
-from chunkast.toolcalls.model import Part, Text, Tool, ToolCall
+from chunkast.options import Unpack
+from chunkast.toolcalls.body import Body, BodyError, read_body
+from chunkast.toolcalls.calls import CallFinder, Segment, Stray
+from chunkast.toolcalls.model import Part, Text, Tool, ToolCall, ToolProblem
+from chunkast.toolcalls.problems import schema_problems, shown
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline, default_pipeline
 from chunkast.toolcalls.schema import Schema
 from chunkast.toolcalls.tools import tools_by_name
 from chunkast.toolcalls.values import json_problem
 
-__all__ = ("MAX_CALL_SIZE", "OnError", "ToolCallStream", "parse_tool_calls")
+__all__ = ("MAX_CALL_SIZE", "OnError", "OnProblem", "ToolCallStream", "parse_tool_calls")
 
 # Called with an error message and the metadata of the call.
 OnError = Callable[[str, Mapping[str, Any]], object]
+OnProblem = Callable[[ToolProblem], object]
 
 # An opening tag that is not closed within this many characters is text. It is several times
 # what a model writes at once.
 MAX_CALL_SIZE: Final = 1_000_000
 
 
+class StreamOptions(TypedDict, total=False):
+    """The keywords of :class:`ToolCallStream`."""
+
+    heuristics: Iterable[ToolHeuristic]
+    pipeline: ToolPipeline | None
+    max_reparses: int
+    on_error: OnError | None
+    on_problem: OnProblem | None
+    max_call_size: int | None
+
+
 def parse_tool_calls(
-    text: str,
-    tools: Iterable[Tool],
-    *,
-    heuristics: Iterable[ToolHeuristic] = (),
-    pipeline: ToolPipeline | None = None,
-    max_reparses: int = DEFAULT_REPARSES,
-    on_error: OnError | None = None,
-    max_call_size: int | None = MAX_CALL_SIZE,
+    text: str, tools: Iterable[Tool], **options: Unpack[StreamOptions]
 ) -> list[Part]:
-    """The parts of ``text``: calls of ``tools`` and the text around them, which tile it.
+    """Return the parts of ``text``: calls of ``tools`` and the text around them, which tile it.
 
     The options are those of :class:`ToolCallStream`. A stream returns the same parts, however
     the text is divided, once neighbouring texts are joined. Here they are joined, except that
     a call that could not be parsed is a text of its own. Raises ``ConfigError`` for an invalid
     option.
     """
-    stream = ToolCallStream(
-        tools,
-        heuristics=heuristics,
-        pipeline=pipeline,
-        max_reparses=max_reparses,
-        on_error=on_error,
-        max_call_size=max_call_size,
-    )
-    return stream._read(text, last=True)  # noqa: SLF001 - feed and close at once
+    return ToolCallStream(tools, **options)._read(text, last=True)  # noqa: SLF001 - feed and close
 
 
 class ToolCallStream:
@@ -66,11 +67,14 @@ class ToolCallStream:
     max_reparses: how many repaired bodies are parsed again in a phase, at most.
     on_error: called with ``(message, metadata)`` for a call that could not be parsed. Metadata are
         "tool_name", "tool_call" (the original text), "start_index", "end_index", "error" (the
-        exception, or None) and "notes". Its own exceptions are raised; the parts found until
-        then are returned by the next call of :meth:`feed` or :meth:`close`. It may call these
-        itself: they return no parts then, and the parts that they add are returned by the
-        outer call.
+        exception, or None) and "notes".
+    on_problem: called with each :class:`ToolProblem`: those of calls (``ToolCall.problems``), calls
+        that could not be parsed, and opening tags that are never closed.
     max_call_size: the most characters of a call, tags included; None: no limit.
+
+    Exceptions of the two callbacks are raised; the parts found until then are returned by the next
+    call of :meth:`feed` or :meth:`close`. A callback may call these itself: they return no parts
+    then, and the parts that they add are returned by the outer call.
 
     Raises ``ConfigError`` for an invalid option. No text raises anything.
     """
@@ -83,6 +87,7 @@ class ToolCallStream:
         pipeline: ToolPipeline | None = None,
         max_reparses: int = DEFAULT_REPARSES,
         on_error: OnError | None = None,
+        on_problem: OnProblem | None = None,
         max_call_size: int | None = MAX_CALL_SIZE,
     ) -> None:
         self._tools = tools_by_name(tools)
@@ -96,12 +101,14 @@ class ToolCallStream:
         self._pipeline = base + Pipeline.of(heuristics)
         self._max_reparses = max_reparses
         self._on_error = on_error
+        self._on_problem = on_problem
         self._finder = CallFinder(self._tools, max_call_size)
         # Text that is still to be read, and whether it ends the text; the segments found in it.
         self._waiting: deque[tuple[str, bool]] = deque()
-        self._segments: deque[Segment] = deque()
+        self._segments: deque[Segment | Stray] = deque()
         self._parts: list[Part] = []
-        self._problems: deque[tuple[str, dict[str, Any]]] = deque()
+        # Calls of the callbacks that are still to be made.
+        self._reports: deque[Callable[[], object]] = deque()
         self._closed = False
         self._reading = False
 
@@ -125,7 +132,7 @@ class ToolCallStream:
             return []  # called by ``on_error``; the outer call reads it
         self._reading = True
         try:
-            while self._waiting or self._segments or self._problems:
+            while self._waiting or self._segments or self._reports:
                 self._continue()
         finally:
             self._reading = False
@@ -138,39 +145,56 @@ class ToolCallStream:
             fragment, last = self._waiting.popleft()
             self._segments.extend(self._finder.read(fragment, last=last))
         while self._segments:
-            self._parts.append(self._part(self._segments[0]))
+            segment = self._segments[0]
+            if isinstance(segment, Stray):
+                where = segment.start, segment.start + len(f"<{segment.name}>")
+                what = f"it stays text, as it {segment.why}"
+                self._report(ToolProblem(segment.name, "", what, where))
+            else:
+                self._parts.append(self._part(segment))
             self._segments.popleft()
-        while self._problems and self._on_error is not None:
-            self._on_error(*self._problems.popleft())
+        while self._reports:
+            self._reports.popleft()()
 
     def _part(self, segment: Segment) -> Part:
         if segment.name is None:
             return Text(segment.text, segment.start, segment.end)
-        tool, schema = self._tools[segment.name], self._schemas[segment.name]
-        first: ToolDraft = Draft.of(segment.body, tool)
+        reader = _BodyReader(self._schemas[segment.name])
+        first: ToolDraft = Draft.of(segment.body, self._tools[segment.name])
         draft = run_pipeline(
             first,
             self._pipeline,
-            lambda source: parse_body(source, schema),
+            reader.read,
             max_reparses=self._max_reparses,
-            report=lambda note: self._report(segment, note),
+            report=lambda note: self._report_error(segment, note),
         )
         error = draft.errors[-1] if draft.value is None else None
         problem = (
             json_problem(draft.value) if error is None else f"its body cannot be read: {error}"
         )
         if problem is None and draft.value is not None:
-            return ToolCall(segment.name, draft.value, segment.text, segment.start, segment.end)
-        self._report(segment, f"it stays text, as {problem}", error, draft.notes)
+            problems = tuple(_problems(segment, reader, draft.value))
+            for found in problems:
+                self._report(found)
+            return ToolCall(
+                segment.name, draft.value, segment.text, segment.start, segment.end, problems
+            )
+        self._report_error(segment, f"it stays text, as {problem}", error, draft.notes)
         return Text(segment.text, segment.start, segment.end)
 
-    def _report(
+    def _report(self, problem: ToolProblem) -> None:
+        if self._on_problem is not None:
+            self._reports.append(partial(self._on_problem, problem))
+
+    def _report_error(
         self,
         segment: Segment,
         what: str,
         error: Exception | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
+        place = segment.start, segment.end
+        self._report(ToolProblem(segment.name or "", "", what, place))
         if self._on_error is None:
             return
         metadata = {
@@ -182,7 +206,47 @@ class ToolCallStream:
             "notes": notes,
         }
         message = f"tool call {segment.name!r} at {segment.start}: {what}"
-        self._problems.append((message, metadata))
+        self._reports.append(partial(self._on_error, message, metadata))
+
+
+class _BodyReader:
+    """Reads a body, and again after repairs: the last ``source`` that could be read, the first error."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.source = ""
+        self.body = Body({}, {}, [])
+        self.error: BodyError | None = None
+
+    def read(self, source: str) -> dict[str, Any]:
+        """Return the arguments in ``source``. Raises ``BodyError``."""
+        try:
+            self.body, self.source = read_body(source, self.schema), source
+        except BodyError as error:
+            self.error = self.error or error
+            raise
+        return self.body.arguments
+
+
+def _problems(
+    segment: Segment, reader: _BodyReader, arguments: dict[str, Any]
+) -> Iterator[ToolProblem]:
+    """Yield the problems of a call that was read."""
+    body, source = reader.body, reader.source
+    name, whole = segment.name or "", (segment.start, segment.end)
+    offset = segment.start + len(f"<{name}>")
+    # Positions in a repaired body are not those of the text.
+    exact = source == segment.body
+    if reader.error is not None:
+        yield ToolProblem(name, "", f"its body was repaired: {reader.error}", whole)
+    for path, what, (start, end) in body.dropped:
+        reason = f"{what} dropped: {shown(source[start:end].strip())}"
+        yield ToolProblem(name, path, reason, (offset + start, offset + end) if exact else whole)
+    for path, reason in schema_problems(arguments, reader.schema):
+        argument = re.split(r"[.\[]", path, maxsplit=1)[0]
+        place = body.places.get(argument) if exact else None
+        where = (offset + place[0], offset + place[1]) if place else whole
+        yield ToolProblem(name, path, reason, where)
 
 
 def _check_count(name: str, value: object, *, least: int) -> None:

@@ -27,12 +27,12 @@ _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
 
 
 def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-    """Return the calls of the configured tools, and notes on those that cannot be read."""
+    """Return the calls of the configured tools, and notes on the problems in them."""
     if not config.tools:
         return (), ()
     notes: list[str] = []
     parts = parse_tool_calls(
-        text, config.tools, on_error=lambda message, _metadata: notes.append(message)
+        text, config.tools, on_problem=lambda problem: notes.append(str(problem))
     )
     return tuple(part for part in parts if not isinstance(part, Text)), tuple(notes)
 

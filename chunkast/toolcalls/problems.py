@@ -1,0 +1,102 @@
+"""Differences between a call's arguments and its tool's JSON Schema.
+
+Checked are ``type``, ``enum``, ``const``, ``required`` and ``additionalProperties: false``, at any
+depth down to ``MAX_DEPTH``. Other keywords are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.values import MAX_DEPTH
+
+__all__ = ("schema_problems", "shown")
+
+# The most characters of a value in a message.
+_MOST_SHOWN: Final = 60
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "object": (dict,),
+    "array": (list,),
+    "boolean": (bool,),
+    "number": (int, float),
+    "integer": (int,),
+    "string": (str,),
+    "null": (type(None),),
+}
+
+
+def shown(text: str) -> str:
+    """Return ``text`` in quotes, shortened for a message."""
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…")
+
+
+def schema_problems(
+    value: Any, schema: Schema, path: str = "", depth: int = 0
+) -> Iterator[tuple[str, str]]:
+    """Yield the path of each value that does not fit, such as ``days[0].name``, and the reason."""
+    if depth >= MAX_DEPTH:
+        return
+    if schema.alternatives:
+        found = [list(schema_problems(value, s, path, depth + 1)) for s in schema.alternatives]
+        if all(found):
+            yield path, f"{_value(value)} fits none of {len(found)} alternatives"
+        return
+    reason = _mismatch(value, schema.given)
+    if reason:
+        yield path, f"{_value(value)} is not {reason}"
+    elif isinstance(value, dict):
+        yield from _members(value, schema, path, depth)
+    elif isinstance(value, list) and schema.items is not None:
+        for number, item in enumerate(value):
+            yield from schema_problems(item, schema.items, f"{path}[{number}]", depth + 1)
+
+
+def _members(
+    value: dict[str, Any], schema: Schema, path: str, depth: int
+) -> Iterator[tuple[str, str]]:
+    before = f"{path}." if path else ""
+    required = schema.given.get("required")
+    for name in required if isinstance(required, (list, tuple)) else ():
+        if isinstance(name, str) and name not in value:
+            yield f"{before}{name}", "is required and missing"
+    for name, member in value.items():
+        known = schema.property(name)
+        if known is not None:
+            yield from schema_problems(member, known, f"{before}{name}", depth + 1)
+        elif schema.given.get("additionalProperties") is False:
+            yield f"{before}{name}", "is not declared"
+
+
+def _mismatch(value: Any, given: Mapping[str, Any]) -> str:
+    """Return what ``value`` should be; "" if it is allowed."""
+    types = given.get("type")
+    names = types if isinstance(types, (list, tuple)) else [types]
+    known = [name for name in names if isinstance(name, str) and name in _TYPES]
+    if value is None and given.get("nullable") is True:
+        return ""
+    if known and not any(_is_of(value, name) for name in known):
+        return f"of type {' or '.join(known)}"
+    allowed = [given["const"]] if "const" in given else given.get("enum")
+    if isinstance(allowed, (list, tuple)) and not any(_is_same(value, one) for one in allowed):
+        return f"one of {_value(list(allowed))}"
+    return ""
+
+
+def _is_of(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    whole = name == "integer" and isinstance(value, float) and value.is_integer()
+    return whole or isinstance(value, _TYPES[name])
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    # True equals 1 in Python, but not in JSON.
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
