@@ -16,6 +16,7 @@ from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
 from chunkast.text.front_matter import missing_library
+from chunkast.text.language import LANGUAGES
 
 __all__ = ("DEFAULT_EXTENSIONS", "EXTENSIONS", "ChunkConfig")
 
@@ -91,7 +92,6 @@ _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 _WINDOW_SHARE: Final = 200 / 900
 # The largest number of tokens: that of a document is far below, and floats can hold it.
 _MOST_TOKENS: Final = 2**63 - 1
-_LANGUAGE: Final = re.compile("auto|[a-z]{2,3}")
 _MAX_TOKENS: Final = (
     'must be a whole number of at least 1 and at most 2**63 - 1, or "model" for the limit of '
     "the tokenizer"
@@ -265,8 +265,8 @@ class ChunkConfig:
 
     def _check_language(self) -> None:
         given = self.sentence_language
-        if not (isinstance(given, str) and _LANGUAGE.fullmatch(given)):
-            allowed = 'must be "auto" or the code of a language, two or three small letters'
+        if not (isinstance(given, str) and (given == "auto" or given in LANGUAGES)):
+            allowed = 'must be "auto" or the code of a language in ISO 639-1, such as "de"'
             raise ConfigError("sentence_language", given, allowed)
 
     def _check_keys(self) -> None:

@@ -108,6 +108,16 @@ def started(*arguments: object, cwd: Path, **settings: Any) -> Iterator[subproce
             process.kill()
 
 
+def children(process: int) -> list[int]:
+    """The processes that a process has started, but for multiprocessing's own."""
+    try:
+        listing = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        lines = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in listing}
+    except OSError:  # one of them has just ended
+        return []
+    return [child for child, line in lines.items() if b"resource_tracker" not in line]
+
+
 def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
     for name, content in files.items():
         path = folder / name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,8 +22,10 @@ from typing import Any
 import pytest
 
 import chunkast
+from chunkast.cli.main import COMMANDS
 from tests.command import (
     GUIDE,
+    children,
     command,
     environment,
     errors,
@@ -66,6 +69,99 @@ def test_a_command_needs_paths_and_a_known_name(
     done = run(*arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert says in done.stderr.decode()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
+    def options(flag: str) -> tuple[list[str], str]:
+        page = run(name, flag, cwd=tmp_path).stdout.decode()
+        described = page.partition("options:")[2]
+        return re.findall(r"^  (-\S+)", described, re.MULTILINE), page
+
+    (few, short), (every, full) = options("--help"), options("--help-all")
+    assert set(few) <= set(every)
+    # Besides --help and --help-all.
+    assert len(few) <= 12
+    assert len(every) > 30 or len(every) <= 8
+    for page in (short, full):
+        assert page.partition("examples:\n")[2].count("\n  ") == 1
+    # The examples are right about the options.
+    for line in short.partition("examples:\n")[2].splitlines():
+        words = shlex.split(line.partition("chunkast ")[2])
+        assert words[0] == name
+        assert set(every) >= {word for word in words if word.startswith("--")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["chnk", "a.md"], "unknown command 'chnk'; did you mean chunk?"),
+        (["serve"], "unknown command 'serve'; the commands are chunk, stats, "),
+        (["chunk", "a.md", "--maxtokens", "9"], "option --maxtokens; did you mean --max-tokens?"),
+        (["chunk", "a.md", "--max_tokens=9"], "option --max_tokens; did you mean --max-tokens?"),
+        (["view", "a.md", "--termnal"], "option --termnal; did you mean --terminal?"),
+        (["index", "a.md", "--zzz"], "unknown option --zzz (see chunkast index --help-all)"),
+        (["chunk", "a.md", "-z"], "unknown option -z"),
+        (["chunk", "a.md", "--sentence-language", "xx"], "sentence_language='xx': must be "),
+        (["chunk", "a.md", "-o", "x.foo"], "--output x.foo: unknown extension; give --format, or"),
+        (["chunk", "a.md", "--format", "json", "-o", "x.jsonl"], "--format json contradicts "),
+    ],
+)
+def test_a_mistake_is_answered_with_the_choices(
+    arguments: list[str], says: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    done = run(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = errors(done.stderr)
+    assert says in line
+    assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
+
+
+def test_options_have_the_other_names_that_python_accepts(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    done = run("chunk", "a.md", "--chunk-size", "64", "--chunk-overlap=0.1", cwd=tmp_path)
+    assert records(done.stdout) == expected([("a.md", GUIDE)], max_tokens=64, overlap=0.1)
+
+
+@posix
+def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "# Guide\n\nOne \x1b[31m.\n\n- a\n- b\n- c\n"})
+    for options, begins in (
+        ([], b"a.md:1-7  "),
+        (["--format", "jsonl"], b'{"id":'),
+        (["--format", "text"], b"a.md:1-7  "),
+    ):
+        ours, theirs = pty.openpty()
+        with started("chunk", "a.md", *options, cwd=tmp_path, stdout=theirs) as process:
+            os.close(theirs)
+            _, err = process.communicate(timeout=60)
+        assert (process.returncode, err.count(b"\n")) == (0, 1)
+        shown = re.sub(rb"\x1b\[[0-9;]*m", b"", read_terminal(ours))
+        assert shown.startswith(begins)
+        if not options:
+            lines = shown.decode().splitlines()
+            assert lines[0].endswith("tokens  Guide")
+            # Nothing in a document acts on the terminal.
+            assert lines[1:5] == ["  # Guide", "  One ␛[31m.", "  - a", "  … 2 more lines"]
+            assert "--format jsonl" in lines[-1]
+
+
+@pytest.mark.slow
+@linux
+def test_large_inputs_are_spread_over_all_cores(tmp_path: Path) -> None:
+    write(tmp_path, {f"docs/{n:02}.md": paragraphs(6_000, n) for n in range(20)})
+    size = sum(path.stat().st_size for path in (tmp_path / "docs").iterdir())
+    assert size > 8_000_000
+    alone = run_process("chunk", "docs", "--jobs", 1, cwd=tmp_path)
+    most = 0
+    with started("chunk", "docs", "-o", "out.jsonl", "-q", cwd=tmp_path) as process:
+        while process.poll() is None:
+            most = max(most, len(children(process.pid)))
+            time.sleep(0.01)
+    assert (tmp_path / "out.jsonl").read_bytes() == alone.stdout
+    cores = len(os.sched_getaffinity(0))
+    assert most >= (2 if cores > 1 else 0)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +211,7 @@ def test_arguments_are_parsed_before_heavy_imports(
         (["--max-tokens", "5", "--set", "chunk_size=5"], "given twice"),
         (["--format", "yaml"], "--format: invalid choice: 'yaml'"),
         (["--jobs", "0"], "--jobs: '0' is not a whole number of at least 1"),
-        (["--max", "5"], "unknown argument --max"),
+        (["--max", "5"], "unknown option --max; did you mean --max-tokens?"),
         (["-o", "nowhere/out.jsonl"], "--output nowhere/out.jsonl: No such file or directory"),
         (["-o", "."], "--output .: "),
     ],
@@ -613,7 +709,7 @@ def test_output_file_is_no_input(tmp_path: Path) -> None:
         done = run("chunk", ".", "-o", "out.txt", "--format", "text", cwd=tmp_path)
         assert done.returncode == 0
         assert b"1 file," in done.stderr
-    refused = run("chunk", "a.md", "-o", "./a.md", cwd=tmp_path)
+    refused = run("chunk", "a.md", "-o", "./a.md", "--format", "text", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--output ./a.md: that is one of the inputs" in errors(refused.stderr)[0]
     assert (tmp_path / "a.md").read_text() == GUIDE
@@ -651,7 +747,9 @@ def test_signals_leave_no_files(tmp_path: Path, name: str, jobs: int) -> None:
         for _ in range(2):
             (os.kill if name == "SIGTERM" else os.killpg)(process.pid, number)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (128 + number, b"", b"")
+    assert (process.returncode, out) == (128 + number, b"")
+    says = r"chunkast: interrupted; out/out\.jsonl is as it was before, \d+ files? were read\n"
+    assert re.fullmatch(says, err.decode())
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["out.jsonl"]
     assert (tmp_path / "out" / "out.jsonl").read_text() == "old\n"
     deadline = time.monotonic() + 60

@@ -462,7 +462,7 @@ def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
     done = run("search", "soup", "--db", "a.db", "--format", "json", cwd=tmp_path)
     assert b'"source": "docs/huts.md"' in done.stdout
     done = run("search", "zebra", "--db", "a.db", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, b"")
+    assert (done.returncode, done.stdout) == (1, b"")
 
     done = run("quote", "costs ten  crowns", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0

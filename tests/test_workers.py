@@ -22,7 +22,7 @@ from chunkast import ChunkastError, Chunker
 from chunkast.heuristics import Heuristic
 from chunkast.sources.workers import started
 from chunkast.toolcalls import Tool
-from tests.command import linux, posix
+from tests.command import children, linux, posix
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 
@@ -57,16 +57,6 @@ def program(
     file = tmp_path / "program.py"
     file.write_text(PROGRAM.format(first=first, encoding=encoding, times=times), "utf-8")
     return [sys.executable, str(file)]
-
-
-def children(process: int) -> list[int]:
-    """The processes that a process has started, but for multiprocessing's own."""
-    listing = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [
-        int(child)
-        for child in listing
-        if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
 
 
 def is_loaded(process: int) -> bool:

@@ -30,13 +30,29 @@ if TYPE_CHECKING:
     from chunkast.testing.compare import Diff
     from chunkast.testing.records import DocumentRecord, Header
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "compare documents with a lock: what is cut differently, why, at what cost"
 DESCRIPTION: Final = (
     "Compare the chunks of documents with those in a lock, under the lock's configuration but for "
     "the options given here. Says why chunks differ, which of them, how, and what has to be "
     "embedded again. Exits with 0 when nothing but what is allowed has changed, else with 1."
+)
+EXAMPLES: Final = (
+    "chunkast check docs --against chunks.lock",
+    "chunkast check docs --against chunks.lock --allow edited --max-reembed 5%",
+)
+COMMON: Final = (
+    "against",
+    "allow",
+    "max_reembed",
+    "update",
+    "format",
+    "html",
+    "show_all",
+    "root",
+    "max_tokens",
+    "quiet",
 )
 OPERANDS: Final = "paths"
 

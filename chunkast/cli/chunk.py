@@ -12,21 +12,38 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
+from chunkast.cli.preview import write_preview
 from chunkast.cli.work import Document, Parts, Tally, cut_off, results, selected
 from chunkast.errors import UsageError
 from chunkast.files.write import open_output
 from chunkast.model import Chunk
-from chunkast.output.formats import WRITERS, format_of
+from chunkast.output.formats import WRITERS, Format, format_of
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print the chunks of Markdown documents"
 DESCRIPTION: Final = (
     "Print the chunks of Markdown documents, sorted by the documents' names: their paths relative "
     "to --root. A summary follows on stderr."
+)
+EXAMPLES: Final = (
+    "chunkast chunk docs --max-tokens 512 -o chunks.jsonl",
+    "chunkast chunk README.md --format text",
+)
+COMMON: Final = (
+    "max_tokens",
+    "overlap",
+    "encoding",
+    "context",
+    "format",
+    "output",
+    "root",
+    "include",
+    "exclude",
+    "quiet",
 )
 OPERANDS: Final = "paths"
 
@@ -59,7 +76,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=tuple(WRITERS),
-        help=f"form of the output (default: what FILE's ending says, or {next(iter(WRITERS))})",
+        help=f"output format (default: by the extension of FILE, else {next(iter(WRITERS))}; on a "
+        "terminal a preview)",
     )
     parser.add_argument(
         "-o",
@@ -78,13 +96,16 @@ def run(options: Namespace) -> int:
     # Made before anything is read, so that a bad encoding is reported first.
     chunker = Chunker(config_of(options))
     path = None if options.output == "-" else options.output
-    form = WRITERS[options.format or format_of(path)]
-    if form.binary and path is None and sys.stdout.isatty():
+    form = WRITERS[format_of(path, options.format)]
+    terminal = path is None and sys.stdout is not None and sys.stdout.isatty()
+    if terminal and options.format is None:
+        form = Format(write_preview, ())
+    elif terminal and form.binary:
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
-    with open_output(path) as output:
+    with totals.stoppable(path), open_output(path) as output:
         selection = selected(options, path)
         # No progress bar among the chunks on one terminal.
-        progress = path is not None or not sys.stdout.isatty()
+        progress = not terminal
         if form.encode is None:
             documents = results(options, selection, chunker, _chunk, totals, progress=progress)
             with closing(documents):

@@ -20,12 +20,28 @@ if TYPE_CHECKING:
     from chunkast.testing.compare import Diff
     from chunkast.testing.records import DocumentRecord
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "compare two locks, indexes or configurations: cuts, tokens, what to embed again"
 DESCRIPTION: Final = (
     "Compare two locks, databases of 'chunkast index' or files of JSON lines; or, with --vs, what "
     "two configurations make of the same documents."
+)
+EXAMPLES: Final = (
+    "chunkast diff old.lock new.lock",
+    "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
+)
+COMMON: Final = (
+    "vs",
+    "format",
+    "html",
+    "show_all",
+    "max_tokens",
+    "overlap",
+    "encoding",
+    "root",
+    "include",
+    "quiet",
 )
 OPERANDS: Final = "paths"
 

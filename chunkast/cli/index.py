@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chunkast.index import IndexedDocument, IndexReport, Store
     from chunkast.index.writing import Writing
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "keep a database of the chunks of documents up to date"
 DESCRIPTION: Final = (
@@ -38,6 +38,22 @@ DESCRIPTION: Final = (
     "a run that is stopped leaves the database as it was. What is damaged in it is made again. "
     "Prints what changed, how many chunks have to be embedded, how many take over a vector that "
     "another had, and the state's digest."
+)
+EXAMPLES: Final = (
+    "chunkast index docs --db chunks.db --max-tokens 512",
+    "chunkast index docs --db chunks.db --dry-run",
+)
+COMMON: Final = (
+    "db",
+    "max_tokens",
+    "overlap",
+    "encoding",
+    "dry_run",
+    "replace",
+    "verify",
+    "format",
+    "root",
+    "quiet",
 )
 OPERANDS: Final = "paths"
 # The setting for the folder that the names in an index are relative to.
@@ -79,7 +95,7 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     # A trial run leaves no files, not even an empty database.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
-    with Store(path, create=True) as store:
+    with tally.stoppable(options.db), Store(path, create=True) as store:
         report = _update(store, options, chunker, tally)
     if options.format == "json":
         print_json(_values(report))

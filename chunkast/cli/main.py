@@ -6,10 +6,10 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import chunkast
 from chunkast.cli import (
@@ -27,11 +27,13 @@ from chunkast.cli import (
 from chunkast.cli.messages import (
     add_debug,
     debug_lines,
+    say,
     say_error,
     warnings_as_notes,
     without_debug,
 )
 from chunkast.cli.signals import Stopped, stoppable
+from chunkast.cli.usage import Formatter, add_help, did_you_mean
 from chunkast.errors import ChunkastError, ConfigError, UsageError, describe
 
 if TYPE_CHECKING:
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = ("main",)
 
-# Each module has HELP, DESCRIPTION, OPERANDS, add_arguments(parser) and run(options).
-# OPERANDS names its list of positional arguments; "" if it has none.
+# Each module has HELP, DESCRIPTION, EXAMPLES, COMMON, OPERANDS, add_arguments(parser) and
+# run(options). COMMON are the options that --help shows. OPERANDS names its list of positional
+# arguments; "" if it has none.
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
         "chunk": chunk,
@@ -64,6 +67,10 @@ _INTERRUPTED: Final = 130
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, formatter_class=Formatter)
+        self.commands: dict[str, argparse.ArgumentParser] = {}
+
     def error(self, message: str) -> NoReturn:
         """Report it in one line; argparse would print the usage of every option first."""
         say_error(f"{message} (see {self.prog} --help)")
@@ -114,6 +121,8 @@ def _code(argv: Sequence[str]) -> int:
     except KeyboardInterrupt as stop:
         # The same Ctrl-C may have ended the reader.
         _abandon_stdout()
+        if written := getattr(stop, "written", ""):
+            say(f"chunkast: interrupted; {written}")
         return stop.code if isinstance(stop, Stopped) else _INTERRUPTED
     except (OSError, MemoryError) as error:
         # Errors of inputs are reported elsewhere; these are errors of the output.
@@ -147,20 +156,36 @@ def _run(argv: Sequence[str]) -> int:
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
     """Parse operands anywhere among the options; argparse wants them side by side."""
     command = COMMANDS.get(argv[0]) if argv else None
-    if command is None or not command.OPERANDS:
+    if command is None:
+        if argv and not argv[0].startswith("-"):
+            hint = did_you_mean(argv[0], COMMANDS) or f"; the commands are {', '.join(COMMANDS)}"
+            raise UsageError(f"unknown command {argv[0]!r}{hint}")
         return parser.parse_args(argv)
     end = argv.index("--") if "--" in argv else len(argv)
+    # A misspelled option is reported before a missing one.
+    known = parser.commands[argv[0]]._option_string_actions  # noqa: SLF001 - no public list
+    unknown = next((word for word in argv[1:end] if _is_unknown(word, known)), None)
+    if unknown is not None:
+        name = unknown.partition("=")[0]
+        hint = did_you_mean(name, known)
+        raise UsageError(f"unknown option {name}{hint} (see chunkast {argv[0]} --help-all)")
+    if not command.OPERANDS:
+        return parser.parse_args(argv)
     options, more = parser.parse_known_args(argv[:end])
-    unknown = next((word for word in more if word.startswith("-") and word != "-"), None)
     operands = [*getattr(options, command.OPERANDS), *more, *argv[end + 1 :]]
     setattr(options, command.OPERANDS, operands)
-    needed = not getattr(options, "verify", False)
-    problem = None if operands or not needed else f"{command.OPERANDS.upper()} missing"
-    if unknown is not None:
-        problem = f"unknown argument {unknown}"
-    if problem is not None:
-        raise UsageError(f"{problem} (see chunkast {options.command} --help)")
+    if not operands and not getattr(options, "verify", False):
+        raise UsageError(
+            f"{command.OPERANDS.upper()} missing (see chunkast {options.command} --help)"
+        )
     return options
+
+
+def _is_unknown(word: str, known: Collection[str]) -> bool:
+    """Return true for an option that a command does not have; "-5" is a number, "-" a file."""
+    if not word.startswith("-") or word == "-" or word[1:2].isdigit():
+        return False
+    return (word.partition("=")[0] if word.startswith("--") else word[:2]) not in known
 
 
 def _parser() -> _Parser:
@@ -177,8 +202,15 @@ def _parser() -> _Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, module in COMMANDS.items():
         command = commands.add_parser(
-            name, help=module.HELP, description=module.DESCRIPTION, allow_abbrev=False
+            name,
+            help=module.HELP,
+            description=module.DESCRIPTION,
+            epilog="\n  ".join(("examples:", *module.EXAMPLES)),
+            allow_abbrev=False,
+            add_help=False,
         )
+        parser.commands[name] = command
         module.add_arguments(command)
         add_debug(command)
+        add_help(command, module.COMMON)
     return parser

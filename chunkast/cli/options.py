@@ -77,9 +77,9 @@ def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
     parser.add_argument(
         "--jobs",
         type=whole_number,
-        default=1,
         metavar="N",
-        help="processes to spread the work over (default 1)",
+        help="processes to spread the work over (default: one for each core if the files have 8 MB "
+        "or more, else 1)",
     )
     for flags, effect in (
         (("--no-ignore",), "do not read the .gitignore files below the root"),
@@ -128,13 +128,15 @@ def add_config(parser: argparse.ArgumentParser) -> None:
             group.add_argument(f"{prefix}{flag}", dest=name, action=action, help=text)
             continue
         shown = f" (default {default})" if isinstance(default, (str, int, float)) else ""
-        group.add_argument(
-            f"--{flag}",
-            metavar=metavar,
-            type=_TYPES.get(name) or _number_type(hint),
-            choices=get_args(hint) if get_origin(hint) is Literal else None,
-            help=f"{text}{shown}",
-        )
+        values: dict[str, Any] = {
+            "dest": name,
+            "metavar": metavar,
+            "type": _TYPES.get(name) or _number_type(hint),
+            "choices": get_args(hint) if get_origin(hint) is Literal else None,
+        }
+        group.add_argument(f"--{flag}", help=f"{text}{shown}", **values)
+        if name in _ALIASES:
+            group.add_argument(_ALIASES[name], help=argparse.SUPPRESS, **values)
     group.add_argument(
         "--set",
         dest="settings",
@@ -251,6 +253,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "front_matter_keys": _names,
     "extensions": _names,
 }
+_ALIASES: Final = {"max_tokens": "--chunk-size", "overlap": "--chunk-overlap"}
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "max_tokens": (

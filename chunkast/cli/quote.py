@@ -15,7 +15,7 @@ from chunkast.text.pages import pages_note
 if TYPE_CHECKING:
     from chunkast.identity import Citation
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "prove that a quote stands in the documents of a database"
 DESCRIPTION: Final = (
@@ -23,6 +23,11 @@ DESCRIPTION: Final = (
     "the chunks that contain all of it, and the heading path of the section in which it begins. White space may differ, nothing else. Exits with 1 "
     "when the quote is nowhere."
 )
+EXAMPLES: Final = (
+    'chunkast quote "costs ten crowns" --db chunks.db',
+    "pbpaste | chunkast quote - --db chunks.db",
+)
+COMMON: Final = ("db", "format")
 OPERANDS: Final = "text"
 
 

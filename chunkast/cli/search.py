@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import print_json, print_text, say
+from chunkast.cli.messages import print_json, print_text, say_error
 from chunkast.cli.options import add_database, add_report_format, whole_number
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
@@ -14,14 +14,20 @@ from chunkast.text.pages import pages_note
 if TYPE_CHECKING:
     from chunkast.index import Hit
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "find the best chunks for a query in a database"
 DESCRIPTION: Final = (
     "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
     "Any of the query's words may match. Each chunk stands below a line with its path, its "
-    "lines, its tokens and the heading path of the section that matches best."
+    "lines, its tokens and the heading path of the section that matches best. Exits with "
+    "1 when nothing is found."
 )
+EXAMPLES: Final = (
+    'chunkast search "how to install" --db chunks.db',
+    "chunkast search retry --db chunks.db --budget 500 --format json",
+)
+COMMON: Final = ("db", "budget", "format")
 OPERANDS: Final = "query"
 
 
@@ -40,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the hits; no hits are not a failure."""
+    """Print the hits; 1 if there are none."""
     from chunkast.index import Store
 
     query = " ".join(options.query)
@@ -58,8 +64,10 @@ def run(options: Namespace) -> int:
             }
         )
     if not hits:
-        say(f"no chunk of at most {options.budget:,} tokens has any word of the query")
-    return 0
+        say_error(
+            f"{options.db}: no chunk of at most {options.budget:,} tokens has any word of the query"
+        )
+    return 0 if hits else 1
 
 
 def _page(hit: Hit) -> str:

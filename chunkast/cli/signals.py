@@ -25,11 +25,15 @@ _SOON: Final = 0.02
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal arrived. ``code`` is the exit code, as in shells: 128 and its number."""
+    """A signal arrived. ``code`` is the exit code, as in shells: 128 and its number.
+
+    ``written`` tells the user what was written until then.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.code = 128 + number
+        self.written = ""
 
 
 @contextmanager

@@ -16,13 +16,29 @@ from chunkast.files.write import open_output
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "write a lock: what documents are cut into, to review and compare"
 DESCRIPTION: Final = (
     "Write a lock: a text file with the configuration, and for every chunk of the documents its "
     "heading path, id, tokens, hashes, kinds, the cut before it and both ends of its text. "
     "'chunkast check' compares the documents with it."
+)
+EXAMPLES: Final = (
+    "chunkast snapshot docs -o chunks.lock",
+    "chunkast snapshot docs --max-tokens 256 -o chunks.lock",
+)
+COMMON: Final = (
+    "max_tokens",
+    "overlap",
+    "encoding",
+    "context",
+    "output",
+    "root",
+    "include",
+    "exclude",
+    "jobs",
+    "quiet",
 )
 OPERANDS: Final = "paths"
 
@@ -49,7 +65,7 @@ def run(options: Namespace) -> int:
     chunker = Chunker(config_of(options))
     path = None if options.output == "-" else options.output
     chunks = 0
-    with open_output(path) as output:
+    with tally.stoppable(path), open_output(path) as output:
         root = root_of(options)
         selection = selected(options, path, root)
         header = replace(header_of(chunker), root=relative_root(root, path))

@@ -25,7 +25,7 @@ from chunkast.sources.notebook import analyze_cells
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
 DESCRIPTION: Final = (
@@ -36,6 +36,22 @@ DESCRIPTION: Final = (
     "it introduces."
 )
 
+EXAMPLES: Final = (
+    "chunkast stats docs --max-tokens 512",
+    "chunkast stats docs --max-tokens 256 --packing fill --format json",
+)
+COMMON: Final = (
+    "max_tokens",
+    "overlap",
+    "encoding",
+    "context",
+    "packing",
+    "format",
+    "root",
+    "include",
+    "exclude",
+    "quiet",
+)
 OPERANDS: Final = "paths"
 
 _START: Final = "document start"

@@ -16,7 +16,7 @@ from chunkast.output.formats import json_bytes
 if TYPE_CHECKING:
     from chunkast.toolcalls import Part, ToolProblem
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print the tool calls in a text"
 DESCRIPTION: Final = (
@@ -25,6 +25,11 @@ DESCRIPTION: Final = (
     "listed with them and reported on stderr: dropped content, missing and unsuitable arguments, "
     "tags that are never closed."
 )
+EXAMPLES: Final = (
+    "chunkast toolcalls reply.txt --tools tools.json",
+    "model | chunkast toolcalls - --tools tools.json",
+)
+COMMON: Final = ("tools",)
 OPERANDS: Final = ""
 
 

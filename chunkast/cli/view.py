@@ -21,13 +21,29 @@ if TYPE_CHECKING:
     from chunkast.config import ChunkConfig
     from chunkast.output.view.budgets import View
 
-__all__ = ("DESCRIPTION", "HELP", "OPERANDS", "add_arguments", "run")
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "show a document with its chunks, as an HTML page or in the terminal"
 DESCRIPTION: Final = (
     "Write one HTML page that shows a document with its chunks, overlap, break points with "
     "their scores and protected regions, at several budgets. The page needs no network, and "
     "nothing in the document can act in it."
+)
+EXAMPLES: Final = (
+    "chunkast view README.md --open",
+    "chunkast view README.md --terminal --max-tokens 256",
+)
+COMMON: Final = (
+    "max_tokens",
+    "overlap",
+    "encoding",
+    "context",
+    "output",
+    "open",
+    "terminal",
+    "tree",
+    "budgets",
+    "quiet",
 )
 OPERANDS: Final = ""
 

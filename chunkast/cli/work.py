@@ -7,19 +7,22 @@ result. Documents of one source are neighbours, as inputs are sorted.
 from __future__ import annotations
 
 import logging
+import os
 from argparse import Namespace
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from chunkast.cli.messages import say, say_error, say_note
+from chunkast.cli.signals import Stopped
 from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
-from chunkast.files.paths import Root, is_folder
+from chunkast.files.paths import Root, is_folder, is_there
 from chunkast.files.read import InputFile, read_document
 from chunkast.identity import Parts
 from chunkast.sources.parallel import answers, progress_bar
@@ -35,6 +38,8 @@ T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
 Task = Callable[["Chunker", Document, Parts], T]
 _LOG = logging.getLogger(__name__)
+# Inputs of this many bytes are spread over all cores.
+_LARGE: Final = 8_000_000
 
 
 @dataclass(slots=True)
@@ -55,6 +60,21 @@ class Tally:
         """Write the summary of a run on stderr."""
         failed = f", {len(self.failed):,} failed" if self.failed else ""
         say(f"{', '.join(counts)}, {perf_counter() - self.started:.2f} s{failed}{note}")
+
+    @contextmanager
+    def stoppable(self, path: str | None) -> Iterator[None]:
+        """If a signal ends the block, note what was written to ``path``, or to standard output."""
+        try:
+            yield
+        except Stopped as stop:
+            done = f"{self.documents:,} file{'' if self.documents == 1 else 's'}"
+            if path is None:
+                stop.written = f"the chunks of {done} were written"
+            elif is_there(path):
+                stop.written = f"{path} is as it was before, {done} were read"
+            else:
+                stop.written = f"{path} was not written, {done} were read"
+            raise
 
     @property
     def exit_code(self) -> int:
@@ -121,7 +141,7 @@ def results(
     groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
     # The bar is a thread, so the processes are started before it.
     with (
-        answers(groups, partial(_run, chunker, task), _size, options.jobs) as found,
+        answers(groups, partial(_run, chunker, task), _size, options.jobs or _jobs(files)) as found,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
         for outcome in _outcomes(files, found):
@@ -147,6 +167,14 @@ def _outcomes(
             cause, error = error, SourceError(file.path, describe(error))
             error.__cause__ = cause
         yield error
+
+
+def _jobs(files: Sequence[InputFile]) -> int:
+    """Return the number of processes that ``--jobs`` has by default."""
+    if sum(map(_size, files)) < _LARGE:
+        return 1
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _size(file: InputFile) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from chunkast.errors import UsageError
 from chunkast.model import Chunk
 from chunkast.output.json import encode_jsonl, json_bytes, write_json, write_jsonl
 from chunkast.output.parquet import write_parquet
@@ -62,8 +64,20 @@ WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
 )
 
 
-def format_of(path: str | None) -> str:
-    """Return the format of a file's extension; the default if no format has it."""
-    name = (path or "").lower()
-    known = (key for key, row in WRITERS.items() if name.endswith(row.endings))
-    return next(known, next(iter(WRITERS)))
+def format_of(path: str | None, given: str | None = None) -> str:
+    """Return the format of a file: the one ``given``, else that of the file's extension.
+
+    Standard output (``None``), devices and names without an extension have the default. Raises
+    ``UsageError`` for an extension that no format has, and for one of another format.
+    """
+    default = next(iter(WRITERS))
+    if path is None or path.startswith("/dev/"):
+        return given or default
+    name = path.lower()
+    known = next((key for key, row in WRITERS.items() if name.endswith(row.endings)), None)
+    if given is not None and known not in (None, given):
+        raise UsageError(f"--format {given} contradicts --output {path}, a name of {known}")
+    if given is None and known is None and PurePath(path).suffix:
+        choices = ", ".join(f"{' '.join(row.endings)} ({key})" for key, row in WRITERS.items())
+        raise UsageError(f"--output {path}: unknown extension; give --format, or one of {choices}")
+    return given or known or default

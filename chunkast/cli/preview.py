@@ -1,0 +1,61 @@
+"""Chunks for a person at a terminal: each with its place, tokens, sections and first lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from chunkast.model import Chunk
+from chunkast.output.text import section_names
+from chunkast.output.view.visible import visible
+from chunkast.text.pages import pages_note
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ("write_preview",)
+
+_LINES: Final = 3
+
+
+def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
+    """Write the chunks in colour; ``out`` is standard output, a terminal."""
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    for chunk in chunks:
+        with console.capture() as captured:
+            _print(console, chunk)
+        out.write(captured.get().encode("utf-8", "backslashreplace"))
+        out.flush()
+    with console.capture() as captured:
+        console.print("JSON Lines: --format jsonl, -o FILE, or a pipe", style="dim")
+    out.write(captured.get().encode())
+
+
+def _print(console: Console, chunk: Chunk) -> None:
+    from rich.text import Text
+
+    source = "-" if chunk.source is None else chunk.source
+    head = Text(no_wrap=True)
+    head.append(
+        visible(f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"),
+        style="bold cyan",
+    )
+    oversize = " (oversize)" if chunk.oversize else ""
+    head.append(f"  {chunk.token_count:,} tokens{oversize}", style="yellow")
+    head.append(f"  {visible(section_names(chunk.sections))}", style="green")
+    console.print(head, overflow="ellipsis", crop=True)
+    for line in _first_lines(chunk):
+        console.print(Text(f"  {line}", no_wrap=True), overflow="ellipsis", crop=True)
+    console.print()
+
+
+def _first_lines(chunk: Chunk) -> Iterator[str]:
+    """Yield the first lines that are not blank, and a mark if there are more."""
+    own = visible(chunk.text[chunk.overlap :])
+    lines = [line for line in own.split("\n") if line.strip()]
+    yield from (line.rstrip().expandtabs(4) for line in lines[:_LINES])
+    if len(lines) > _LINES:
+        yield f"… {len(lines) - _LINES:,} more lines"
