@@ -21,7 +21,7 @@ from chunkast.sources.arguments import (
     checked_text,
     source_of_path,
 )
-from chunkast.sources.documents import chunk_document, iter_document
+from chunkast.sources.documents import chunk_document, iter_document, warn_of_path
 from chunkast.sources.parallel import OnError, chunk_texts
 from chunkast.text.files import read_text
 from chunkast.tokens import resolve_counter
@@ -65,7 +65,7 @@ class Chunker:
         self.counter = resolve_counter(self.config.encoding, self.config.model)
 
     def analyze(
-        self, text: str, source: str | None = None, language: str | None = None
+        self, text: str, source: str | PathLike[str] | None = None, language: str | None = None
     ) -> Analysis:
         """Return the blocks, break points, protected regions and headings of ``text``.
 
@@ -83,23 +83,30 @@ class Chunker:
     def chunk(
         self,
         text: str | Analysis,
-        source: str | None = None,
+        source: str | PathLike[str] | None = None,
         language: str | None = None,
     ) -> list[Chunk]:
         """The chunks of a Markdown text (or of code, or of an analysis), in order.
 
-        ``source`` names the document in the chunks and their ids; without it ids are
+        ``source``, a name or a path, names the document in the chunks and their ids; without it ids are
         unique within the document only. ``language`` is as in :meth:`analyze`; the headings
         of code are the definitions around it. Never raises on a string, ``TypeError`` for
         what is none.
 
         A text whose ``source`` ends with ``.ipynb`` is the JSON of a notebook, unless a
         ``language`` is given: positions are those of each cell's source, which
-        ``chunk.source`` names (see ``chunkast.notebook``). JSON that is none is text.
+        ``chunk.source`` names (see ``chunkast.notebook``). JSON that is not a notebook is text.
+
+        Warns with a ``ChunkastWarning`` if the text is a single line that ends like the name of a
+        document: :meth:`chunk_file` takes a path.
         """
+        if source is None and language is None:
+            warn_of_path(text)
         return chunk_document(self, text, source, language=language)
 
-    def chunk_file(self, path: str | PathLike[str], source: str | None = None) -> list[Chunk]:
+    def chunk_file(
+        self, path: str | PathLike[str], source: str | PathLike[str] | None = None
+    ) -> list[Chunk]:
         """The chunks of a file in UTF-8; its ending says what it is, as in :meth:`chunk`.
 
         ``source`` names it in the chunks and their ids: by default its path as it is given,
@@ -171,7 +178,9 @@ class Chunker:
         )
 
 
-def chunk(text: str, *, source: str | None = None, **options: Unpack[ChunkOptions]) -> list[Chunk]:
+def chunk(
+    text: str, *, source: str | PathLike[str] | None = None, **options: Unpack[ChunkOptions]
+) -> list[Chunk]:
     """Return the chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
     ``source`` names the text in the chunks and their ids; its extension says how the text is
@@ -182,7 +191,10 @@ def chunk(text: str, *, source: str | None = None, **options: Unpack[ChunkOption
 
 
 def chunk_file(
-    path: str | PathLike[str], *, source: str | None = None, **options: Unpack[ChunkOptions]
+    path: str | PathLike[str],
+    *,
+    source: str | PathLike[str] | None = None,
+    **options: Unpack[ChunkOptions],
 ) -> list[Chunk]:
     """Return the chunks of a file in UTF-8: Markdown, code or a notebook, by its extension.
 

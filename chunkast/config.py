@@ -18,7 +18,7 @@ from chunkast.scores import SCORES
 from chunkast.text.front_matter import missing_library
 from chunkast.text.language import LANGUAGES
 
-__all__ = ("DEFAULT_EXTENSIONS", "EXTENSIONS", "ChunkConfig")
+__all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
 
 # The Markdown extensions, whether each is on by default, and what it is known to misread.
 EXTENSIONS: Final[Mapping[str, bool]] = {
@@ -87,6 +87,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
 DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
 # Ending of a source's name -> the extension that it switches on.
 _DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
+# The extensions of documents, without source code.
+ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 # The default window is 200 tokens of 900, and in proportion for other budgets.
 _WINDOW_SHARE: Final = 200 / 900

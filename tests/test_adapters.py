@@ -69,6 +69,22 @@ class TestLangChain:
         assert first.metadata["cell_id"] or "cell" in first.metadata
         assert not (first.metadata["cell_id"] and "cell" in first.metadata)
 
+    def test_it_shows_its_options_and_names_sections_on_request(self) -> None:
+        from chunkast.adapters.langchain import ChunkastTextSplitter
+
+        assert (
+            repr(ChunkastTextSplitter(max_tokens=64, sections=True)).partition("\n")[0]
+            == "ChunkastTextSplitter(max_tokens=64, sections=True)"
+        )
+        [found] = ChunkastTextSplitter(max_tokens=64, sections=True).create_documents(
+            ["# A\n\nOne.\n\n## B\n\nTwo.\n"]
+        )
+        assert found.metadata["sections"] == ["A", "A > B"]
+        [found] = ChunkastTextSplitter(max_tokens=64).create_documents(
+            ["# A\n\nOne.\n\n## B\n\nTwo.\n"]
+        )
+        assert "sections" not in found.metadata
+
     @pytest.fixture(autouse=True)
     def _framework(self) -> None:
         pytest.importorskip("langchain_text_splitters", reason="needs chunkast[langchain]")
@@ -224,6 +240,21 @@ class TestLlamaIndex:
     @pytest.fixture(autouse=True)
     def _framework(self) -> None:
         pytest.importorskip("llama_index.core", reason="needs chunkast[llama-index]")
+
+    def test_it_shows_its_options_and_names_sections_on_request(self) -> None:
+        from llama_index.core import Document
+
+        from chunkast.adapters.llama_index import ChunkastNodeParser
+
+        assert (
+            repr(ChunkastNodeParser(max_tokens=64, sections=True)).partition("\n")[0]
+            == "ChunkastNodeParser(max_tokens=64, sections=True)"
+        )
+        document = Document(text="# A\n\nOne.\n\n## B\n\nTwo.\n")
+        [found] = ChunkastNodeParser(max_tokens=64, sections=True)([document])
+        assert found.metadata["sections"] == ["A", "A > B"]
+        [found] = ChunkastNodeParser(max_tokens=64)([document])
+        assert "sections" not in found.metadata
 
     def parser(self, **options: Any) -> Any:
         from chunkast.adapters.llama_index import ChunkastNodeParser
@@ -389,6 +420,23 @@ class TestHaystack:
     @pytest.fixture(autouse=True)
     def _framework(self) -> None:
         pytest.importorskip("haystack", reason="needs chunkast[haystack]")
+
+    def test_it_shows_its_options_and_names_sections_on_request(self) -> None:
+        from haystack import Document
+
+        from chunkast.adapters.haystack import ChunkastDocumentSplitter
+
+        assert (
+            repr(ChunkastDocumentSplitter(max_tokens=64, sections=True)).partition("\n")[0]
+            == "ChunkastDocumentSplitter(max_tokens=64, sections=True)"
+        )
+        document = Document(content="# A\n\nOne.\n\n## B\n\nTwo.\n")
+        [found] = ChunkastDocumentSplitter(max_tokens=64, sections=True).run([document])[
+            "documents"
+        ]
+        assert found.meta["sections"] == ["A", "A > B"]
+        [found] = ChunkastDocumentSplitter(max_tokens=64).run([document])["documents"]
+        assert "sections" not in found.meta
 
     def splitter(self, **options: Any) -> Any:
         from chunkast.adapters.haystack import ChunkastDocumentSplitter

@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkast
-from chunkast import Analysis, Chunk, Chunker, ConfigError, SourceError, count_tokens
+from chunkast import (
+    Analysis,
+    Chunk,
+    ChunkastWarning,
+    Chunker,
+    ConfigError,
+    SourceError,
+    chunk_id,
+    count_tokens,
+)
 from chunkast.files.read import InputFile, read_document
 from chunkast.index import Store
 from chunkast.sources.notebook import chunk_notebook, read_notebook
@@ -29,6 +38,23 @@ LONG = "# Long\n\n" + "Water rises and falls.\n\n" * 9_000
 
 
 # Arguments
+
+
+def test_a_path_is_a_source_and_no_text(recwarn: pytest.WarningsRecorder) -> None:
+    for source in (Path("docs") / "a.md", "docs/a.md"):
+        [found] = CHUNKER.chunk("One.", source)
+        assert (found.source, found.id) == ("docs/a.md", chunk_id("docs/a.md", (), 0))
+    assert CHUNKER.analyze("x", Path("a.py")).blocks.children[0].kind != "paragraph"
+    [found] = CHUNKER.chunk_batch(["One."], [Path("a.md")])[0]
+    assert found.source == "a.md"
+    for text in ("See a.md here", "a.md\nb", "x" * 2_000 + ".md", "", ".m"):
+        chunkast.chunk(text)
+    chunkast.chunk("print.py", source="a.md")
+    assert list(recwarn) == []
+    for text in ("t.md", "docs/The Guide.MD\n", "C:\\x\\notebook.ipynb", "a.py"):
+        with pytest.warns(ChunkastWarning, match=r"looks like a path; chunk_file\("):
+            [found] = chunkast.chunk(text)
+        assert found.text == text.strip()
 
 
 @pytest.mark.parametrize("value", [512, "o200k_base", {"max_tokens": 512}, False, ""])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from chunkast.config import ChunkConfig
 from chunkast.errors import ConfigError
 from chunkast.model import Chunk
 
@@ -11,6 +12,7 @@ __all__ = (
     "PAGE_KEYS",
     "POSITION_KEYS",
     "checked_content",
+    "described",
     "embedded_parts",
     "id_of",
     "metadata_of",
@@ -47,6 +49,16 @@ def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False)
 def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
     """Return the chunk's id, or its UUID."""
     return chunk.uuid if as_uuid else chunk.id
+
+
+def described(adapter: object, config: ChunkConfig, **own: object) -> str:
+    """Return an adapter's ``repr``: its class, and the options that differ from the defaults.
+
+    ``own`` are the options of the adapter itself; those that are false or ``None`` are left out.
+    """
+    given = {**config.changed_fields(), **{name: value for name, value in own.items() if value}}
+    shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return f"{type(adapter).__name__}({shown})"
 
 
 def checked_content(content: object) -> None:

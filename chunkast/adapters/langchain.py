@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, Final, Literal
 
-from chunkast.adapters.common import checked_content, id_of, metadata_of
+from chunkast.adapters.common import checked_content, described, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.model import Chunk
@@ -79,6 +79,13 @@ class ChunkastTextSplitter(TextSplitter):
             chunk_overlap=config.overlap_tokens,
             add_start_index=add_start_index,
             strip_whitespace=config.trim,
+        )
+
+    def __repr__(self) -> str:
+        own = {name: getattr(self, name) for name in ("uuid_ids", "sections")}
+        content = self.content if self.content != "text" else ""
+        return described(
+            self, self.config, content=content, add_start_index=self._add_start_index, **own
         )
 
     @classmethod

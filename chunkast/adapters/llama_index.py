@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from chunkast.adapters.common import embedded_parts, id_of, metadata_of
+from chunkast.adapters.common import described, embedded_parts, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import ConfigError, MissingPackageError
@@ -100,6 +100,10 @@ class ChunkastNodeParser(NodeParser):
         own = {name: given.pop(name) for name in type(self).model_fields if name in given}
         super().__init__(options={**(options or {}), **given}, **own)
         _ = self._chunker  # raises ConfigError for an invalid option
+
+    def __repr__(self) -> str:
+        config = ChunkConfig.of(self.options)
+        return described(self, config, uuid_ids=self.uuid_ids, sections=self.sections)
 
     @classmethod
     def class_name(cls) -> str:

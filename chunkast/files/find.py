@@ -28,6 +28,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from chunkast.code import ENDINGS as CODE_ENDINGS
+from chunkast.config import ENDINGS
 from chunkast.errors import SourceError, UsageError
 from chunkast.files.ignored import (
     EXCLUDED,
@@ -43,7 +44,6 @@ from chunkast.files.read import STDIN, InputFile, input_file
 
 __all__ = ("ENDINGS", "VENDORED", "Search", "Selection", "named_part", "select")
 
-ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
 # Folders of generated files and of other people's.
 VENDORED: Final = frozenset(
     {

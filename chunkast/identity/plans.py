@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
@@ -74,6 +74,10 @@ class WritePlan:
     moved: tuple[str, ...] = ()
     reuse: Mapping[str, str] = field(default_factory=dict, hash=False)
     repeats: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = {f.name: len(getattr(self, f.name)) for f in fields(self)}
+        return f"<WritePlan: {', '.join(f'{name} {count:,}' for name, count in counts.items())}>"
 
     def vectors(self, stored: Mapping[str, V], embedded: Mapping[str, V]) -> dict[str, V]:
         """The vector of every id in ``embed`` and ``reuse``.

@@ -144,6 +144,9 @@ class IndexReport:
             getattr(self, name).extend(getattr(plan, name))
         self.reuse.update(plan.reuse)
 
+    def __repr__(self) -> str:
+        return f"<IndexReport: {self}, embed {len(self.embed):,}, reuse {len(self.reuse):,}>"
+
     def __str__(self) -> str:
         """The plan in one line; ``moved`` is a part of ``unchanged``."""
         return (

@@ -29,13 +29,17 @@ def checked_text(value: object, name: str = "text") -> str:
 
 
 def checked_name(name: str, value: object) -> str | None:
-    """``value`` as a plain str, or None; raises ``TypeError`` for anything else."""
+    """Return ``value`` as a plain str or None; a path with forward slashes.
+
+    Raises ``TypeError`` for anything else.
+    """
     if value is None:
         return None
     if isinstance(value, str):
         return _plain(value)
-    hint = "; path.as_posix() is one" if isinstance(value, os.PathLike) else ""
-    raise _wrong(name, value, f"a str or None{hint}")
+    if isinstance(value, os.PathLike):
+        return source_of_path(value)
+    raise _wrong(name, value, "a str, a pathlib.Path or None")
 
 
 def checked_items(name: str, value: Any, of: type = object) -> list[Any]:

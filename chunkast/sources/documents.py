@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from os import PathLike
+from typing import Final
 
+from chunkast.code import ENDINGS as CODE_ENDINGS
+from chunkast.config import ENDINGS
 from chunkast.core import chunks_of
 from chunkast.core.analysis import analyze
+from chunkast.errors import ChunkastWarning
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_text
@@ -18,13 +24,16 @@ from chunkast.sources.notebook import (
     notebook_in,
 )
 
-__all__ = ("chunk_document", "iter_document")
+__all__ = ("chunk_document", "iter_document", "warn_of_path")
+
+# A longer line is not taken for a path.
+_LONGEST_PATH: Final = 1_024
 
 
 def iter_document(
     chunker: ChunkerLike,
     document: str | Analysis | Notebook,
-    source: str | None,
+    source: str | PathLike[str] | None,
     parts: Parts,
     *,
     language: str | None = None,
@@ -59,7 +68,7 @@ def iter_document(
 def chunk_document(
     chunker: ChunkerLike,
     document: str | Analysis | Notebook,
-    source: str | None,
+    source: str | PathLike[str] | None,
     parts: Parts | None = None,
     *,
     language: str | None = None,
@@ -68,3 +77,13 @@ def chunk_document(
     """Return the chunks of a document, as :func:`iter_document` does."""
     parts = defaultdict(int) if parts is None else parts
     return list(iter_document(chunker, document, source, parts, language=language, name=name))
+
+
+def warn_of_path(text: object) -> None:
+    """Warn if ``text`` is a single line that ends like the name of a document."""
+    if not isinstance(text, str) or len(text) > _LONGEST_PATH:
+        return
+    name = text.strip()
+    if name.lower().endswith((*ENDINGS, *CODE_ENDINGS)) and not {"\n", "\r"} & {*name}:
+        note = f"the text {name!r} looks like a path; chunk_file({name!r}) chunks that file"
+        warnings.warn(note, ChunkastWarning, stacklevel=3)

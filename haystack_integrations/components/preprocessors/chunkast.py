@@ -6,10 +6,11 @@ configured to trust another one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, Final, Literal
 
-from chunkast.adapters.common import checked_content, embedded_parts, id_of, metadata_of
+from chunkast.adapters.common import checked_content, described, embedded_parts, id_of, metadata_of
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import MissingPackageError
@@ -136,3 +137,20 @@ class ChunkastDocumentSplitter:
         before, body, _ = embedded_parts(chunk)
         own = {} if body == chunk.text else {"embed_text": body}
         return {"embed_prefix": before, **own}
+
+
+def _with_options(shown: Callable[[object], str]) -> Callable[[ChunkastDocumentSplitter], str]:
+    """Return a ``__repr__`` with the options in front of Haystack's own, which names sockets."""
+
+    def repr_of(splitter: ChunkastDocumentSplitter) -> str:
+        names = ("source_key", "uuid_ids", "sections")
+        own = {name: getattr(splitter, name) for name in names}
+        content = splitter.content if splitter.content != "text" else ""
+        options = described(splitter, splitter._config, content=content, **own)  # noqa: SLF001
+        return shown(splitter).replace(object.__repr__(splitter), options, 1)
+
+    return repr_of
+
+
+# The decorator ``component`` has replaced the method that a class may have.
+ChunkastDocumentSplitter.__repr__ = _with_options(ChunkastDocumentSplitter.__repr__)  # type: ignore[method-assign,assignment]
