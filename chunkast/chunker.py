@@ -144,7 +144,7 @@ class Chunker:
     def chunk_batch(
         self,
         texts: Sequence[str],
-        sources: Sequence[str | None] | None = None,
+        sources: Sequence[str | PathLike[str] | None] | None = None,
         workers: int = 1,
         progress: bool = False,
         on_error: OnError | None = None,
@@ -167,8 +167,8 @@ class Chunker:
         ``texts`` is a single one, ``ChunkastError`` when a process was lost.
         """
         texts = checked_items("texts", texts)
-        names: list[str | None]
-        names = [None] * len(texts) if sources is None else checked_items("sources", sources)
+        given = [None] * len(texts) if sources is None else checked_items("sources", sources)
+        names = [source_of_path(name) if isinstance(name, PathLike) else name for name in given]
         if len(names) != len(texts):
             raise ConfigError("sources", len(names), f"must be one per text ({len(texts)})")
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:

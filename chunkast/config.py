@@ -167,8 +167,9 @@ class ChunkConfig:
         extension "bold_headings").
     heading_levels: "marks" uses the levels in the document; "numbering" uses the numbers of
         headings like "2.3.1 Title" that are all on one level.
-    page_markers: a regular expression for lines that mark pages, in addition to the known ones;
-        its group (?P<begins>...) or (?P<ends>...) is the number of the page.
+    page_markers: a regular expression for lines that mark pages, in addition to the known ones.
+        It must match a whole line, without the spaces and tabs at its ends. Its group
+        (?P<begins>...) or (?P<ends>...) is the number of the page, at most nine digits.
     page_markers_in_embed: keep page marks in ``embed_text``; ``text`` always has them.
     running_heads_in_embed: keep lines that are repeated on page after page in ``embed_text``.
     """
@@ -281,16 +282,21 @@ class ChunkConfig:
     def _check_page_markers(self) -> None:
         if self.page_markers is None:
             return
-        allowed = "must be a regular expression, its group (?P<begins>...) or (?P<ends>...)"
+        allowed = (
+            "must be a regular expression for a line that is not blank, its group (?P<begins>...) or "
+            "(?P<ends>...)"
+        )
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # of a syntax that is about to change
                 pattern = re.compile(self.page_markers)
+                blank = pattern.fullmatch("") is not None
         except (re.error, TypeError, ValueError, OverflowError, RecursionError, Warning) as error:
             raise ConfigError("page_markers", self.page_markers, f"{allowed}: {error}") from error
         if (
             pattern.groups > 1
             or len({"begins", "ends"} & pattern.groupindex.keys()) < pattern.groups
+            or blank
         ):
             raise ConfigError("page_markers", self.page_markers, allowed)
 

@@ -78,9 +78,38 @@ def test_marks_of_a_users_own() -> None:
         for chunk in Chunker(max_tokens=40, overlap=0, page_markers=pattern).chunk(text):
             assert chunk.pages == said(chunk)
             assert "[p" not in chunk.embed_text
-    for wrong in ("(", r"(\d+)", r"(?P<page>\d)", 3):
+    for wrong in ("(", r"(\d+)", r"(?P<page>\d)", 3, "", r"\s*", r"(?P<begins>\d*)", b"x"):
         with pytest.raises(ConfigError, match="page_markers"):
             Chunker(page_markers=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "pages"),
+    [
+        # pdftotext writes a form feed before the first line of a page.
+        (r"\f?Page (?P<begins>\d+)", "One.\n\n\fPage 2\nTwo.\n", [1, 2]),
+        (r"\f*Page \d+\f*", "One.\n\fPage 1\n\nTwo.\n\f\fPage 2\f\n\nThree.\n", [1, 2, 3]),
+        (r"Page (?P<ends>\d+)\f", "One.\nPage 1\f\nTwo.\nPage 2\f\nThree.\n", [1, 2, 3]),
+        # Flags, references and anchors are those of the pattern alone.
+        (r"(?i)page (?P<begins>\d+)", "One.\n\nPAGE 2\n\nTwo.\n", [1, 2]),
+        (r"(?P<begins>\d)\1", "One.\n\n22\n\nTwo.\n", [1, 2]),
+        (r"^p (?P<begins>\d+)$", "One.\n\n p 2\n\nTwo.\n", [1, 2]),
+        # A bad number is no mark, and hides no other.
+        (r"p (?P<begins>.+)", "One.\n\np \u00b2\n\np 2\n\nTwo.\n", [1, 2]),
+        (r"p (?P<begins>\d+)", f"One.\n\np {'9' * 4_301}\n\np 2\n\nTwo.\n", [1, 2]),
+        (r"p( (?P<begins>\d+))?".replace("( ", "(?: "), "One.\n\np\n\np 2\n\nTwo.\n", [1, 2]),
+    ],
+)
+def test_a_pattern_works_as_it_does_alone(pattern: str, text: str, pages: list[int]) -> None:
+    chunks = Chunker(max_tokens=10, min_tokens=0, overlap=0, page_markers=pattern).chunk(text)
+    words = {"One.": 1, "Two.": 2, "Three.": 3}
+    for word, page in words.items():
+        for chunk in chunks:
+            if word in chunk.text:
+                assert chunk.pages is not None
+                assert page in range(chunk.pages[0], chunk.pages[1] + 1)
+    assert chunks[0].pages is not None
+    assert (chunks[0].pages[0], chunks[-1].pages and chunks[-1].pages[1]) == (pages[0], pages[-1])
 
 
 def test_a_sentence_a_list_and_a_table_go_on_over_a_mark() -> None:
@@ -184,6 +213,38 @@ def test_where_its_marks_do_not_tell_a_citation_has_the_pages_of_its_chunk(tmp_p
     for chunk in Chunker(max_tokens=20).chunk(mixed):
         [found, *_] = locate_quote(chunk.text, [chunk])
         assert found.pages == chunk.pages
+
+
+OWN_PATTERNS = (
+    r"\f?Page (?P<begins>\d+)",
+    r"\f*Page \d+\f*",
+    r"(?i)\f*page (?P<ends>.+)",
+    r"(?P<begins>\d)\1",
+)
+OWN_PIECES = (
+    "\f",
+    "Page 1",
+    "PAGE 22",
+    "\f\fPage 3\f",
+    "22",
+    "page \u00b2",
+    " \f ",
+    "{3}" + "-" * 20,
+)
+
+
+@given(
+    st.lists(paged() | st.sampled_from((*OWN_PIECES, "\n", "\n\n", "\r\n")), max_size=8).map(
+        "".join
+    ),
+    st.sampled_from(OWN_PATTERNS),
+    st.sampled_from((4, 12, 40)),
+    st.booleans(),
+)
+def test_promises_with_marks_of_a_users_own(
+    text: str, pattern: str, budget: int, trim: bool
+) -> None:
+    check_promises(text, ChunkConfig(max_tokens=budget, overlap=2, trim=trim, page_markers=pattern))
 
 
 @given(paged(), st.sampled_from([7, 40, 90]), st.sampled_from([0, 0.3]), st.booleans())

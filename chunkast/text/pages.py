@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -52,6 +51,14 @@ MARKERS: Final = (
     Marker(r"<!-- *Slide number: *(\d{1,6}) *-->", "begins", 1, "markitdown"),
     Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins", 1, "texts that were prepared by hand"),
 )
+_KNOWN: Final = re.compile(
+    "^[ \t]*(?:"
+    + "|".join(f"(?P<m{place}>{marker.pattern})" for place, marker in enumerate(MARKERS))
+    + r")[ \t]*\r?$",
+    re.MULTILINE,
+)
+# The number in a user's mark.
+_NUMBER: Final = re.compile(r"\d{1,9}")
 # Parts of some marks; most texts contain none of them.
 _HINTS: Final = ("end of page", "}---")
 _COMMENT = re.compile(r"<!-- *(?i:page|slide)")
@@ -79,46 +86,78 @@ class PageMark:
 
 
 def page_marks(text: str, own: str | None = None) -> list[PageMark]:
-    """Find the page marks in ``text`` outside of fences, in order.
+    """Find the page marks in ``text`` outside of fences, in order; marks that overlap are one.
 
-    ``own`` is a user's pattern, which is tried first. The name of its group, "begins" or "ends",
-    is the role of the mark.
+    ``own`` is a user's pattern for whole lines, which is tried first. The name of its group,
+    "begins" or "ends", is the role of the mark; a mark whose number cannot be read is none.
     """
-    markers: tuple[Marker, ...] = MARKERS
-    if own is not None:
-        role = next(iter(re.compile(own).groupindex), "breaks")
-        markers = (Marker(own, role), *MARKERS)
-    elif not ("!" in text and _COMMENT.search(text)) and not any(map(text.__contains__, _HINTS)):
-        markers = ()
-    lines = _lines(tuple(marker.pattern for marker in markers))
-    marks: list[PageMark] = []
-    for found in lines.finditer(text) if markers else ():
-        place = int((found.lastgroup or "m0")[1:])
-        group = lines.groupindex[f"m{place}"]
-        marker = markers[place]
-        numbered = marker.role in ("begins", "ends")
-        start, end = found.span(group)
-        # A note right after a break belongs to the page that begins there.
-        last = marks[-1] if marks and marker.role == "says" else None
-        begins = last is not None and (last.begins or last.marker.role == "breaks")
-        if last is not None and begins:
-            begins = is_blank(text[last.end : start])
-        marks.append(
-            PageMark(
-                start,
-                end,
-                marker,
-                int(found[group + 1]) if numbered else None,
-                begins or marker.role == "begins",
-            )
-        )
+    marks = _own_marks(text, own) if own is not None else []
+    if ("!" in text and _COMMENT.search(text)) or any(map(text.__contains__, _HINTS)):
+        marks += _known_marks(text)
     if "\f" in text:
         marks += (
             PageMark(*at.span(), _FORM_FEED, None, begins=False, breaks=at[0].count("\f"))
             for at in _FORM_FEEDS.finditer(text)
         )
-        marks.sort(key=lambda mark: mark.start)
-    return _outside_fences(text, marks) if marks and ("```" in text or "~~~" in text) else marks
+    marks = _merged(marks)
+    marks = _outside_fences(text, marks) if marks and ("```" in text or "~~~" in text) else marks
+    return _with_notes(text, marks)
+
+
+def _own_marks(text: str, own: str) -> list[PageMark]:
+    pattern = re.compile(own)
+    role = next(iter(pattern.groupindex), "breaks")
+    marker = Marker(own, role)
+    marks: list[PageMark] = []
+    for start, end in pairwise(line_starts(text)):
+        line = text[start:end].rstrip(" \t\r\n")
+        first = start + len(line) - len(line.lstrip(" \t"))
+        found = pattern.fullmatch(line.lstrip(" \t"))
+        if found is None or first == start + len(line):
+            continue
+        digits = found[role] if pattern.groupindex else None
+        if pattern.groupindex and not _NUMBER.fullmatch(digits or ""):
+            continue
+        number = None if digits is None else int(digits)
+        marks.append(PageMark(first, start + len(line), marker, number, begins=role == "begins"))
+    return marks
+
+
+def _known_marks(text: str) -> list[PageMark]:
+    marks: list[PageMark] = []
+    for found in _KNOWN.finditer(text):
+        place = int((found.lastgroup or "m0")[1:])
+        group = _KNOWN.groupindex[f"m{place}"]
+        marker = MARKERS[place]
+        number = int(found[group + 1]) if marker.role in ("begins", "ends") else None
+        marks.append(PageMark(*found.span(group), marker, number, begins=marker.role == "begins"))
+    return marks
+
+
+def _merged(marks: list[PageMark]) -> list[PageMark]:
+    """Sort the marks, and make one of those that overlap: the first of the line, in all its length."""
+    kept: list[PageMark] = []
+    # A stable sort: of marks that begin together, a user's own comes first.
+    for mark in sorted(marks, key=lambda mark: mark.start):
+        if not kept or mark.start >= kept[-1].end:
+            kept.append(mark)
+            continue
+        last = kept[-1]
+        better = mark if last.marker is _FORM_FEED else last
+        kept[-1] = replace(better, start=last.start, end=max(last.end, mark.end))
+    return kept
+
+
+def _with_notes(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
+    """Return the marks; a note right after a break belongs to the page that begins there."""
+    found: list[PageMark] = []
+    for mark in marks:
+        last = found[-1] if found and mark.marker.role == "says" else None
+        begins = last is not None and (last.begins or last.marker.role == "breaks")
+        if last is not None and begins and is_blank(text[last.end : mark.start]):
+            mark = replace(mark, begins=True)  # noqa: PLW2901
+        found.append(mark)
+    return found
 
 
 def _outside_fences(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
@@ -126,12 +165,6 @@ def _outside_fences(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
     starts = line_starts(text)
     fenced = [fences.take(text[start:end].rstrip("\r\n")) for start, end in pairwise(starts)]
     return [mark for mark in marks if not fenced[bisect_left(starts, mark.start + 1) - 1]]
-
-
-@lru_cache(maxsize=8)
-def _lines(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    either = "|".join(f"(?P<m{place}>{pattern})" for place, pattern in enumerate(patterns))
-    return re.compile(rf"^[ \t]*(?:{either})[ \t]*\r?$", re.MULTILINE)
 
 
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:

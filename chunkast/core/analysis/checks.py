@@ -15,7 +15,7 @@ from chunkast.model import Analysis, Annotation, Block, BreakPoint, ProtectedReg
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.spans import SpanSet
 
-__all__ = ("checked", "patch_problem")
+__all__ = ("checked", "mask_problem", "patch_problem")
 
 _LINE_END = re.compile(r"[\r\n]")
 
@@ -25,7 +25,7 @@ def patch_problem(
 ) -> str | None:
     """Why a patch cannot be applied: its text would move positions, or its value is invalid."""
     if patch.source is not None:
-        problem = _mask_problem(draft.original, patch.source)
+        problem = mask_problem(draft.original, patch.source)
         if problem is not None:
             return problem
     value: Any = patch.value
@@ -41,7 +41,8 @@ def patch_problem(
     return None
 
 
-def _mask_problem(original: str, source: str) -> str | None:
+def mask_problem(original: str, source: str) -> str | None:
+    """Return how a mask moves positions; ``None`` if it does not."""
     if len(source) != len(original):
         return f"changed the text's length from {len(original)} to {len(source)} characters"
     if _line_ends(source) != _line_ends(original):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.checks import checked, patch_problem
+from chunkast.core.analysis.checks import checked, mask_problem, patch_problem
 from chunkast.core.analysis.context import DocumentContext, DocumentDraft
 from chunkast.core.analysis.headings import find_headings, numbered_headings, pseudo_headings
 from chunkast.core.analysis.pages import find_page_marks, mask_pages, with_pages
@@ -31,6 +31,7 @@ from chunkast.text.front_matter import parse_front_matter
 
 __all__ = ("analyze_markdown",)
 
+_Mark = TypeVar("_Mark")
 _LOG = logging.getLogger(__name__)
 _Parse = Callable[[str, tuple[str, ...]], ParsedMarkdown]
 # The parsers to try after the first has failed, and what a note says of the result.
@@ -50,7 +51,8 @@ def analyze_markdown(
     """
     calls, notes = find_tool_calls(text, config)
     marks = find_page_marks(text, config, calls) if "page_markers" in extensions else []
-    source = mask_pages(mask_calls(text, calls) if calls else text, marks)
+    source = _mask(text, calls, mask_calls)
+    source = _mask(source, marks, mask_pages)
     extended = bool(calls or config.heuristics)
 
     def parse(source: str) -> Analysis:
@@ -78,6 +80,15 @@ def analyze_markdown(
         for note in value.notes:
             _LOG.info("%s", note)
     return value
+
+
+def _mask(source: str, marks: Sequence[_Mark], mask: Callable[[str, Sequence[_Mark]], str]) -> str:
+    """Return ``source`` with its marks masked; unchanged if that would move positions."""
+    masked = mask(source, marks) if marks else source
+    problem = None if masked is source else mask_problem(source, masked)
+    if problem is not None:
+        _warn(f"{len(marks)} marks were not masked: the mask {problem}")
+    return source if problem else masked
 
 
 def _warn(note: str) -> None:

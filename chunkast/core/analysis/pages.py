@@ -73,7 +73,7 @@ def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
     at = 0
     for mark in marks:
         said = source[mark.start : mark.end]
-        hidden = said.replace("\f", " ") if is_blank(said) else " " * len(said)
+        hidden = said.replace("\f", " ") if is_blank(said) else _CHARACTER.sub(" ", said)
         parts += (source[at : mark.start], hidden)
         at = mark.end
     return "".join((*parts, source[at:])) if parts else source
