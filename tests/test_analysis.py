@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,6 +32,7 @@ from chunkast.core.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown import dialects, parser
 from chunkast.markdown.fast.blocks import FastBlocks
+from chunkast.model import Block, Heading, Replacement
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
@@ -85,22 +88,93 @@ def test_a_users_points_are_cut_at(packing: Any) -> None:
     assert sum(chunk.text.startswith("---8<---") for chunk in chunks) == 2
 
 
-def test_points_of_nobodys_use_are_left_out_and_named() -> None:
+def test_points_inside_a_cluster_are_left_out_and_named() -> None:
     text = "A family: \U0001f468\u200d\U0001f469, and more.\n"
-    wrong: list[Any] = [
-        BreakPoint(-1, 5, "x"),
-        BreakPoint(len(text) + 1, 5, "x"),
-        BreakPoint(11, 5, "x"),
-        BreakPoint(3, float("nan"), "x"),
-        "not a point",
-    ]
-    chunker = Chunker(heuristics=[after("wrong", break_points=[*wrong, BreakPoint(2, 5, "x")])])
-    with pytest.warns(ChunkastWarning, match="5 break points were left out"):
+    points = [BreakPoint(11, 5, "x"), BreakPoint(2, 5, "x")]
+    chunker = Chunker(heuristics=[after("inside", break_points=points)])
+    with pytest.warns(ChunkastWarning, match="1 break points inside a grapheme cluster were left"):
         analysis = chunker.analyze(text)
-    assert [point for point in analysis.break_points if point.kind == "x"] == [
-        BreakPoint(2, 5, "x")
-    ]
-    assert any("5 break points" in note for note in analysis.notes)
+    assert [point for point in analysis.break_points if point.kind == "x"] == points[1:]
+    assert any("1 break points" in note for note in analysis.notes)
+
+
+ANYTHING: list[Any] = [-1, 19, 1.0, True, None]
+SCORES: list[Any] = [math.nan, math.inf, 10**400, "5", None]
+NESTED: Any = []
+NESTED.append(NESTED)
+LONGEST = Block("paragraph", 0, 18)
+WRONG: dict[str, list[Any]] = {
+    "break_points": [
+        *(BreakPoint(pos, 5, "x") for pos in ANYTHING),
+        *(BreakPoint(3, score, "x") for score in SCORES),
+        BreakPoint(3, 5, None),  # type: ignore[arg-type]
+        "not a point",
+    ],
+    "regions": [ProtectedRegion(3, 3), ProtectedRegion(5, 3), ProtectedRegion(0, 99), (0, 3)],
+    "headings": [
+        Heading(0, 99, 1, "A", ("A",)),
+        Heading(0, 3, 0, "A", ("A",)),
+        Heading(0, 3, 10**400, "A", ("A",)),
+        Heading(0, 3, 1, "A", ()),
+        Heading(0, 3, 1, "A", ("A", 5)),  # type: ignore[arg-type]
+        Heading(0, 3, 1, None, ("A",)),  # type: ignore[arg-type]
+    ],
+    "annotations": [
+        Annotation(0, 3, "front_matter", 1),
+        *(Annotation(0, 3, "x", value) for value in (math.nan, {1, 2}, {1: 2}, (1,), NESTED, b"x")),
+        Annotation(0, 3, None, 1),  # type: ignore[arg-type]
+    ],
+    "replacements": [Replacement(0, 99), Replacement(3, 3), Replacement(0, 1, 5), "x"],  # type: ignore[arg-type]
+    "tags": [(3, 3), (0, 99), "ab"],
+    "pages": [(0, 0), (0, "1"), (-1, 1)],
+    "notes": [5],
+    "footnotes": [5],
+    "blocks": [
+        LONGEST,
+        replace(LONGEST, kind="unheard of"),
+        replace(LONGEST, kind="heading"),
+        Block("document", 0, 18, (replace(LONGEST, end=9), replace(LONGEST, start=8))),
+        Block("document", 0, 18, (replace(LONGEST, children=(5,)),)),  # type: ignore[arg-type]
+        None,
+    ],
+    "masked": ["short", "another\ntext\nxxxx", 5],
+    "front_matter": ["x", 5],
+    "front_matter_data": [5, {"a": {1}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [(name, item) for name, items in WRONG.items() for item in items]
+)
+def test_a_heuristic_with_a_wrong_value_is_dropped(name: str, wrong: Any) -> None:
+    text = "Some text\n\nmore.\n\n"
+    whole = name in ("blocks", "masked", "front_matter", "front_matter_data")
+    if name == "blocks" and wrong is LONGEST:
+        wrong = replace(LONGEST, end=17)
+
+    def run(draft: DocumentDraft) -> Patch[Analysis]:
+        assert draft.value is not None
+        right = draft.value.plus(break_points=[BreakPoint(4, 5, "right")])
+        given: Any = wrong if whole else (*getattr(right, name), wrong)
+        given = frozenset(given) if name == "footnotes" else given
+        return Patch(value=replace(right, **{name: given}))
+
+    chunker = Chunker(heuristics=[Heuristic("wrong", "post-parse", run)])
+    with pytest.warns(ChunkastWarning, match=rf"^heuristic 'wrong': gave {name}"):
+        analysis = chunker.analyze(text)
+    assert len(analysis.notes) == 1
+    plain = Chunker().analyze(text)
+    assert replace(analysis, notes=(), extended=False) == replace(plain, extended=False)
+
+
+def test_headings_of_a_heuristic_are_sorted() -> None:
+    text = "One.\n\nTwo.\n\nThree.\n"
+    found = [Heading(12, 19, 1, "C", ("C",)), Heading(0, 5, 1, "A", ("A",))]
+    again = [*found, Heading(0, 5, 2, "B", ("B",))]
+    chunker = Chunker(max_tokens=4, overlap=0, heuristics=[after("titles", headings=again)])
+    assert list(chunker.analyze(text).headings) == found[::-1]
+    chunks = check_promises(text, chunker.config)
+    assert [chunk.headings for chunk in chunks] == [("A",), ("C",)]
 
 
 # Masks

@@ -6,17 +6,17 @@ Face tokenizers, objects with an ``encode`` method and ``str -> int`` callables 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import accumulate
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from chunkast.errors import ConfigError
 from chunkast.tokens.counter import Counter
 from chunkast.tokens.huggingface import counter_of_file, counter_of_tokenizer
 from chunkast.tokens.long_space import encoder
+from chunkast.tokens.own import own_counter
 from chunkast.tokens.pretokens import CountFunctions, by_pretokens
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 
@@ -60,28 +60,15 @@ def resolve_counter(
     counter = counter_of_tokenizer(encoding)
     if counter is not None:
         return counter
-    own_name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
-    label = own_name if isinstance(own_name, str) else type(encoding).__qualname__
-    encode = getattr(encoding, "encode", None)
-    if callable(encode):
-        keywords = {"add_special_tokens": False} if _takes_special_tokens(encode) else {}
-        return Counter(label, lambda text: len(encode(text, **keywords)))
-    if callable(encoding):
-        return Counter(label, encoding)
+    counter = own_counter(encoding)
+    if counter is not None:
+        return counter
     raise ConfigError(
         "encoding",
         encoding,
         "must be a tiktoken encoding's name, the path of a tokenizer.json, an object with an "
         "encode method, or a callable from str to int",
     )
-
-
-def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
-    """Return whether ``encode`` is like that of Hugging Face, which adds [CLS] and [SEP] by default."""
-    try:
-        return "add_special_tokens" in inspect.signature(encode).parameters
-    except (TypeError, ValueError):
-        return False
 
 
 def _encoding_of_model(model: str) -> str:
