@@ -8,13 +8,13 @@ import pickle
 import string
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import (
     AddedToken,
@@ -294,3 +294,119 @@ def test_marked_words_count_as_the_tokenizer_counts_them(tokenizer: Tokenizer, t
     for end in range(len(text) + 1):
         assert counted(text[:end]) == count(text[:end]), text[:end]
         assert counted(text[end:]) == count(text[end:]), text[end:]
+
+
+# Words, by random combinations of what tokenizers have
+
+NORMALIZERS: dict[str, Callable[[], normalizers.Normalizer]] = {
+    "lower": normalizers.Lowercase,
+    "nfc": normalizers.NFC,
+    "nfkc": normalizers.NFKC,
+    "nfd": normalizers.NFD,
+    "accents": normalizers.StripAccents,
+    "nmt": normalizers.Nmt,
+    "bert": normalizers.BertNormalizer,
+    "prepend": lambda: normalizers.Prepend("▁"),
+    "mark": lambda: MARKED,
+    "mark runs": lambda: normalizers.Replace(Regex(" {2,}"), "▁"),
+    "join": lambda: normalizers.Replace(Regex(" {2,}"), " "),
+    "lines": lambda: normalizers.Replace(Regex(r"[\n\r\t]"), " "),
+    "strip": normalizers.Strip,
+    "strip right": lambda: normalizers.Strip(left=False),
+}
+SPLITTERS: dict[str, Callable[[], pre_tokenizers.PreTokenizer]] = {
+    "words": pre_tokenizers.Whitespace,
+    "spaces": pre_tokenizers.WhitespaceSplit,
+    "digits": pre_tokenizers.Digits,
+    "punctuation": pre_tokenizers.Punctuation,
+    "bert": pre_tokenizers.BertPreTokenizer,
+    "marks": pre_tokenizers.Metaspace,
+    "marks first": lambda: pre_tokenizers.Metaspace(prepend_scheme="first"),
+    "never marks": lambda: pre_tokenizers.Metaspace(prepend_scheme="never"),
+    "no split": lambda: pre_tokenizers.Metaspace(split=False),
+}
+WORDS = (
+    "a",
+    "b",
+    "c",
+    "ab",
+    "abc",
+    "1",
+    "12",
+    ".",
+    "!",
+    "▁",
+    "▁a",
+    "▁ab",
+    "é",
+    "中",
+    "\n",
+    "##a",
+    "tok",
+)
+PIECES = st.sampled_from(
+    (
+        *"ab.1A!",
+        "abc",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "\r\n",
+        "12",
+        "?!",
+        "é",
+        "é",
+        "中",
+        "▁",
+        "<s>",
+        "tok",
+        "\xa0",
+        "\u3000",
+        "¼",
+        "İ",
+        "ß",
+        "\u200b",
+        "\x00",
+        "٣",
+        "ﬁ",
+    )
+)
+
+
+def combined(normal: Sequence[str], split: Sequence[str], added: Sequence[AddedToken]) -> Tokenizer:
+    vocabulary = {word: number for number, word in enumerate(["[UNK]", *WORDS])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN))
+    if normal:
+        tokenizer.normalizer = normalizers.Sequence([NORMALIZERS[name]() for name in normal])
+    parts = [SPLITTERS[name]() for name in split]
+    tokenizer.pre_tokenizer = parts[0] if len(parts) == 1 else pre_tokenizers.Sequence(parts)
+    tokenizer.add_tokens(list(added))
+    return tokenizer
+
+
+@example(["mark"], ["words"], [], "! a")
+@example(["mark runs"], ["words"], [], "?!  ")
+@example(["mark runs"], ["spaces"], [], "中a   A")
+@example(["mark runs"], ["bert"], [], ".  A!")
+@example(["strip"], ["marks"], [AddedToken("tok")], "tok  a")
+@example(["strip"], ["marks first"], [], "  12")
+@example(["bert"], ["words", "marks"], [], "中.٣")
+@given(
+    st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
+    st.lists(st.sampled_from(sorted(SPLITTERS)), min_size=1, max_size=2),
+    st.lists(
+        st.sampled_from(("<s>", "tok", "b!")).flatmap(
+            lambda text: st.builds(
+                AddedToken, st.just(text), lstrip=st.booleans(), normalized=st.booleans()
+            )
+        ),
+        max_size=1,
+    ),
+    st.lists(PIECES, max_size=8).map("".join),
+)
+def test_every_combination_counts_as_the_library_counts(
+    normal: list[str], split: list[str], added: list[AddedToken], text: str
+) -> None:
+    tokenizer = combined(normal, split, added)
+    assert Chunker(encoding=tokenizer).counter.count(text) == own_count(tokenizer)(text)

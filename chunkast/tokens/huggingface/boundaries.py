@@ -66,9 +66,22 @@ _LOCAL: Final = frozenset(
     ]
 )
 _LOCAL_REPLACED: Final = frozenset((r"[\n\r\t]", " {2,}", " +", r"\s+"))
+# The sequences of pre-tokenizers that ``tests/test_huggingface.py`` compares with the library.
 _SPLITTERS: Final = frozenset(
-    ("BertPreTokenizer", "Digits", "Metaspace", "Punctuation", "Whitespace", "WhitespaceSplit")
+    {
+        ("BertPreTokenizer",),
+        ("Metaspace",),
+        ("Whitespace",),
+        ("Whitespace", "Digits"),
+        ("Whitespace", "Punctuation"),
+        ("WhitespaceSplit",),
+        ("WhitespaceSplit", "Digits"),
+        ("WhitespaceSplit", "Metaspace"),
+        ("WhitespaceSplit", "Punctuation"),
+    }
 )
+# Normalizers that drop no character. After a dropped one, Metaspace may not see that a text begins.
+_KEEPERS: Final = frozenset(("Lowercase", "NFC", "NFD", "NFKC", "NFKD", "Prepend", "Replace"))
 
 
 def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
@@ -92,8 +105,16 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
         return None
     if names == ["BertNormalizer"] and kinds == ["BertPreTokenizer"]:
         return _of_bert(tokenizer, normalizers[0], contents)
-    known = _SPLITTERS.issuperset(kinds) and all(map(_is_local, normalizers))
-    return _of_words(tokenizer, ends) if known else None
+    marked = kinds == ["Metaspace"]
+    local = all(_is_local(part, marked=marked, added=bool(added)) for part in normalizers)
+    if tuple(kinds) not in _SPLITTERS or not local:
+        return None
+    found = _of_words(tokenizer, ends)
+    first = splitters[-1].get("prepend_scheme") == "first" and not _KEEPERS.issuperset(names)
+    if found is None or not first:
+        return found
+    # The beginning of a text is left to the tokenizer.
+    return found._replace(inputs=found.inputs._replace(first=lambda _piece: None))
 
 
 def _ends(
@@ -154,10 +175,19 @@ def _parts(component: Any) -> Iterator[dict[str, Any]]:
         yield settings
 
 
-def _is_local(part: dict[str, Any]) -> bool:
-    if part["type"] == "Replace" and part["content"] in {" ", MARK}:
+def _is_local(part: dict[str, Any], *, marked: bool, added: bool) -> bool:
+    """Return whether a normalizer changes both sides of white space independently of each other.
+
+    ``marked``: a Metaspace alone splits, so that marks are white space too. ``added``: there are
+    added tokens, after each of which a text begins.
+    """
+    if part["type"] == "Replace" and (
+        part["content"] == " " or (marked and part["content"] == MARK)
+    ):
         pattern = part["pattern"]
         return pattern.get("String") == " " or pattern.get("Regex") in _LOCAL_REPLACED
+    if part["type"] == "Strip" and part["strip_left"] and added:
+        return False
     return part["type"] in _LOCAL
 
 
