@@ -191,6 +191,30 @@ def test_every_part_is_a_table(budget: int, columns: int, end: str) -> None:
             assert count_tokens(balanced(chunk.text)) > budget
 
 
+@given(st.integers(16, 80), st.integers(1, 3), st.integers(1, 30), st.booleans())
+def test_a_part_of_a_row_closes_what_it_opens(
+    budget: int, columns: int, words: int, attributes: bool
+) -> None:
+    tag = '<td align="center" width="33%">' if attributes else "<td>"
+    cells = [f"{tag}<p>{'word ' * words}</p><ul><li>One.</li><li>Two.</li></ul></td>"] * columns
+    row = f"<tr>{''.join(cells)}</tr>"
+    text = f"<table><tbody>{row * 3}</tbody></table>\n"
+    for chunk in check_promises(text, ChunkConfig(max_tokens=budget, overlap=0)):
+        own = chunk.text.strip()
+        if not is_balanced(chunk.embed_text):
+            assert count_tokens(balanced(own)) > budget
+        # A tag that fits is not cut.
+        assert own.count("<") == own.count(">")
+
+
+def test_an_opening_tag_stays_with_its_cell() -> None:
+    cell = '<td class="wide">' + "Seven words that are in a cell. " * 3 + "</td>"
+    text = f"<table><tr>{cell * 3}</tr></table>\n"
+    for budget in range(24, 60):
+        for chunk in Chunker(max_tokens=budget, overlap=0).chunk(text):
+            assert not chunk.text.endswith('<td class="wide">'), budget
+
+
 @given(
     html_table(),
     st.sampled_from([1, 7, 40, 100]),

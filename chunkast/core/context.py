@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain, islice, product
 from typing import Final
 
 from chunkast.core.document import Document
 from chunkast.core.frames import Frames
+from chunkast.core.html_tables import missing_tags
 from chunkast.text.front_matter import front_matter_value
 
 __all__ = ("Context",)
@@ -74,7 +75,12 @@ class Context:
         spans of it were replaced.
         """
         budget, suffix = self._document.config.budget, self._frames.suffix(cut)
-        inside = self._frames.around(start) is not None
+        first, last = self._frames.around(start), self._frames.ending(cut)
+        html = [frame is not None and frame.html for frame in (first, last)]
+        # Tags for which there is no room were left out of the frame.
+        if any(frame is not None and frame.html and not frame.suffix for frame in (first, last)):
+            return self._with_least_tags(text, tokens, start, html, verbatim=verbatim)
+        inside = first is not None
         # A fence that is opened here is closed here, or neither.
         for closing in (suffix,) if inside else dict.fromkeys((suffix, "")):
             for before in self._before(start, own):
@@ -85,6 +91,20 @@ class Context:
                 count = self._count(before, text, tokens, start, closing, verbatim=verbatim)
                 if count <= budget:
                     return before, closing, count
+        return self._with_least_tags(text, tokens, start, html, verbatim=verbatim)
+
+    def _with_least_tags(
+        self, text: str, tokens: int, start: int, html: Sequence[bool], *, verbatim: bool
+    ) -> tuple[str, str, int]:
+        """Return the fewest tags around a part of an HTML table, if they fit; else nothing.
+
+        ``html``: whether the text begins, and ends, inside a table.
+        """
+        if any(html):
+            before, after = missing_tags(text, begins_inside=html[0], ends_inside=html[1])
+            count = self._count(before, text, tokens, start, after, verbatim=verbatim)
+            if count <= self._document.config.budget:
+                return before, after, count
         return "", "", tokens
 
     def _count(

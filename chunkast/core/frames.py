@@ -20,7 +20,8 @@ class Frame:
     """The text that makes a part of a divided block self-contained.
 
     ``prefix`` goes before a text that begins inside ``(start, end)``, ``suffix`` after a text
-    that ends there. ``bare`` replaces the prefix if there is no room for it.
+    that ends there. ``bare`` replaces the prefix if there is no room for it. ``html``: a part of
+    an HTML table, which needs tags even if there is no room for these.
     """
 
     start: int
@@ -28,6 +29,7 @@ class Frame:
     prefix: str
     suffix: str = ""
     bare: str = ""
+    html: bool = False
 
 
 def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -> Iterator[Frame]:
@@ -46,7 +48,7 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
         around = list(tags_around(text, leaf.start, leaf.end, tables, inside))
         ends = [pos for pos, *_ in around[1:]] + [leaf.end - 1]
         for (pos, prefix, bare, suffix), end in zip(around, ends, strict=True):
-            yield Frame(pos - 1, end, prefix, suffix, bare)
+            yield Frame(pos - 1, end, prefix, suffix, bare, html=suffix != "")
 
 
 class Frames:
@@ -71,8 +73,13 @@ class Frames:
 
     def suffix(self, pos: int) -> str:
         """Return what closes a text that ends at ``pos``."""
+        frame = self.ending(pos)
+        return frame.suffix if frame is not None else ""
+
+    def ending(self, pos: int) -> Frame | None:
+        """Return the frame of a text that ends at ``pos``."""
         frame = self._before(pos)
-        return frame.suffix if frame is not None and pos <= frame.end else ""
+        return frame if frame is not None and pos <= frame.end else None
 
     def _before(self, pos: int) -> Frame | None:
         if not self._frames:
@@ -86,4 +93,4 @@ def _shortened(frame: Frame, room: int, count: Callable[[str], int]) -> Frame | 
     for prefix in dict.fromkeys((frame.prefix, frame.bare or frame.prefix)):
         if count(prefix) + closing <= room:
             return replace(frame, prefix=prefix)
-    return None
+    return replace(frame, prefix="", suffix="", bare="") if frame.html else None

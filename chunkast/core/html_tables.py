@@ -12,12 +12,13 @@ from typing import Final
 from chunkast.text.html import VOID_ELEMENTS, Tag, tags_in
 from chunkast.text.white_space import is_blank
 
-__all__ = ("HtmlTables", "html_tables", "tags_around")
+__all__ = ("HtmlTables", "html_tables", "missing_tags", "tags_around")
 
 _ROWSPAN = re.compile(r"\browspan\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
 _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
+_TABLE: Final = _STRUCTURE | {"table"}
 # What begins something of its own inside a cell.
 _ITEMS: Final = frozenset(
     "p li dt dd div ul ol dl tr h1 h2 h3 h4 h5 h6 blockquote pre".split()  # noqa: SIM905
@@ -206,6 +207,32 @@ def _close_implied(stack: list[str], name: str) -> None:
 def _inner(stack: list[str]) -> int:
     """The place after the innermost table."""
     return len(stack) - stack[::-1].index("table")
+
+
+def missing_tags(text: str, *, begins_inside: bool, ends_inside: bool) -> tuple[str, str]:
+    """Return the fewest tags before and after a part of a table that close all that it opens.
+
+    Elements outside the table, which a part may open that does not begin inside the table, or close
+    that does not end there, are left alone.
+    """
+    opened: list[str] = []
+    closed: list[str] = []
+    for tag in tags_in(text, 0, len(text)):
+        if tag.closing and tag.name in opened:
+            while opened.pop() != tag.name:
+                pass
+        elif tag.closing:
+            opened.clear()
+            closed.append(tag.name)
+        elif tag.name not in VOID_ELEMENTS:
+            opened.append(tag.name)
+    first, last = 0, len(closed) - 1
+    if not begins_inside:
+        first = next((at for at, name in enumerate(opened) if name in _TABLE), len(opened))
+    if not ends_inside:
+        last = max((at for at, name in enumerate(closed) if name in _TABLE), default=-1)
+    before = "".join(f"<{name}>" for name in reversed(closed[: last + 1]))
+    return before, "".join(f"</{name}>" for name in reversed(opened[first:]))
 
 
 def tags_around(

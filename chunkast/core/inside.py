@@ -15,6 +15,7 @@ from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
 from chunkast.text.graphemes import joined_spans
+from chunkast.text.html import tags_in
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import InlineSpan, SpanSet
@@ -44,6 +45,8 @@ def inside_of(document: Document, leaf: Block, end: int) -> Inside:
     tables = HtmlTables()
     if CONSTRUCTS[leaf.kind].shape == "html-table":
         tables = html_tables(document.parsed, leaf.start, leaf.end)
+        tags = (tag[1:3] for tag in tags_in(document.parsed, leaf.start, leaf.end))
+        blocked += (tag for tag in tags if whole.end(tag[0]) == tag[0] and document.fits(*tag))
     items = item_marks(document.analysis.extensions)
     sentences: set[int] = set()
     for prose in _prose_of(document, leaf, tables):
@@ -76,7 +79,9 @@ def _prose_of(document: Document, leaf: Block, tables: HtmlTables) -> Iterator[P
         yield Prose(parsed, leaf)
     elif shape == "html-table":
         for cell in tables.cell_contents():
-            if not document.fits(*cell):
+            # With its opening tag, and room for others, so that the tag stays with a sentence.
+            opened, room = parsed.rfind("<", leaf.start, cell[0]), document.config.budget * 3 // 4
+            if not document.fits(opened, cell[1], room):
                 yield Prose(parsed, Block("paragraph", *cell))
     elif shape == "table":
         for row in pairwise(line_starts(parsed, leaf.start, leaf.end)):

@@ -236,7 +236,9 @@ def _html_table_levels(body: Body) -> list[Level]:
         body.html(tables.inner, "line"),
         body.html(tables.items, "line"),
         body.sentence_level(_CELL_SHARE),
-        body.html(tables.contents, "word"),
+        # An opening tag stays with the text of its cell.
+        body.html(tables.contents[::2], "lead-in"),
+        body.html(tables.contents[1::2], "word"),
     ]
 
 
