@@ -42,18 +42,7 @@ EXAMPLES: Final = (
     "chunkast check docs --against chunks.lock",
     "chunkast check docs --against chunks.lock --allow edited --max-reembed 5%",
 )
-COMMON: Final = (
-    "against",
-    "allow",
-    "max_reembed",
-    "update",
-    "format",
-    "html",
-    "show_all",
-    "root",
-    "max_tokens",
-    "quiet",
-)
+COMMON: Final = "against allow max_reembed update format html show_all root max_tokens quiet"
 OPERANDS: Final = "paths"
 
 

@@ -33,18 +33,7 @@ EXAMPLES: Final = (
     "chunkast chunk docs --max-tokens 512 -o chunks.jsonl",
     "chunkast chunk README.md --format text",
 )
-COMMON: Final = (
-    "max_tokens",
-    "overlap",
-    "encoding",
-    "context",
-    "format",
-    "output",
-    "root",
-    "include",
-    "exclude",
-    "quiet",
-)
+COMMON: Final = "max_tokens overlap encoding context format output root include exclude quiet"
 OPERANDS: Final = "paths"
 
 

@@ -31,18 +31,7 @@ EXAMPLES: Final = (
     "chunkast diff old.lock new.lock",
     "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
 )
-COMMON: Final = (
-    "vs",
-    "format",
-    "html",
-    "show_all",
-    "max_tokens",
-    "overlap",
-    "encoding",
-    "root",
-    "include",
-    "quiet",
-)
+COMMON: Final = "vs format html show_all max_tokens overlap encoding root include quiet"
 OPERANDS: Final = "paths"
 
 

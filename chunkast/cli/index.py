@@ -43,18 +43,7 @@ EXAMPLES: Final = (
     "chunkast index docs --db chunks.db --max-tokens 512",
     "chunkast index docs --db chunks.db --dry-run",
 )
-COMMON: Final = (
-    "db",
-    "max_tokens",
-    "overlap",
-    "encoding",
-    "dry_run",
-    "replace",
-    "verify",
-    "format",
-    "root",
-    "quiet",
-)
+COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
 OPERANDS: Final = "paths"
 # The setting for the folder that the names in an index are relative to.
 _ROOT: Final = "root"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ("main",)
 
 # Each module has HELP, DESCRIPTION, EXAMPLES, COMMON, OPERANDS, add_arguments(parser) and
-# run(options). COMMON are the options that --help shows. OPERANDS names its list of positional
+# run(options). COMMON names the options that --help shows. OPERANDS names its list of positional
 # arguments; "" if it has none.
 COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
     {
@@ -212,5 +212,5 @@ def _parser() -> _Parser:
         parser.commands[name] = command
         module.add_arguments(command)
         add_debug(command)
-        add_help(command, module.COMMON)
+        add_help(command, module.COMMON.split())
     return parser

@@ -27,7 +27,7 @@ EXAMPLES: Final = (
     'chunkast quote "costs ten crowns" --db chunks.db',
     "pbpaste | chunkast quote - --db chunks.db",
 )
-COMMON: Final = ("db", "format")
+COMMON: Final = "db format"
 OPERANDS: Final = "text"
 
 

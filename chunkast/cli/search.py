@@ -27,7 +27,7 @@ EXAMPLES: Final = (
     'chunkast search "how to install" --db chunks.db',
     "chunkast search retry --db chunks.db --budget 500 --format json",
 )
-COMMON: Final = ("db", "budget", "format")
+COMMON: Final = "db budget format"
 OPERANDS: Final = "query"
 
 

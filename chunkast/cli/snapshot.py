@@ -28,18 +28,7 @@ EXAMPLES: Final = (
     "chunkast snapshot docs -o chunks.lock",
     "chunkast snapshot docs --max-tokens 256 -o chunks.lock",
 )
-COMMON: Final = (
-    "max_tokens",
-    "overlap",
-    "encoding",
-    "context",
-    "output",
-    "root",
-    "include",
-    "exclude",
-    "jobs",
-    "quiet",
-)
+COMMON: Final = "max_tokens overlap encoding context output root include exclude jobs quiet"
 OPERANDS: Final = "paths"
 
 

@@ -40,18 +40,7 @@ EXAMPLES: Final = (
     "chunkast stats docs --max-tokens 512",
     "chunkast stats docs --max-tokens 256 --packing fill --format json",
 )
-COMMON: Final = (
-    "max_tokens",
-    "overlap",
-    "encoding",
-    "context",
-    "packing",
-    "format",
-    "root",
-    "include",
-    "exclude",
-    "quiet",
-)
+COMMON: Final = "max_tokens overlap encoding context packing format root include exclude quiet"
 OPERANDS: Final = "paths"
 
 _START: Final = "document start"

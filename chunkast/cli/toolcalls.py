@@ -29,7 +29,7 @@ EXAMPLES: Final = (
     "chunkast toolcalls reply.txt --tools tools.json",
     "model | chunkast toolcalls - --tools tools.json",
 )
-COMMON: Final = ("tools",)
+COMMON: Final = "tools"
 OPERANDS: Final = ""
 
 

@@ -33,18 +33,7 @@ EXAMPLES: Final = (
     "chunkast view README.md --open",
     "chunkast view README.md --terminal --max-tokens 256",
 )
-COMMON: Final = (
-    "max_tokens",
-    "overlap",
-    "encoding",
-    "context",
-    "output",
-    "open",
-    "terminal",
-    "tree",
-    "budgets",
-    "quiet",
-)
+COMMON: Final = "max_tokens overlap encoding context output open terminal tree budgets quiet"
 OPERANDS: Final = ""
 
 T = TypeVar("T")
