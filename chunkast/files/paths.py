@@ -68,8 +68,9 @@ class Root:
         """Like :meth:`find`, but raise ``UsageError`` for a path outside the root."""
         found = self.find(path)
         if found is None:
+            root = "the current folder" if self.path == "." else f"the root {self.path}"
             raise UsageError(
-                f"{path}: outside the root {self.path}, which names are relative to; "
+                f"{path}: outside {root}, which sources are relative to; "
                 "give a folder above all inputs as --root"
             )
         return found
