@@ -14,6 +14,7 @@ from chunkast.errors import ConfigError
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
 from chunkast.options import ChunkOptions, Unpack
+from chunkast.reading import Outline
 from chunkast.sources.arguments import (
     checked_items,
     checked_name,
@@ -116,6 +117,21 @@ class Chunker:
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
         return chunk_document(self, read_text(path), source, name=name)
+
+    def outline(
+        self,
+        text: str | Analysis,
+        source: str | PathLike[str] | None = None,
+        language: str | None = None,
+    ) -> Outline:
+        """Return the sections of a text with their token costs, to read and to expand chunks.
+
+        ``source`` and ``language`` are as in :meth:`analyze`, which also returns an analysis that
+        may be given. Never raises on a string.
+        """
+        name = checked_name("source", source)
+        analysis = text if isinstance(text, Analysis) else self.analyze(text, name, language)
+        return Outline.of(analysis, self.config, self.counter, name)
 
     def split_text(self, text: str) -> list[str]:
         """The texts of the chunks alone."""

@@ -30,6 +30,7 @@ ORDER = (
     "markdown",
     "identity",
     "core",
+    "reading",
     "sources",
     "notebook",
     "files",
@@ -58,6 +59,7 @@ ASKS_FOR_KINDS = {
 # The modules that ask for an extension by name: what is done before a parse, in titles, and
 # where brackets close.
 ASKS_FOR_EXTENSIONS = {
+    "reading/sections.py": {"attributes"},
     "config.py": {"dialects"},
     "markdown/parser.py": {"front_matter"},
     "markdown/inline.py": {"footnotes"},

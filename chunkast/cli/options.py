@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = (
     "TOOLS_HELP",
     "add_config",
+    "add_counting",
     "add_database",
     "add_report_format",
     "add_root",
@@ -119,9 +120,19 @@ def add_report_format(
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Add an option for each field in ``_OPTIONS``, and ``--set`` for all fields."""
+    _add_fields(parser, "chunking", _OPTIONS)
+
+
+def add_counting(parser: argparse.ArgumentParser) -> None:
+    """Add the options for reading and counting a document, without those for cutting it."""
+    _add_fields(parser, "reading", _COUNTING)
+
+
+def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str]) -> None:
     hints = get_type_hints(ChunkConfig)
-    group = parser.add_argument_group("chunking", argument_default=argparse.SUPPRESS)
-    for name, (metavar, text) in _OPTIONS.items():
+    group = parser.add_argument_group(title, argument_default=argparse.SUPPRESS)
+    for name in names:
+        metavar, text = _OPTIONS[name]
         default, hint, flag = _FIELDS[name], hints[name], name.replace("_", "-")
         if isinstance(default, bool):
             prefix, action = ("--no-", "store_false") if default else ("--", "store_true")
@@ -253,6 +264,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "front_matter_keys": _names,
     "extensions": _names,
 }
+_COUNTING: Final = ("encoding", "model", "allow_download", "extensions")
 _ALIASES: Final = {"max_tokens": "--chunk-size", "overlap": "--chunk-overlap"}
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {

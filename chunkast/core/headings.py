@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from chunkast.model import Heading
 from chunkast.text.source_map import make_array
 
-__all__ = ("Headings",)
+__all__ = ("Headings", "titled_path")
+
+
+def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
+    """Return a heading path below the document's title, without empty titles."""
+    titles = tuple(filter(None, path))
+    return (title, *titles) if title and title not in titles else titles
 
 
 class Headings:
@@ -36,9 +42,7 @@ class Headings:
         found: list[tuple[int, tuple[str, ...]]] = []
         for slot in range(first, bisect_left(self._starts, end)):
             heading = self.all[slot] if slot >= 0 else None
-            path = tuple(filter(None, heading.path if heading else self.first_path))
-            if title and title not in path:
-                path = (title, *path)
+            path = titled_path(heading.path if heading else self.first_path, title)
             # In code, the text after a definition has a heading without a title.
             again = heading and not heading.title and found and found[-1][1] == path
             if path and not again:

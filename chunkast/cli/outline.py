@@ -1,0 +1,61 @@
+"""``chunkast outline``: the sections of a document with their lines and token costs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.messages import print_json, print_text
+from chunkast.cli.options import add_counting, add_report_format, config_of, whole_number
+from chunkast.files.read import read_pieces
+
+if TYPE_CHECKING:
+    from chunkast.reading import Outline, Section
+
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "print the sections of a document with their lines and tokens"
+DESCRIPTION: Final = (
+    "Print one line for each section of a document: its title, its lines, and its tokens with "
+    "subsections. 'chunkast read' prints a section."
+)
+EXAMPLES: Final = ("chunkast outline README.md", "chunkast outline guide.md --depth 2")
+COMMON: Final = "depth format encoding"
+OPERANDS: Final = ""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
+    parser.add_argument(
+        "--depth", type=whole_number, metavar="N", help="leave out sections below this level"
+    )
+    add_report_format(parser)
+    add_counting(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the outline."""
+    outline = outline_of(options)
+    shown = [each for each in outline if options.depth is None or each.level <= options.depth]
+    if options.format == "json":
+        print_json([asdict(section) for section in shown])
+    else:
+        print_text("".join(map(_line, shown)))
+    return 0
+
+
+def outline_of(options: Namespace) -> Outline:
+    """Return the outline of the document that ``options.file`` names."""
+    from chunkast.chunker import Chunker
+
+    name = None if options.file == "-" else options.file
+    return Chunker(config_of(options)).outline("".join(read_pieces(options.file)), name)
+
+
+def _line(section: Section) -> str:
+    title = section.path[-1] if section.path else "(document)"
+    indent = "  " * section.level
+    lines = f"{section.start_line:,}-{section.end_line:,}"
+    return f"{indent}{title}  lines {lines}  {section.total_tokens:,} tokens\n"

@@ -1,0 +1,77 @@
+"""``chunkast read``: a section of a document, or some of its lines, within a token budget."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import asdict
+from typing import Final
+
+from chunkast.cli.messages import print_json, print_text, say_note
+from chunkast.cli.options import add_counting, add_report_format, whole_number
+from chunkast.cli.outline import outline_of
+from chunkast.errors import UsageError
+
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "print a section of a document within a token budget"
+DESCRIPTION: Final = (
+    "Print a section of a document with its subsections, or some lines. Without SECTION and --lines "
+    "the whole document. A text over --max-tokens ends at its best boundary; stderr tells where it "
+    "continues."
+)
+EXAMPLES: Final = (
+    'chunkast read guide.md "Guide > Install" --max-tokens 800',
+    "chunkast read guide.md --lines 120-180",
+)
+COMMON: Final = "lines most format encoding"
+OPERANDS: Final = ""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
+    parser.add_argument(
+        "section",
+        nargs="?",
+        metavar="SECTION",
+        help="a heading path, the end of one, or an anchor: 'Guide > Install', Install, '#install'",
+    )
+    parser.add_argument(
+        "--lines", type=_lines, metavar="A-B", help="read these lines, counted from 1"
+    )
+    parser.add_argument(
+        "--max-tokens",
+        dest="most",
+        type=whole_number,
+        metavar="N",
+        help="the most tokens to print (default: no limit)",
+    )
+    add_report_format(parser)
+    add_counting(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the passage."""
+    from chunkast.reading import SectionError
+
+    if options.section is not None and options.lines is not None:
+        raise UsageError("read takes a SECTION or --lines, not both")
+    outline = outline_of(options)
+    try:
+        found = outline.read(options.section, lines=options.lines, max_tokens=options.most)
+    except SectionError as error:
+        raise UsageError(f"{options.file}: {error}") from None
+    if options.format == "json":
+        print_json(asdict(found))
+    else:
+        print_text(found.text + ("" if found.text.endswith("\n") else "\n"))
+        if found.rest:
+            say_note(found.rest)
+    return 0
+
+
+def _lines(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    if first.isdecimal() and (last if dash else first).isdecimal():
+        return int(first), int(last if dash else first)
+    raise ArgumentTypeError(f"{text!r} is not a range of lines such as 120-180")

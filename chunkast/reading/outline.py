@@ -1,0 +1,218 @@
+"""The outline of a document: its sections, and passages of it within a token budget."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from chunkast.config import ChunkConfig
+from chunkast.core import chunks_of
+from chunkast.core.analysis import analyze
+from chunkast.errors import ConfigError
+from chunkast.model import Analysis
+from chunkast.reading.passages import Passage
+from chunkast.reading.sections import Section, SectionError, find_section, sections_of
+from chunkast.text.source_map import SourceMap, line_starts
+from chunkast.text.spans import trim_span
+from chunkast.tokens import Counter
+
+__all__ = ("Outline", "Placed")
+
+
+class Placed(Protocol):
+    """A part of a document, such as a chunk, a hit of a search or a citation."""
+
+    @property
+    def start_index(self) -> int:
+        """Where it begins, a character index from 0."""
+
+    @property
+    def end_index(self) -> int:
+        """Where it ends, a character index, exclusive."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    r"""The sections of a document with their token costs; :meth:`Chunker.outline` makes it.
+
+    source: the document's name, or ``None``.
+    sections: the document itself, then its sections in order.
+
+    >>> from chunkast import Chunker
+    >>> outline = Chunker().outline("# Guide\n\n## Install\n\nWith pip.\n\n## Use\n\nCall it.\n")
+    >>> [(section.level, section.path[-1:], section.anchor) for section in outline.sections[1:]]
+    [(1, ('Guide',), 'guide'), (2, ('Install',), 'install'), (2, ('Use',), 'use')]
+    >>> outline.read("install").text
+    '## Install\n\nWith pip.'
+    """
+
+    source: str | None
+    sections: tuple[Section, ...]
+    _analysis: Analysis
+    _config: ChunkConfig
+    _counter: Counter
+
+    @classmethod
+    def of(
+        cls, analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None
+    ) -> Outline:
+        """Return the outline of an analysed document."""
+        sections = tuple(sections_of(analysis, counter.count))
+        return cls(source, sections, analysis, config, counter)
+
+    def __repr__(self) -> str:
+        return f"<Outline {self.source or ''}: {len(self.sections)} sections>"
+
+    def find(self, where: str | int | Sequence[str] | Placed) -> Section:
+        """Return the section that ``where`` names.
+
+        It is a path ("Guide > Install" or its titles), the end of one ("Install"), an anchor
+        ("#install"), a line from 1, or a chunk or hit: the section in which its own text begins. Raises
+        ``SectionError``, which lists the nearest, if no section or more than one has the name.
+        """
+        if isinstance(where, int):
+            if not 1 <= where <= self.sections[0].end_line:
+                allowed = f"is not in the document, whose last line is {self.sections[0].end_line}"
+                raise SectionError(where, f"{allowed}", ())
+            starts = [section.start_line for section in self.sections]
+            return self.sections[max(bisect_right(starts, where) - 1, 0)]
+        if isinstance(where, (str, Sequence)):
+            return find_section(self.sections, where)
+        own = where.start_index + getattr(where, "overlap", 0)
+        starts = [section.start_index for section in self.sections]
+        return self.sections[max(bisect_right(starts, own) - 1, 0)]
+
+    def read(
+        self,
+        where: str | int | Sequence[str] | Section | None = None,
+        *,
+        lines: tuple[int, int] | None = None,
+        max_tokens: int | None = None,
+    ) -> Passage:
+        """Return a section, or some lines, with subsections: whole, or as much as fits.
+
+        where: a section, or what :meth:`find` takes; the document by default.
+        lines: the first and the last line to read instead, from 1, inclusive.
+        max_tokens: the most tokens; ``None``: all. A longer text ends at the best boundary.
+
+        Raises ``SectionError`` like :meth:`find`, ``ConfigError`` for other wrong values.
+        """
+        _check(max_tokens)
+        if lines is not None:
+            start, end = self._lines(*lines)
+            section = self.find(lines[0])
+        else:
+            named = self.sections[0] if where is None else where
+            section = named if isinstance(named, Section) else self.find(named)
+            start, end = section.start_index, section.end_index
+        count = self._counter.count
+        if max_tokens is not None and count(self._text[start:end]) > max_tokens:
+            first, last = self._beginning(start, end, max_tokens)
+        else:
+            first, last = start, end
+        return self._passage(section, first, last, start, end)
+
+    def expand(self, chunk: Placed, max_tokens: int) -> Passage:
+        """Return a chunk or hit with as much around it as fits.
+
+        This is the largest whole section around it that fits ``max_tokens``; otherwise the chunk
+        and as many whole neighbouring blocks of its section as fit. A chunk with more tokens comes
+        back alone, with ``oversize`` set. Raises ``ConfigError`` for a wrong ``max_tokens``.
+        """
+        _check(max_tokens)
+        start, end = chunk.start_index, chunk.end_index
+        around = [s for s in self.sections if s.start_index <= start and end <= s.end_index]
+        inner = around[-1] if around else self.sections[0]
+        if self._counter.count(self._text[start:end]) > max_tokens:
+            alone = self._passage(inner, start, end, inner.start_index, inner.end_index)
+            return replace(alone, oversize=True)
+        for section in around:
+            if section.total_tokens <= max_tokens:
+                edges = section.start_index, section.end_index
+                return self._passage(section, *edges, *edges)
+        start, end = self._grown(inner, start, end, max_tokens)
+        return self._passage(inner, start, end, inner.start_index, inner.end_index)
+
+    @property
+    def _text(self) -> str:
+        return self._analysis.text
+
+    def _lines(self, first: int, last: int) -> tuple[int, int]:
+        starts = line_starts(self._text)
+        if not 1 <= first <= last or first >= len(starts):
+            allowed = f"must be a first and a last line from 1 to {len(starts) - 1:,}"
+            raise ConfigError("lines", (first, last), allowed)
+        return trim_span(self._text, starts[first - 1], starts[min(last, len(starts) - 1)])
+
+    def _beginning(self, start: int, end: int, max_tokens: int) -> tuple[int, int]:
+        """Return the first part of a span over budget, up to the best boundary."""
+        config = replace(
+            self._config,
+            max_tokens=max_tokens,
+            reserve_tokens=0,
+            overlap=0,
+            packing="fill",
+            window=None,
+            min_tokens=None,
+            context="none",
+            oversize="split",
+            opaque="split",
+            front_matter_text="keep",
+            front_matter_keys=(),
+            trim=True,
+        )
+        analysis = analyze(self._text[start:end], config, self.source)
+        found = next(chunks_of(analysis, config, self._counter, None, defaultdict(int)))
+        return start + found.start_index, start + found.end_index
+
+    def _grown(self, section: Section, start: int, end: int, max_tokens: int) -> tuple[int, int]:
+        """Return the span with whole blocks after and before it, by turns, while they fit."""
+        inside = section.start_index, section.end_index
+        points = [point.pos for point in self._analysis.break_points if point.score >= 0]
+        edges = sorted({*inside, *(pos for pos in points if inside[0] < pos < inside[1])})
+        growing = True
+        while growing:
+            growing = False
+            after, before = bisect_right(edges, end), bisect_left(edges, start) - 1
+            for first, last in (
+                (start, edges[after] if after < len(edges) else end),
+                (edges[before] if before >= 0 else start, end),
+            ):
+                first, last = min(first, start), max(last, end)  # noqa: PLW2901
+                grows = (first, last) != (start, end)
+                if grows and self._counter.count(self._text[first:last].rstrip()) <= max_tokens:
+                    start, end, growing = first, last, True
+        return start, end
+
+    def _passage(self, section: Section, start: int, end: int, first: int, last: int) -> Passage:
+        """Return the passage ``[start, end)`` of ``[first, last)``, which is in ``section``."""
+        text, count = self._text, self._counter.count
+        start, end = trim_span(text, start, end)
+        lines = SourceMap(text)
+        following = trim_span(text, end, last)
+        left_out = following[0] < following[1]
+        return Passage(
+            text=text[start:end],
+            source=self.source,
+            start_index=start,
+            end_index=end,
+            start_line=lines.line(start),
+            end_line=lines.line(max(end - 1, start)),
+            tokens=count(text[start:end]),
+            section=section.path,
+            tokens_before=count(text[first:start].strip()) if first < start else 0,
+            tokens_after=count(text[slice(*following)]) if left_out else 0,
+            next_line=lines.line(following[0]) if left_out else None,
+        )
+
+    def __iter__(self) -> Iterator[Section]:
+        return iter(self.sections)
+
+
+def _check(max_tokens: object) -> None:
+    whole = isinstance(max_tokens, int) and not isinstance(max_tokens, bool)
+    if max_tokens is not None and not (whole and max_tokens >= 1):  # type: ignore[operator]
+        raise ConfigError("max_tokens", max_tokens, "must be a whole number of at least 1, or None")
