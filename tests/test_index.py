@@ -300,6 +300,33 @@ def test_a_quote_is_found_in_every_document_that_has_it() -> None:
         assert store.quote("Holm leaves at ten.") == []
 
 
+GUIDES = {
+    "tests.md": "# Run tests\n\nOne command runs them.\n\n## Run one test\n\nGive `--filter`.\n",
+    "how.md": "# How it works\n\nHow do I do this and how does one do that? One does.\n",
+    "api.md": "# API\n\nSet `maxTokens` or `max_tokens`; see `HTMLParser.feed_all`.\n",
+    "notes.md": "# Notes\n\nRun one test, run one test: a text about how to run one test.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "source", "section"),
+    [
+        ("how do I run one test?", "tests.md", "Run one test"),
+        ("What is the API", "api.md", "API"),
+        ("how does it work", "how.md", "How it works"),
+        ("maxTokens", "api.md", "API"),
+        ("max tokens", "api.md", "API"),
+        ("html parser", "api.md", "API"),
+        ("feed_all", "api.md", "API"),
+        ("--filter", "tests.md", "Run one test"),
+    ],
+)
+def test_titles_and_content_words_rank_first(query: str, source: str, section: str) -> None:
+    with filled(GUIDES) as store:
+        best = store.search(query)[0]
+        assert (best.source, best.section[-1]) == (source, section)
+
+
 # Several processes
 
 
@@ -340,7 +367,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
         write_corpus(folder, count, edition)
         with Store(":memory:", create=True) as expected:
             files = sorted(folder.iterdir())
-            texts = ((file.name, file.read_bytes().decode()) for file in files)
+            texts = ((f"docs/{file.name}", file.read_bytes().decode()) for file in files)
             new = expected.update(texts, Chunker()).digest
         with subprocess.Popen(
             command("index", folder, "--db", path, "-q"),
@@ -368,7 +395,7 @@ def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     write_corpus(folder, 60, 1)
     files = sorted(folder.iterdir())
     expected = list(
-        Chunker().iter_chunks((file.name, file.read_bytes().decode()) for file in files)
+        Chunker().iter_chunks((f"docs/{file.name}", file.read_bytes().decode()) for file in files)
     )
     writers = [
         subprocess.Popen(

@@ -198,14 +198,19 @@ def _hide_old_tables(connection: sqlite3.Connection) -> None:
         )
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Add the columns that a database of the version before lacks, in the open transaction."""
+def upgrade(connection: sqlite3.Connection) -> bool:
+    """Add the columns that a database of the version before lacks, in the open transaction.
+
+    Returns true if it did: then the words of the full-text index are to be computed again.
+    """
     for table in _ADDED:
         connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
-    if _version(connection) != VERSION:
-        for table, column in _ADDED.items():
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+    if _version(connection) == VERSION:
+        return False
+    for table, column in _ADDED.items():
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    return True
 
 
 class _Table(NamedTuple):

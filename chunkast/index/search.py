@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Final
 
 from chunkast.errors import ChunkastWarning
 from chunkast.index.rows import DamageError
 from chunkast.index.schema import WORDS_TABLE
-from chunkast.index.terms import match_expression, terms
+from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
 from chunkast.text.source_map import SourceMap
 
@@ -20,17 +20,23 @@ __all__ = ("Hit", "ranked", "within_budget")
 
 # Hits are loaded in steps of this many.
 _STEP_SIZE: Final = 50
+# A chunk with a title like the query counts up to this many times more.
+_TITLE_SHARE: Final = 4.0
+# The most characters of markup before a title.
+_MARKS: Final = 80
 # The most hits that are considered.
 _MAX_HITS: Final = 1_000
 
 # FTS5's rank is BM25 with the opposite sign.
 _RANKED: Final = """
-    SELECT best.number, -best.rank
-    FROM (SELECT rowid AS number, rank FROM search WHERE search MATCH ? ORDER BY rank LIMIT ?)
-        AS best
+    SELECT best.number, -best.score
+    FROM (
+        SELECT rowid AS number, bm25(search, 8.0, 1.0) AS score
+        FROM search WHERE search MATCH ? ORDER BY score LIMIT ?
+    ) AS best
     LEFT JOIN chunks ON chunks.number = best.number
     LEFT JOIN documents ON documents.number = chunks.document
-    ORDER BY best.rank, documents.source, chunks.position
+    ORDER BY best.score, documents.source, chunks.position
 """
 
 
@@ -106,7 +112,7 @@ def within_budget(
     taken: dict[tuple[str | None, int], _Candidate] = {}
     larger: list[_Candidate] = []
     better = used = 0
-    for candidate in _candidates(iter(rows), load):
+    for candidate in _with_titles_first(query, _candidates(iter(rows), load)):
         more = _cost(candidate, taken)
         if used + more <= budget:
             taken[candidate.place] = candidate
@@ -137,6 +143,29 @@ def _candidates(
                 raise DamageError(f"row {number} of its chunks is missing")
             own, chunk = loaded[number]
             yield _Candidate(chunk, own, score)
+
+
+def _with_titles_first(query: str, candidates: Iterator[_Candidate]) -> Iterator[_Candidate]:
+    """Yield the candidates, of the first ones those before others that have the query as a title."""
+    wanted = content_words(query)
+    first = [
+        replace(found, score=found.score * (1 + _TITLE_SHARE * _likeness(found.chunk, wanted)))
+        for found in islice(candidates, _STEP_SIZE)
+    ]
+    yield from sorted(first, key=lambda found: -found.score)
+    yield from candidates
+
+
+def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
+    """Return how much of the query and of a title that begins in the chunk are the same, at most 1."""
+    best = 0.0
+    for start, path in zip(chunk.section_starts, chunk.sections, strict=True):
+        at = start - chunk.start_index
+        words = content_words(path[-1])
+        # A part of a section that began in an earlier chunk does not begin with its title.
+        if words & wanted and path[-1] in chunk.text[at : at + 2 * len(path[-1]) + _MARKS]:
+            best = max(best, len(words & wanted) / len(words | wanted))
+    return best
 
 
 def _cost(candidate: _Candidate, taken: dict[tuple[str | None, int], _Candidate]) -> int:

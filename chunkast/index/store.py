@@ -141,8 +141,8 @@ class Store:
         self._checked_state = None
         try:
             with store_errors(self.path, connection):
-                upgrade(connection)
-                run = Writing(connection, chunker)
+                upgraded = upgrade(connection)
+                run = Writing(connection, chunker, new_words=upgraded)
                 yield run
                 run.finish()
                 connection.execute("ROLLBACK" if dry_run else "COMMIT")

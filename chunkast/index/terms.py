@@ -11,7 +11,7 @@ import regex
 
 from chunkast.text.source_map import without_surrogates
 
-__all__ = ("match_expression", "terms")
+__all__ = ("content_words", "match_expression", "terms")
 
 # The most distinct words of a query that are used; more do not improve the search.
 _MAX_WORDS: Final = 256
@@ -27,12 +27,29 @@ _WORD: Final = regex.compile(r"[\p{L}\p{N}\p{M}\p{Co}]+")
 _PART: Final = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
+# Words of questions, and words without content, in English.
+_STOP_WORDS: Final = frozenset(
+    """a about an and are as at be by can could do does for from get had has have how i if in into is it
+    its me my of on or our shall should that the their them there these they this to was we were what
+    when where which who why will with work works would you your""".split()  # noqa: SIM905
+)
+_EDGES: Final = "?!.,;:\"'()[]"
+
+
+# ``maxTokens`` and ``HTMLParser``, and their parts.
+_CAMEL_CASE: Final = re.compile(
+    r"\b(?=[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z][A-Z][a-z]))[A-Za-z][A-Za-z0-9]*\b"
+)
+_HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+
+
 def terms(text: str) -> str:
-    """``text`` as it is indexed: characters of unspaced scripts are separated.
+    """Return ``text`` as it is indexed: ``CamelCase`` also in parts, unspaced scripts by character.
 
     Words are removed from the index by the result for a stored text, so another result needs
     another version of the schema and a new index.
     """
+    text = _CAMEL_CASE.sub(lambda found: f"{found[0]} {' '.join(_HUMPS.findall(found[0]))}", text)
     if text.isascii():
         return text
     return _CHARACTER.sub(r" \g<0> ", without_surrogates(text))
@@ -47,7 +64,7 @@ def match_expression(query: str) -> str:
     searched as a phrase instead of singly.
     """
     found: dict[str, None] = {}
-    for term in without_surrogates(query).split():
+    for term in _content(query):
         words = _WORD.findall(term)
         for word in words:
             for phrase in _phrases(word):
@@ -59,10 +76,24 @@ def match_expression(query: str) -> str:
     return " OR ".join(f'"{phrase}"' for phrase in list(found)[:_MAX_WORDS])
 
 
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a query or a title that matter, in lower case and in the singular."""
+    words = (word for term in _content(text) for word in _WORD.findall(term.casefold()))
+    return frozenset(word.removesuffix("s") or word for word in words)
+
+
+def _content(text: str) -> list[str]:
+    """Return the terms of a text but for stop words; all if it has no others."""
+    given = without_surrogates(text).split()
+    content = [term for term in given if term.strip(_EDGES).lower() not in _STOP_WORDS]
+    return content or given
+
+
 def _phrases(word: str) -> Iterator[str]:
     for match in _PART.finditer(word):
         part = match.group()
         if not _CHARACTER.match(part) or len(part) == 1:
             yield part
+            yield from _HUMPS.findall(part) if _CAMEL_CASE.fullmatch(part) else ()
         else:
             yield from (f"{one} {two}" for one, two in pairwise(part))

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.errors import ConfigError
@@ -180,9 +181,15 @@ class _Row(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str]:
-        """The headings and the text as they are indexed: that to embed, where it is another."""
+        """The titles and the text as they are indexed: that to embed, where it is another.
+
+        The titles of the chunk's own sections count twice.
+        """
         text = self.values[_EMBED_TEXT] or self.values[_TEXT]
-        return terms(" ".join(json.loads(self.values[_HEADINGS]))), terms(text)
+        sections = json.loads(self.values[_SECTIONS] or "[]")
+        paths = [path for _, path in sections] or [json.loads(self.values[_HEADINGS])]
+        titles = [*dict.fromkeys(chain(*paths)), *(path[-1] for path in paths if path)]
+        return terms(" ".join(titles)), terms(text)
 
 
 class _Vectors:
@@ -211,7 +218,10 @@ class _Vectors:
 class Writing:
     """A transaction under way: see :meth:`Store.writing`."""
 
-    def __init__(self, connection: sqlite3.Connection, chunker: Chunker) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, chunker: Chunker, *, new_words: bool = False
+    ) -> None:
+        """Begin to write; with ``new_words`` the full-text index is made again."""
         self._connection = connection
         encoding = chunker.counter.name
         self._config = config_values(chunker.config, encoding)
@@ -234,6 +244,8 @@ class Writing:
         self._embedded: dict[str, str] = {}
         if found.faults:
             self._repair(found)
+        if found.faults or new_words:
+            self._index_words()
 
     def knows(self, source: str, text_hash: str) -> bool:
         """Return True if the document is stored, complete, with this text and configuration."""
@@ -325,8 +337,15 @@ class Writing:
             self._put_row(document)
         if not found.settings:
             execute("DELETE FROM settings")
-        # The words of a damaged row are unknown, and so cannot be removed one by one; the table's
-        # own settings may be damaged, too.
+
+    def _index_words(self) -> None:
+        """Make the full-text index again.
+
+        The words of a damaged row, or of one from an earlier version, are unknown, and so cannot be
+        removed one by one; the table's own settings may be damaged, too.
+        """
+        self._touch()
+        execute = self._connection.execute
         execute("DROP TABLE search")
         execute(WORDS_TABLE)
         for number, stored, *values in execute(_SELECT_ROWS):
