@@ -37,8 +37,9 @@ from chunkast.index import Store
 from chunkast.index.schema import VERSION, connect
 from chunkast.text.source_map import SourceMap
 from tests.checks import counter_of
-from tests.command import command, environment, errors, posix, run
+from tests.command import command, environment, errors, posix, run, write
 from tests.strategies import documents, markdown
+from tests.test_documents import CELLS, notebook
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 CORPUS = {
@@ -325,6 +326,60 @@ def test_titles_and_content_words_rank_first(query: str, source: str, section: s
     with filled(GUIDES) as store:
         best = store.search(query)[0]
         assert (best.source, best.section[-1]) == (source, section)
+
+
+def test_a_search_has_a_limit_and_a_place() -> None:
+    with filled(GUIDES) as store:
+        assert len(store.search("run one test")) > 1
+        assert len(store.search("run one test", limit=1)) == 1
+        assert {hit.source for hit in store.search("one", within="no*")} == {"notes.md"}
+        assert store.search("one", within="docs/*") == []
+
+
+def test_stored_documents_are_read() -> None:
+    with filled(GUIDES) as store:
+        assert list(store.documents()) == sorted(GUIDES)
+        outline = store.outline("tests.md")
+        assert outline.sections == Chunker().outline(GUIDES["tests.md"]).sections
+        assert store.read("tests.md", "Run one test").text == "## Run one test\n\nGive `--filter`."
+        [hit, *_] = store.search("filter")
+        grown = store.outline(hit.source).expand(hit, max_tokens=100)
+        assert grown.text == GUIDES["tests.md"].rstrip()
+        with pytest.raises(StoreError, match=r"has no document 'test.md'; nearest: tests.md"):
+            store.outline("test.md")
+        store._connection.execute("UPDATE documents SET text = 'x' WHERE source = 'how.md'")
+        with pytest.raises(StoreError, match=r"the text of how\.md is damaged"):
+            store.outline("how.md")
+        assert store.faults() == ["the text of how.md is damaged"]
+        report = store.update(GUIDES.items(), Chunker())
+        assert (report.faults, report.written) == (["the text of how.md is damaged"], 1)
+        assert (store.faults(), len(report.embed)) == ([], 0)
+        assert store.read("how.md").text == GUIDES["how.md"].rstrip()
+    with filled({"n.ipynb": notebook(*CELLS)}) as store:
+        with pytest.raises(StoreError, match=r"n.ipynb is a notebook, which has no outline"):
+            store.read("n.ipynb")
+        assert store.update([("n.ipynb", notebook(*CELLS))], Chunker()).written == 0
+
+
+def test_the_commands_read_a_database(tmp_path: Path) -> None:
+    write(tmp_path, {f"docs/{name}": text for name, text in GUIDES.items()})
+    run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    done = run("outline", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.decode().splitlines()[0].startswith("docs/api.md  ")
+    done = run("outline", "docs/tests.md", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.decode().splitlines()[2] == "    Run one test  lines 5-7  10 tokens"
+    done = run("read", "docs/tests.md", "Run one test", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout == b"## Run one test\n\nGive `--filter`.\n"
+    done = run("read", "docs/none.md", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)[0][:53]) == (
+        1,
+        "chunkast: error: a.db: has no document 'docs/none.md'",
+    )
+    done = run(
+        "search", "test", "--db", "a.db", "--limit", "1", "--within", "docs/no*", cwd=tmp_path
+    )
+    assert done.stdout.decode().startswith("docs/notes.md:1-3  ")
+    assert run("outline", cwd=tmp_path).returncode == 2
 
 
 # Several processes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from chunkast import Chunk, Chunker, chunk, locate_quote
+from chunkast import Chunk, Chunker, StoreError, chunk, locate_quote
 from chunkast.index import Store
 from tests.command import run, write
 from tests.strategies import documents
@@ -118,6 +118,8 @@ def test_an_older_index_is_read_and_completed(tmp_path: Path, read_only: bool) -
         assert hit.section == hit.headings == ("Huts",)
         assert all(found.sections == () for found in store.chunks())
         assert store.quote("costs ten crowns")[0].section == ("Huts",)
+        with pytest.raises(StoreError, match=r"has no text of 'huts\.md' yet; the next"):
+            store.read("huts.md")
     assert path.read_bytes() == before
     with Store(str(path)) as store:
         for dry_run in (True, False):
@@ -126,4 +128,5 @@ def test_an_older_index_is_read_and_completed(tmp_path: Path, read_only: bool) -
             assert (report.embed, report.digest) == ([], digest)
         assert store.faults() == []
         assert store.search("crowns")[0].section == ("Huts", "Beds")
+        assert store.read("huts.md").text == ISLANDS["huts.md"].rstrip()
         assert store.update(ISLANDS.items(), Chunker()).written == 0

@@ -99,11 +99,11 @@ def add_root(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--root", type=_folder, metavar="DIR", help=text)
 
 
-def add_database(parser: argparse.ArgumentParser) -> None:
+def add_database(
+    parser: argparse.ArgumentParser, text: str = "the SQLite database", *, required: bool = True
+) -> None:
     """Add the option that names the database."""
-    parser.add_argument(
-        "--db", type=_file, metavar="FILE", required=True, help="the SQLite database"
-    )
+    parser.add_argument("--db", type=_file, metavar="FILE", required=required, help=text)
 
 
 def add_report_format(

@@ -7,7 +7,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_json, print_text
-from chunkast.cli.options import add_counting, add_report_format, config_of, whole_number
+from chunkast.cli.options import (
+    add_counting,
+    add_database,
+    add_report_format,
+    config_of,
+    config_values,
+    whole_number,
+)
+from chunkast.config import ChunkConfig
+from chunkast.errors import UsageError
 from chunkast.files.read import read_pieces
 
 if TYPE_CHECKING:
@@ -20,14 +29,23 @@ DESCRIPTION: Final = (
     "Print one line for each section of a document: its title, its lines, and its tokens with "
     "subsections. 'chunkast read' prints a section."
 )
-EXAMPLES: Final = ("chunkast outline README.md", "chunkast outline guide.md --depth 2")
-COMMON: Final = "depth format encoding"
+EXAMPLES: Final = (
+    "chunkast outline README.md",
+    "chunkast outline guide.md --db chunks.db --depth 2",
+)
+COMMON: Final = "db depth format encoding"
 OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="a document in UTF-8, or - for standard input; with --db a source, or none for all",
+    )
+    add_database(parser, "read from this database of 'chunkast index'", required=False)
     parser.add_argument(
         "--depth", type=whole_number, metavar="N", help="leave out sections below this level"
     )
@@ -37,6 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the outline."""
+    if options.file is None:
+        return _print_documents(options)
     outline = outline_of(options)
     shown = [each for each in outline if options.depth is None or each.level <= options.depth]
     if options.format == "json":
@@ -47,11 +67,31 @@ def run(options: Namespace) -> int:
 
 
 def outline_of(options: Namespace) -> Outline:
-    """Return the outline of the document that ``options.file`` names."""
+    """Return the outline of the document that ``options.file`` names, in a database or not."""
     from chunkast.chunker import Chunker
 
+    if options.db is not None:
+        from chunkast.index import Store
+
+        given = config_values(options)
+        with Store(options.db, read_only=True) as store:
+            return store.outline(options.file, Chunker(ChunkConfig.of(given)) if given else None)
     name = None if options.file == "-" else options.file
     return Chunker(config_of(options)).outline("".join(read_pieces(options.file)), name)
+
+
+def _print_documents(options: Namespace) -> int:
+    from chunkast.index import Store
+
+    if options.db is None:
+        raise UsageError("outline needs a FILE, or --db FILE (see chunkast outline --help)")
+    with Store(options.db, read_only=True) as store:
+        documents = store.documents()
+    if options.format == "json":
+        print_json(documents)
+    else:
+        print_text("".join(f"{name}  {tokens:,} tokens\n" for name, tokens in documents.items()))
+    return 0
 
 
 def _line(section: Section) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Final
 
 from chunkast.cli.messages import print_json, print_text, say_note
-from chunkast.cli.options import add_counting, add_report_format, whole_number
+from chunkast.cli.options import add_counting, add_database, add_report_format, whole_number
 from chunkast.cli.outline import outline_of
 from chunkast.errors import UsageError
 
@@ -23,13 +23,18 @@ EXAMPLES: Final = (
     'chunkast read guide.md "Guide > Install" --max-tokens 800',
     "chunkast read guide.md --lines 120-180",
 )
-COMMON: Final = "lines most format encoding"
+COMMON: Final = "db lines most format encoding"
 OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a document in UTF-8, or - for standard input; with --db a source",
+    )
+    add_database(parser, "read from this database of 'chunkast index'", required=False)
     parser.add_argument(
         "section",
         nargs="?",

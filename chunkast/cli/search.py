@@ -27,7 +27,7 @@ EXAMPLES: Final = (
     'chunkast search "how to install" --db chunks.db',
     "chunkast search retry --db chunks.db --budget 500 --format json",
 )
-COMMON: Final = "db budget format"
+COMMON: Final = "db budget limit within format"
 OPERANDS: Final = "query"
 
 
@@ -42,6 +42,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="the most tokens that all texts may take together (default %(default)s)",
     )
+    parser.add_argument("--limit", type=whole_number, metavar="N", help="the most chunks to print")
+    parser.add_argument(
+        "--within", metavar="GLOB", help="search only documents whose source matches: 'docs/*'"
+    )
     add_report_format(parser)
 
 
@@ -51,7 +55,7 @@ def run(options: Namespace) -> int:
 
     query = " ".join(options.query)
     with Store(options.db, read_only=True) as store:
-        hits = store.search(query, options.budget)
+        hits = store.search(query, options.budget, limit=options.limit, within=options.within)
     if options.format == "text":
         print_text("".join(map(_page, hits)))
     else:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from chunkast.index.rows import COLUMNS, DamageError, checksum, faults_of
+from chunkast.text.source_map import encode
 
 __all__ = (
     "DIGEST",
@@ -113,10 +114,13 @@ def survey(connection: sqlite3.Connection) -> Survey:
 def _survey(connection: sqlite3.Connection) -> Survey:
     found = Survey()
     sources: dict[int, str] = {}
-    for stored, *values in connection.execute(
-        "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents"
+    damaged_texts: set[str] = set()
+    for stored, text, *values in connection.execute(
+        "SELECT checksum, text, number, source, text_hash, fingerprint, chunks FROM documents"
     ):
         document = StoredDocument(*values)
+        if text is not None and sha256(encode(str(text))).hexdigest() != document.text_hash:
+            damaged_texts.add(document.source)
         if stored == document.checksum():
             found.last_document = max(found.last_document, document.number)
             found.documents[document.source] = document
@@ -142,7 +146,10 @@ def _survey(connection: sqlite3.Connection) -> Survey:
     found.chunks = counts.total()
     for source, document in found.documents.items():
         whole = counts[document.number]
-        if whole != document.chunks:
+        if source in damaged_texts:
+            found.incomplete[source] = whole
+            found.faults.append(f"the text of {source} is damaged")
+        elif whole != document.chunks:
             found.incomplete[source] = whole
             found.faults.append(f"{source}: {whole} of {document.chunks} chunks are intact")
     _survey_settings(connection, found)

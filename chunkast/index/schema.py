@@ -33,7 +33,7 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
 # The version of the schema that this package writes, and the columns that came with it. The
 # version before is read as well; the next write adds the columns.
 VERSION: Final = 5
-_ADDED: Final = {"chunks": "sections"}
+_ADDED: Final = {"chunks": "sections", "documents": "text"}
 # The number of a document's chunks and the checksums of rows are checked by ``checks``.
 SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -43,7 +43,8 @@ SCHEMA: Final = (
         text_hash TEXT NOT NULL,
         fingerprint TEXT NOT NULL,
         chunks INTEGER NOT NULL DEFAULT 0,
-        checksum INTEGER NOT NULL DEFAULT 0
+        checksum INTEGER NOT NULL DEFAULT 0,
+        text TEXT
     )""",
     # Only the parts of ``embed_text`` before and after ``text`` are stored if it contains
     # ``text``; the column ``embed_text`` is NULL then.

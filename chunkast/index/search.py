@@ -32,7 +32,10 @@ _RANKED: Final = """
     SELECT best.number, -best.score
     FROM (
         SELECT rowid AS number, bm25(search, 8.0, 1.0) AS score
-        FROM search WHERE search MATCH ? ORDER BY score LIMIT ?
+        FROM search WHERE search MATCH ? AND (? IS NULL OR rowid IN (
+            SELECT chunks.number FROM chunks JOIN documents ON documents.number = chunks.document
+            WHERE documents.source GLOB ?
+        )) ORDER BY score LIMIT ?
     ) AS best
     LEFT JOIN chunks ON chunks.number = best.number
     LEFT JOIN documents ON documents.number = chunks.document
@@ -88,21 +91,27 @@ class _Candidate:
         return self.chunk.source, self.chunk.index
 
 
-def ranked(connection: sqlite3.Connection, query: str) -> list[tuple[int, float]]:
-    """Rows and scores of the chunks with any word of the query, the best first."""
+def ranked(
+    connection: sqlite3.Connection, query: str, within: str | None = None
+) -> list[tuple[int, float]]:
+    """Return rows and scores of the chunks with any word of the query, the best first.
+
+    ``within`` is a glob that the documents' sources must match.
+    """
     expression = match_expression(query)
     if not expression:
         return []
-    return list(connection.execute(_RANKED, (expression, _MAX_HITS)))
+    return list(connection.execute(_RANKED, (expression, within, within, _MAX_HITS)))
 
 
 def within_budget(
     query: str,
     rows: Iterable[tuple[int, float]],
     budget: int,
+    limit: int | None,
     load: Callable[[Collection[int]], Iterable[tuple[int, int, Chunk]]],
 ) -> list[Hit]:
-    """Return the best hits that fit the budget together; a hit that does not fit is skipped.
+    """Return the best hits, at most ``limit``, that fit the budget; others are skipped.
 
     ``rows`` are those of :func:`ranked` for the query.
 
@@ -113,6 +122,8 @@ def within_budget(
     larger: list[_Candidate] = []
     better = used = 0
     for candidate in _with_titles_first(query, _candidates(iter(rows), load)):
+        if limit is not None and len(taken) >= limit:
+            break
         more = _cost(candidate, taken)
         if used + more <= budget:
             taken[candidate.place] = candidate

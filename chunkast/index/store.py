@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
+from chunkast.config import ChunkConfig
 from chunkast.errors import StoreError
 from chunkast.identity import Citation, locate_quote
 from chunkast.index.checks import (
@@ -23,17 +25,26 @@ from chunkast.index.connection import store_errors
 from chunkast.index.rows import SELECT, DamageError, read_row
 from chunkast.index.schema import connect, discard, lock, upgrade
 from chunkast.index.search import Hit, ranked, within_budget
-from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
+from chunkast.index.writing import IndexReport, Writing, document_hash, index_document, text_hash
 from chunkast.model import Chunk
-from chunkast.sources.notebook import Notebook
-from chunkast.text.source_map import without_surrogates
+from chunkast.sources.notebook import Notebook, is_notebook
+from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
+    from chunkast.reading import Outline, Passage
 
 __all__ = ("Store",)
 
 _JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
+# The options of an index that decide how a document is read and counted.
+_READING: Final = (
+    "encoding",
+    "extensions",
+    "pseudo_headings",
+    "heading_levels",
+    "page_markers",
+)
 # The place of the checksum in a row of ``SELECT``.
 _CHECKSUM_COLUMN: Final = 1
 
@@ -198,15 +209,87 @@ class Store:
         with store_errors(self.path, self._connection):
             return digest_of(self._connection)
 
-    def search(self, query: str, budget: int = 2_000) -> list[Hit]:
-        """The best chunks for ``query`` by BM25, best first, within ``budget``.
+    def search(
+        self,
+        query: str,
+        budget: int = 2_000,
+        *,
+        limit: int | None = None,
+        within: str | None = None,
+    ) -> list[Hit]:
+        """Return the best chunks for ``query``, best first, within ``budget``.
 
-        ``budget`` is the most tokens of the hits' texts together, in the encoding of the
-        index. A hit whose previous chunk is a hit too does not repeat its end.
+        They are ranked by BM25; titles weigh more than text. ``budget`` is the most tokens of the
+        hits' texts together, in the encoding of the index, ``limit`` the most hits, ``within`` a
+        glob for the sources to search, such as "docs/*". A hit whose previous chunk is a hit too
+        does not repeat its end.
         """
         with self._snapshot():
             self._check_words()
-            return within_budget(query, ranked(self._connection, query), budget, self._at)
+            found = ranked(self._connection, query, within)
+            return within_budget(query, found, budget, limit, self._at)
+
+    def documents(self) -> dict[str, int]:
+        """Return the source of each document with the tokens of its chunks, overlap aside."""
+        with self._snapshot():
+            self._completed()
+            rows = self._connection.execute(
+                "SELECT source, coalesce(sum(own_token_count), 0) FROM documents "
+                "LEFT JOIN chunks ON chunks.document = documents.number "
+                "GROUP BY documents.number ORDER BY source"
+            )
+            return dict(rows.fetchall())
+
+    def outline(self, source: str, chunker: Chunker | None = None) -> Outline:
+        """Return the outline of a stored document, to read it and to expand hits.
+
+        ``chunker`` counts and parses; by default one with the options of the index, which needs a
+        tiktoken encoding. Raises ``StoreError`` if the document is not stored, or without its text,
+        and for a notebook.
+        """
+        from chunkast.chunker import Chunker
+
+        text = self._text_of(source)
+        if chunker is None:
+            config = json.loads(self._completed()["config"])
+            chunker = Chunker(ChunkConfig.of({name: config[name] for name in _READING}))
+        return chunker.outline(text, source)
+
+    def read(
+        self,
+        source: str,
+        section: str | int | Sequence[str] | None = None,
+        *,
+        lines: tuple[int, int] | None = None,
+        max_tokens: int | None = None,
+        chunker: Chunker | None = None,
+    ) -> Passage:
+        """Return a section of a stored document, or some lines: see :meth:`Outline.read`."""
+        outline = self.outline(source, chunker)
+        return outline.read(section, lines=lines, max_tokens=max_tokens)
+
+    def _text_of(self, source: str) -> str:
+        stored = without_surrogates(source)
+        with self._snapshot():
+            self._completed()
+            row = self._connection.execute(
+                "SELECT text, text_hash FROM documents WHERE source = ?", (stored,)
+            ).fetchone()
+            if row is not None and row[0] is not None and text_hash(encode(row[0])) != row[1]:
+                raise DamageError(f"the text of {source} is damaged")
+        if row is None:
+            near = get_close_matches(stored, self.documents(), n=3)
+            raise StoreError(
+                self.path,
+                f"has no document {source!r}{'; nearest: ' if near else ''}{', '.join(near)}",
+            )
+        if row[0] is None:
+            raise StoreError(
+                self.path, f"has no text of {source!r} yet; the next 'chunkast index' stores it"
+            )
+        if is_notebook(source):
+            raise StoreError(self.path, f"{source} is a notebook, which has no outline")
+        return str(row[0])
 
     def quote(self, quote: str) -> list[Citation]:
         """Every place of ``quote``, apart from white space: see :func:`chunkast.locate_quote`."""

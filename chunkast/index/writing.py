@@ -53,9 +53,10 @@ _UPDATE_CHUNK: Final = (
 )
 _SELECT_ROWS: Final = f"SELECT number, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
 _PUT_DOCUMENT: Final = (
-    "INSERT INTO documents (number, source, text_hash, fingerprint, chunks, checksum) "
-    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET text_hash = excluded.text_hash, "
-    "fingerprint = excluded.fingerprint, chunks = excluded.chunks, checksum = excluded.checksum"
+    "INSERT INTO documents (number, source, text_hash, fingerprint, chunks, checksum, text) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET "
+    "text_hash = excluded.text_hash, fingerprint = excluded.fingerprint, chunks = excluded.chunks, "
+    "checksum = excluded.checksum, text = excluded.text"
 )
 _INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
 _DELETE_WORDS: Final = (
@@ -77,12 +78,14 @@ class IndexedDocument:
     text_hash: the hash of its bytes, see :func:`text_hash`.
     chunks: its chunks, in order.
     own_token_counts: how many tokens each chunk has without its overlap.
+    text: the document's text, or ``None`` if it is not known.
     """
 
     source: str
     text_hash: str
     chunks: tuple[Chunk, ...]
     own_token_counts: tuple[int, ...]
+    text: str | None = None
 
 
 def text_hash(data: bytes) -> str:
@@ -96,7 +99,8 @@ def index_document(chunker: Chunker, source: str, document: str | Notebook) -> I
 
     chunks = tuple(chunk_document(chunker, document, source))
     own = own_token_counts(chunks, chunker.counter.count)
-    return IndexedDocument(source, document_hash(document), chunks, own)
+    text = document if isinstance(document, str) else document.text
+    return IndexedDocument(source, document_hash(document), chunks, own, text)
 
 
 def document_hash(document: str | Notebook) -> str:
@@ -236,8 +240,8 @@ class Writing:
         self._total = found.total
         self._last_chunk = found.last_chunk
         self._last_document = found.last_document
-        # Documents whose chunks an earlier version stored without sections.
-        older = "SELECT DISTINCT document FROM chunks WHERE sections IS NULL"
+        # Documents that an earlier version stored without their texts and sections.
+        older = "SELECT number FROM documents WHERE text IS NULL"
         self._older = {number for (number,) in connection.execute(older)}
         self._touched = False
         self._vectors: _Vectors | None = None
@@ -273,7 +277,8 @@ class Writing:
         self._put_row(
             StoredDocument(
                 number, source, document.text_hash, self._fingerprint, len(document.chunks)
-            )
+            ),
+            document.text,
         )
         self.report.written += 1
         self._apply(number, source, document)
@@ -319,8 +324,9 @@ class Writing:
             self._touched = True
             check_all_pages(self._connection)
 
-    def _put_row(self, document: StoredDocument) -> None:
-        self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum()))
+    def _put_row(self, document: StoredDocument, text: str | None = None) -> None:
+        stored = None if text is None else without_surrogates(text)
+        self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum(), stored))
 
     def _repair(self, found: Survey) -> None:
         """Remove damaged data, which is then created again like missing data."""

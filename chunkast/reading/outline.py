@@ -27,11 +27,11 @@ class Placed(Protocol):
 
     @property
     def start_index(self) -> int:
-        """Where it begins, a character index from 0."""
+        """The start, a character index from 0."""
 
     @property
     def end_index(self) -> int:
-        """Where it ends, a character index, exclusive."""
+        """The end, a character index, exclusive."""
 
 
 @dataclass(frozen=True)

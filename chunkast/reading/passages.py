@@ -39,7 +39,7 @@ class Passage:
 
     @property
     def rest(self) -> str:
-        """What was left out, in a sentence; empty if nothing was."""
+        """The parts that were left out, in a sentence; empty without any."""
         notes = []
         if self.tokens_before:
             notes.append(f"{self.tokens_before:,} tokens before line {self.start_line:,}")
