@@ -130,6 +130,7 @@ def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
     for options, begins in (
         ([], b"a.md:1-7  "),
         (["--format", "jsonl"], b'{"id":'),
+        (["-o", "-"], b'{"id":'),
         (["--format", "text"], b"a.md:1-7  "),
     ):
         ours, theirs = pty.openpty()

@@ -87,7 +87,7 @@ def run(options: Namespace) -> int:
     path = None if options.output == "-" else options.output
     form = WRITERS[format_of(path, options.format)]
     terminal = path is None and sys.stdout is not None and sys.stdout.isatty()
-    if terminal and options.format is None:
+    if terminal and options.format is None and options.output is None:
         form = Format(write_preview, ())
     elif terminal and form.binary:
         raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
