@@ -10,7 +10,7 @@ from typing import Any
 
 from chunkast.config import ChunkConfig
 from chunkast.core.analysis import analyze
-from chunkast.errors import ConfigError
+from chunkast.errors import ConfigError, check_count
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
 from chunkast.options import ChunkOptions, Unpack
@@ -87,12 +87,12 @@ class Chunker:
         source: str | PathLike[str] | None = None,
         language: str | None = None,
     ) -> list[Chunk]:
-        """The chunks of a Markdown text (or of code, or of an analysis), in order.
+        """Return the chunks of a Markdown text, of code or of an analysis, in order.
 
-        ``source``, a name or a path, names the document in the chunks and their ids; without it ids are
-        unique within the document only. ``language`` is as in :meth:`analyze`; the headings
-        of code are the definitions around it. Never raises on a string, ``TypeError`` for
-        what is none.
+        ``source``, a name or a path, names the document in the chunks and their ids; without it
+        ids are only unique within the document. ``language`` is as in :meth:`analyze`; the headings
+        of code are the definitions around it. Never raises on a string; raises ``TypeError`` for
+        any other type.
 
         A text whose ``source`` ends with ``.ipynb`` is the JSON of a notebook, unless a
         ``language`` is given: positions are those of each cell's source, which
@@ -187,8 +187,7 @@ class Chunker:
         names = [source_of_path(name) if isinstance(name, PathLike) else name for name in given]
         if len(names) != len(texts):
             raise ConfigError("sources", len(names), f"must be one per text ({len(texts)})")
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise ConfigError("workers", workers, "must be a whole number of at least 1")
+        check_count("workers", workers)
         return chunk_texts(
             self, texts, names, workers=workers, progress=progress, on_error=on_error
         )

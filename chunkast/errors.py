@@ -13,6 +13,7 @@ __all__ = (
     "SourceError",
     "StoreError",
     "UsageError",
+    "check_count",
     "describe",
 )
 
@@ -46,6 +47,12 @@ class ConfigError(ChunkastError, ValueError):
 
     def __reduce__(self) -> tuple[type[ConfigError], tuple[str, object, str]]:
         return ConfigError, (self.field, self.value, self.allowed)
+
+
+def check_count(name: str, value: object, *, least: int = 1) -> None:
+    """Raise ``ConfigError`` unless ``value`` is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(name, value, f"must be a whole number of at least {least}")
 
 
 def _shown(value: object) -> str:

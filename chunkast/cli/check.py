@@ -18,6 +18,7 @@ from chunkast.cli.records import (
     record,
     relative_root,
     source_of,
+    stored_root,
 )
 from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.errors import ConfigError, UsageError
@@ -107,9 +108,7 @@ def _compared(options: Namespace, tally: Tally) -> tuple[Diff, Selection]:
         open_lock(options.against) as lock,
     ):
         chunker = Chunker(_config(options, lock.header))
-        folder = os.path.dirname(os.path.realpath(options.against))
-        stored = lock.header.root and os.path.join(folder, lock.header.root)
-        root = root_of(options, stored)
+        root = root_of(options, stored_root(lock.header, options.against))
         header = replace(header_of(chunker), root=relative_root(root, options.against))
         selection = selected(options, root=root)
         selection.files = [f for f in selection.files if not _is_same(f.path, options.against)]

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
-from chunkast.output.text import section_names
+from chunkast.output.text import place_of, section_names
 from chunkast.output.view.visible import visible
-from chunkast.text.pages import pages_note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,12 +36,8 @@ def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = Non
 def _print(console: Console, chunk: Chunk) -> None:
     from rich.text import Text
 
-    source = "-" if chunk.source is None else chunk.source
     head = Text(no_wrap=True)
-    head.append(
-        visible(f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"),
-        style="bold cyan",
-    )
+    head.append(visible(place_of(chunk)), style="bold cyan")
     oversize = " (oversize)" if chunk.oversize else ""
     head.append(f"  {chunk.token_count:,} tokens{oversize}", style="yellow")
     head.append(f"  {visible(section_names(chunk.sections))}", style="green")

@@ -20,8 +20,8 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 HELP: Final = "prove that a quote stands in the documents of a database"
 DESCRIPTION: Final = (
     "Print every place of a quote: its path and lines, the characters it covers there, the ids of "
-    "the chunks that contain all of it, and the heading path of the section in which it begins. White space may differ, nothing else. Exits with 1 "
-    "when the quote is nowhere."
+    "the chunks that contain all of it, and the heading path of the section in which it begins. "
+    "White space may differ, nothing else. Exits with 1 when the quote is nowhere."
 )
 EXAMPLES: Final = (
     'chunkast quote "costs ten crowns" --db chunks.db',

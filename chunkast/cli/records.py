@@ -22,7 +22,7 @@ from chunkast.files.write import open_output
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.testing.records import DocumentRecord
+    from chunkast.testing.records import DocumentRecord, Header
     from chunkast.testing.report import Report
 
 __all__ = (
@@ -32,6 +32,7 @@ __all__ = (
     "record",
     "relative_root",
     "source_of",
+    "stored_root",
 )
 
 # The name of standard input in a lock.
@@ -68,6 +69,11 @@ def relative_root(root: Root, lock: str | None) -> str:
     except ValueError:  # on another drive of Windows
         return ""
     return PurePath(relative).as_posix()
+
+
+def stored_root(header: Header, lock: str) -> str:
+    """Return the path of the root that a lock stores, see :func:`relative_root`; or empty."""
+    return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
 
 def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:

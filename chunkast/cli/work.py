@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from chunkast.cli.messages import say, say_error, say_note
+from chunkast.cli.messages import counted, say, say_error, say_note
 from chunkast.cli.signals import Stopped
 from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
@@ -67,7 +67,7 @@ class Tally:
         try:
             yield
         except Stopped as stop:
-            done = f"{self.documents:,} file{'' if self.documents == 1 else 's'}"
+            done = counted(self.documents, "file")
             if path is None:
                 stop.written = f"the chunks of {done} were written"
             elif is_there(path):

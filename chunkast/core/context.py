@@ -74,11 +74,12 @@ class Context:
         ``start``, its own part at ``own``; the next chunk begins at ``cut``. If not ``verbatim``,
         spans of it were replaced.
         """
-        budget, suffix = self._document.config.budget, self._frames.suffix(cut)
+        budget = self._document.config.budget
         first, last = self._frames.around(start), self._frames.ending(cut)
+        suffix = last.suffix if last is not None else ""
         html = [frame is not None and frame.html for frame in (first, last)]
         # Tags for which there is no room were left out of the frame.
-        if any(frame is not None and frame.html and not frame.suffix for frame in (first, last)):
+        if any(frame.html and not frame.suffix for frame in (first, last) if frame is not None):
             return self._with_least_tags(text, tokens, start, html, verbatim=verbatim)
         inside = first is not None
         # A fence that is opened here is closed here, or neither.

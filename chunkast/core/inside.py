@@ -79,7 +79,8 @@ def _prose_of(document: Document, leaf: Block, tables: HtmlTables) -> Iterator[P
         yield Prose(parsed, leaf)
     elif shape == "html-table":
         for cell in tables.cell_contents():
-            # With its opening tag, and room for others, so that the tag stays with a sentence.
+            # A cell that takes most of the budget with its opening tag needs its sentences, so
+            # that the tag can stay with one.
             opened, room = parsed.rfind("<", leaf.start, cell[0]), document.config.budget * 3 // 4
             if not document.fits(opened, cell[1], room):
                 yield Prose(parsed, Block("paragraph", *cell))

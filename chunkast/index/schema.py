@@ -30,6 +30,7 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             headings, text, content = '',
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
+INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
 # The version of the schema that this package writes, and the columns that came with it. The
 # version before is read as well; the next write adds the columns.
 VERSION: Final = 5
@@ -202,7 +203,7 @@ def _hide_old_tables(connection: sqlite3.Connection) -> None:
 def upgrade(connection: sqlite3.Connection) -> bool:
     """Add the columns that a database of the version before lacks, in the open transaction.
 
-    Returns true if it did: then the words of the full-text index are to be computed again.
+    Returns true if it did; the full-text index must then be made again.
     """
     for table in _ADDED:
         connection.execute(f"DROP VIEW IF EXISTS temp.{table}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Final
 
 from chunkast.errors import ChunkastWarning
 from chunkast.index.rows import DamageError
-from chunkast.index.schema import WORDS_TABLE
+from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
 from chunkast.text.source_map import SourceMap
@@ -20,7 +21,7 @@ __all__ = ("Hit", "ranked", "within_budget")
 
 # Hits are loaded in steps of this many.
 _STEP_SIZE: Final = 50
-# A chunk with a title like the query counts up to this many times more.
+# A title like the query adds up to this many times the score.
 _TITLE_SHARE: Final = 4.0
 # The most characters of markup before a title.
 _MARKS: Final = 80
@@ -132,15 +133,15 @@ def within_budget(
         elif candidate.chunk.oversize and candidate.own_tokens > budget:
             larger.append(candidate)
     if missed := larger[: better if taken else None]:
-        best = _hit(missed[0], {})
+        best = _hit(missed[0], (), {})
         warnings.warn(
             f"skipped better hits: {len(missed)} larger than the budget of {budget:,} tokens, "
             f"the best of them {best.place} with {best.token_count:,}",
             ChunkastWarning,
             stacklevel=2,
         )
-    best_section = _BestSection(query)
-    return [_hit(found, taken, best_section.of(found.chunk)) for found in taken.values()]
+    sections = _best_sections(query, (found.chunk for found in taken.values()))
+    return [_hit(*pair, taken) for pair in zip(taken.values(), sections, strict=True)]
 
 
 def _candidates(
@@ -157,7 +158,7 @@ def _candidates(
 
 
 def _with_titles_first(query: str, candidates: Iterator[_Candidate]) -> Iterator[_Candidate]:
-    """Yield the candidates, of the first ones those before others that have the query as a title."""
+    """Yield the candidates; among the first, those with the query as a title come first."""
     wanted = content_words(query)
     first = [
         replace(found, score=found.score * (1 + _TITLE_SHARE * _likeness(found.chunk, wanted)))
@@ -168,7 +169,7 @@ def _with_titles_first(query: str, candidates: Iterator[_Candidate]) -> Iterator
 
 
 def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
-    """Return how much of the query and of a title that begins in the chunk are the same, at most 1."""
+    """Return the share of words that the query and a title in the chunk have in common, at most 1."""
     best = 0.0
     for start, path in zip(chunk.section_starts, chunk.sections, strict=True):
         at = start - chunk.start_index
@@ -195,8 +196,8 @@ def _tokens(candidate: _Candidate, *, alone: bool) -> int:
 
 def _hit(
     candidate: _Candidate,
+    section: tuple[str, ...],
     taken: dict[tuple[str | None, int], _Candidate],
-    section: tuple[str, ...] = (),
 ) -> Hit:
     chunk = candidate.chunk
     source, index = candidate.place
@@ -218,28 +219,24 @@ def _hit(
     )
 
 
-class _BestSection:
-    """Finds the section of a chunk that matches a query best, as the index itself ranks chunks."""
+def _best_sections(query: str, chunks: Iterable[Chunk]) -> Iterator[tuple[str, ...]]:
+    """Yield the path of the section of each chunk that matches the query best, by BM25.
 
-    def __init__(self, query: str) -> None:
-        self._expression = match_expression(query)
-        self._connection = sqlite3.connect(":memory:")
-        self._connection.execute(WORDS_TABLE)
-
-    def of(self, chunk: Chunk) -> tuple[str, ...]:
-        """Return its heading path; the first section if no word of the query is in the text."""
-        starts, sections = chunk.section_starts, chunk.sections
-        if len(sections) < 2:
-            return chunk.section_at(chunk.start_index)
-        for slot, (start, end) in enumerate(pairwise((*starts, chunk.end_index))):
-            text = chunk.text[start - chunk.start_index : end - chunk.start_index]
-            words = terms(sections[slot][-1]), terms(text)
-            self._connection.execute(
-                "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)", (slot, *words)
-            )
-        best = self._connection.execute(
-            "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid",
-            (self._expression,),
-        ).fetchone()
-        self._connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
-        return sections[best[0] if best else 0]
+    Titles and text count alike here. It is the first section if no word of the query is in any.
+    """
+    expression = match_expression(query)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(WORDS_TABLE)
+        for chunk in chunks:
+            starts, sections = chunk.section_starts, chunk.sections
+            if len(sections) < 2:
+                yield chunk.section_at(chunk.start_index)
+                continue
+            for slot, (start, end) in enumerate(pairwise((*starts, chunk.end_index))):
+                text = chunk.text[start - chunk.start_index : end - chunk.start_index]
+                connection.execute(INSERT_WORDS, (slot, terms(sections[slot][-1]), terms(text)))
+            best = connection.execute(
+                "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid", (expression,)
+            ).fetchone()
+            connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+            yield sections[best[0] if best else 0]

@@ -22,7 +22,7 @@ from chunkast.index.checks import (
     survey,
 )
 from chunkast.index.rows import COLUMNS, checksum, values_of
-from chunkast.index.schema import WORDS_TABLE
+from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
 from chunkast.sources.notebook import Notebook
@@ -58,7 +58,6 @@ _PUT_DOCUMENT: Final = (
     "text_hash = excluded.text_hash, fingerprint = excluded.fingerprint, chunks = excluded.chunks, "
     "checksum = excluded.checksum, text = excluded.text"
 )
-_INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
 )
@@ -408,7 +407,7 @@ class Writing:
 
     def _insert_words(self, row: _Row) -> None:
         """Add a chunk's headings and text to the full-text index."""
-        self._connection.execute(_INSERT_WORDS, (row.number, *row.words))
+        self._connection.execute(INSERT_WORDS, (row.number, *row.words))
 
     def _delete_words(self, row: _Row) -> None:
         self._connection.execute(_DELETE_WORDS, (row.number, *row.words))

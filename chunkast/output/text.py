@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 from chunkast.model import Chunk
 from chunkast.text.pages import pages_note
 
-__all__ = ("encode_text", "page", "section_names", "write_text")
+__all__ = ("encode_text", "page", "place_of", "section_names", "write_text")
 
 _RULE: Final = "─" * 72
 
@@ -31,12 +31,16 @@ def encode_text(chunks: Iterable[Chunk]) -> bytes:
 
 def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
     for chunk in chunks:
-        source = "-" if chunk.source is None else chunk.source
-        place = f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
         written = page(
-            place, chunk.token_count, chunk.sections, chunk.text, oversize=chunk.oversize
+            place_of(chunk), chunk.token_count, chunk.sections, chunk.text, oversize=chunk.oversize
         )
         yield written.encode("utf-8", "backslashreplace")
+
+
+def place_of(chunk: Chunk) -> str:
+    """Return the source, lines and pages of a chunk; "-" is standard input."""
+    source = "-" if chunk.source is None else chunk.source
+    return f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
 
 
 def section_names(sections: Sequence[Sequence[str]], separator: str = " > ") -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 from chunkast.config import ChunkConfig
 from chunkast.core import chunks_of
 from chunkast.core.analysis import analyze
-from chunkast.errors import ConfigError
+from chunkast.errors import ConfigError, check_count
 from chunkast.model import Analysis
 from chunkast.reading.passages import Passage
 from chunkast.reading.sections import Section, SectionError, find_section, sections_of
@@ -75,8 +75,8 @@ class Outline:
         """
         if isinstance(where, int):
             if not 1 <= where <= self.sections[0].end_line:
-                allowed = f"is not in the document, whose last line is {self.sections[0].end_line}"
-                raise SectionError(where, f"{allowed}", ())
+                reason = f"is not in the document, whose last line is {self.sections[0].end_line}"
+                raise SectionError(where, reason, ())
             starts = [section.start_line for section in self.sections]
             return self.sections[max(bisect_right(starts, where) - 1, 0)]
         if isinstance(where, (str, Sequence)):
@@ -100,20 +100,19 @@ class Outline:
 
         Raises ``SectionError`` like :meth:`find`, ``ConfigError`` for other wrong values.
         """
-        _check(max_tokens)
+        if max_tokens is not None:
+            check_count("max_tokens", max_tokens)
         if lines is not None:
             start, end = self._lines(*lines)
             section = self.find(lines[0])
+            tokens = self._counter.count(self._text[start:end])
         else:
             named = self.sections[0] if where is None else where
             section = named if isinstance(named, Section) else self.find(named)
-            start, end = section.start_index, section.end_index
-        count = self._counter.count
-        if max_tokens is not None and count(self._text[start:end]) > max_tokens:
-            first, last = self._beginning(start, end, max_tokens)
-        else:
-            first, last = start, end
-        return self._passage(section, first, last, start, end)
+            start, end, tokens = section.start_index, section.end_index, section.total_tokens
+        if max_tokens is None or tokens <= max_tokens:
+            return self._passage(section, start, end, start, end)
+        return self._passage(section, *self._beginning(start, end, max_tokens), start, end)
 
     def expand(self, chunk: Placed, max_tokens: int) -> Passage:
         """Return a chunk or hit with as much around it as fits.
@@ -122,7 +121,7 @@ class Outline:
         and as many whole neighbouring blocks of its section as fit. A chunk with more tokens comes
         back alone, with ``oversize`` set. Raises ``ConfigError`` for a wrong ``max_tokens``.
         """
-        _check(max_tokens)
+        check_count("max_tokens", max_tokens)
         start, end = chunk.start_index, chunk.end_index
         around = [s for s in self.sections if s.start_index <= start and end <= s.end_index]
         inner = around[-1] if around else self.sections[0]
@@ -210,9 +209,3 @@ class Outline:
 
     def __iter__(self) -> Iterator[Section]:
         return iter(self.sections)
-
-
-def _check(max_tokens: object) -> None:
-    whole = isinstance(max_tokens, int) and not isinstance(max_tokens, bool)
-    if max_tokens is not None and not (whole and max_tokens >= 1):  # type: ignore[operator]
-        raise ConfigError("max_tokens", max_tokens, "must be a whole number of at least 1, or None")

@@ -28,6 +28,7 @@ __all__ = ("chunk_document", "iter_document", "warn_of_path")
 
 # A longer line is not taken for a path.
 _LONGEST_PATH: Final = 1_024
+_FILE_ENDINGS: Final = (*ENDINGS, *CODE_ENDINGS)
 
 
 def iter_document(
@@ -84,6 +85,6 @@ def warn_of_path(text: object) -> None:
     if not isinstance(text, str) or len(text) > _LONGEST_PATH:
         return
     name = text.strip()
-    if name.lower().endswith((*ENDINGS, *CODE_ENDINGS)) and not {"\n", "\r"} & {*name}:
+    if name.lower().endswith(_FILE_ENDINGS) and "\n" not in name and "\r" not in name:
         note = f"the text {name!r} looks like a path; chunk_file({name!r}) chunks that file"
         warnings.warn(note, ChunkastWarning, stacklevel=3)

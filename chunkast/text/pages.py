@@ -89,7 +89,7 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
     """Find the page marks in ``text`` outside of fences, in order; marks that overlap are one.
 
     ``own`` is a user's pattern for whole lines, which is tried first. The name of its group,
-    "begins" or "ends", is the role of the mark; a mark whose number cannot be read is none.
+    "begins" or "ends", is the role of the mark; a mark without a readable number is ignored.
     """
     marks = _own_marks(text, own) if own is not None else []
     if ("!" in text and _COMMENT.search(text)) or any(map(text.__contains__, _HINTS)):
@@ -135,7 +135,7 @@ def _known_marks(text: str) -> list[PageMark]:
 
 
 def _merged(marks: list[PageMark]) -> list[PageMark]:
-    """Sort the marks, and make one of those that overlap: the first of the line, in all its length."""
+    """Sort the marks, and merge those that overlap."""
     kept: list[PageMark] = []
     # A stable sort: of marks that begin together, a user's own comes first.
     for mark in sorted(marks, key=lambda mark: mark.start):

@@ -30,7 +30,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 def shown(text: str) -> str:
     """Return ``text`` in quotes, shortened for a message."""
-    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…")
+    return repr(_shortened(text))
 
 
 def schema_problems(
@@ -98,5 +98,8 @@ def _is_same(value: Any, other: Any) -> bool:
 
 
 def _value(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypedDict
 
-from chunkast.errors import ChunkastError, ConfigError
+from chunkast.errors import ChunkastError, ConfigError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
 from chunkast.toolcalls.body import Body, BodyError, read_body
@@ -94,9 +94,9 @@ class ToolCallStream:
         self._schemas = {name: Schema(tool.json_schema) for name, tool in self._tools.items()}
         if pipeline is not None and not isinstance(pipeline, Pipeline):
             raise ConfigError("pipeline", pipeline, "must be a Pipeline or None")
-        _check_count("max_reparses", max_reparses, least=0)
+        check_count("max_reparses", max_reparses, least=0)
         if max_call_size is not None:
-            _check_count("max_call_size", max_call_size, least=1)
+            check_count("max_call_size", max_call_size, least=1)
         base = default_pipeline if pipeline is None else pipeline
         self._pipeline = base + Pipeline.of(heuristics)
         self._max_reparses = max_reparses
@@ -193,8 +193,8 @@ class ToolCallStream:
         error: Exception | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
-        place = segment.start, segment.end
-        self._report(ToolProblem(segment.name or "", "", what, place))
+        problem = ToolProblem(segment.name or "", "", what, (segment.start, segment.end))
+        self._report(problem)
         if self._on_error is None:
             return
         metadata = {
@@ -205,8 +205,7 @@ class ToolCallStream:
             "error": error,
             "notes": notes,
         }
-        message = f"tool call {segment.name!r} at {segment.start}: {what}"
-        self._reports.append(partial(self._on_error, message, metadata))
+        self._reports.append(partial(self._on_error, str(problem), metadata))
 
 
 class _BodyReader:
@@ -247,8 +246,3 @@ def _problems(
         place = body.places.get(argument) if exact else None
         where = (offset + place[0], offset + place[1]) if place else whole
         yield ToolProblem(name, path, reason, where)
-
-
-def _check_count(name: str, value: object, *, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(name, value, f"must be a whole number of at least {least}")
