@@ -148,6 +148,18 @@ def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
             assert "--format jsonl" in lines[-1]
 
 
+@posix
+def test_a_long_line_of_a_preview_is_cut_off_at_the_edge(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": f"# {'Title ' * 40}\n\nOne{' word' * 40}.\n"})
+    ours, theirs = pty.openpty()
+    with started("chunk", "a.md", cwd=tmp_path, stdout=theirs) as process:
+        os.close(theirs)
+        process.communicate(timeout=60)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", read_terminal(ours).decode()).splitlines()
+    assert [line[:6] for line in shown[:3]] == ["a.md:1", "  # Ti", "  One "]
+    assert all(line.endswith("…") for line in shown[:3])
+
+
 @pytest.mark.slow
 @linux
 def test_large_inputs_are_spread_over_all_cores(tmp_path: Path) -> None:

@@ -36,14 +36,14 @@ def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = Non
 def _print(console: Console, chunk: Chunk) -> None:
     from rich.text import Text
 
-    head = Text(no_wrap=True)
+    head = Text()
     head.append(visible(place_of(chunk)), style="bold cyan")
     oversize = " (oversize)" if chunk.oversize else ""
     head.append(f"  {chunk.token_count:,} tokens{oversize}", style="yellow")
     head.append(f"  {visible(section_names(chunk.sections))}", style="green")
-    console.print(head, overflow="ellipsis", crop=True)
+    console.print(head, no_wrap=True, overflow="ellipsis")
     for line in _first_lines(chunk):
-        console.print(Text(f"  {line}", no_wrap=True), overflow="ellipsis", crop=True)
+        console.print(Text(f"  {line}"), no_wrap=True, overflow="ellipsis")
     console.print()
 
 
