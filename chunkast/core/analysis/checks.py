@@ -166,7 +166,7 @@ def _are_strings(values: Any) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Return true for JSON data: what is read back is the same, without tuples and other keys."""
+    """Return true if a value survives a round trip through JSON unchanged."""
     try:
         found: Any = json.loads(json.dumps(value, allow_nan=False))
         return bool(found == value)
@@ -175,7 +175,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _is_tree(tree: Any, text: str) -> bool:
-    """Return true if the leaves tile the text, and every block is one that a parser could make."""
+    """Return true if the leaves tile the text and every block is valid."""
     at = 0
     waiting: list[tuple[Any, int]] = [(tree, 0)]
     while waiting:
