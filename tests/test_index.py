@@ -35,7 +35,7 @@ from chunkast import (
 )
 from chunkast.index import Store
 from chunkast.index.schema import VERSION, connect
-from chunkast.text.source_map import SourceMap
+from chunkast.text.source_map import SourceMap, without_surrogates
 from tests.checks import counter_of
 from tests.command import command, environment, errors, posix, run, write
 from tests.strategies import documents, markdown
@@ -336,9 +336,65 @@ def test_a_search_has_a_limit_and_a_place() -> None:
         assert store.search("one", within="docs/*") == []
 
 
+@given(
+    st.lists(documents(), min_size=1, max_size=3),
+    st.integers(1, 60),
+    st.integers(1, 200),
+    st.integers(1, 400),
+)
+def test_expanded_hits_are_verbatim_apart_and_within_the_budget(
+    texts: list[str], size: int, most: int, budget: int
+) -> None:
+    cleaned = enumerate(map(without_surrogates, texts))
+    corpus = {f"{number}.md": f"{text}\n\nharbour\n" for number, text in cleaned}
+    with filled(corpus, max_tokens=size, overlap=size // 4) as store:
+        count = counter_of(ChunkConfig())
+        chunks = {(chunk.source, chunk.id): chunk for chunk in store.chunks()}
+        hits = store.search("harbour a b 1", budget, expand=most)
+        assert sum(hit.token_count for hit in hits) <= budget
+        seen: set[tuple[str, int]] = set()
+        for hit in hits:
+            chunk = chunks[hit.source, hit.id]
+            assert hit.text == corpus[hit.source][hit.start_index : hit.end_index]
+            assert hit.token_count == count(hit.text)
+            assert hit.token_count <= max(most, chunk.token_count)
+            assert hit.start_index < chunk.end_index
+            assert hit.end_index > chunk.start_index
+            span = {(hit.source, at) for at in range(hit.start_index, hit.end_index)}
+            assert not span & seen
+            seen |= span
+        plain = store.search("harbour a b 1", budget)
+        assert bool(plain) <= bool(hits)
+
+
+def test_a_hit_names_its_anchor_and_grows() -> None:
+    guide = (
+        "# Guide\n\n## Install\n\nWith pip.\n\n## Use {#calls}\n\nCall it.\n\n# Notes\n\n## Install\n\n"
+        "On a harbour.\n"
+    )
+    with filled({"guide.md": guide}, max_tokens=12, overlap=0, context="none") as store:
+        anchors = [store.search(query)[0].anchor for query in ("pip", "call", "harbour")]
+        assert anchors == ["install", "calls", "install-1"]
+        [found] = store.search("pip", limit=1, expand=20)
+        assert found.text == guide[: guide.index("\n\n# Notes")]
+        assert (found.section[-1], found.anchor) == ("Install", "install")
+        # The whole document fits: the other hits are in it already.
+        assert [hit.text for hit in store.search("pip harbour", expand=99)] == [guide.strip()]
+        same = store.read(chunk_id=found.id, max_tokens=20)
+        assert same.text == found.text
+        assert store.read(chunk_id=found.id).text in same.text
+        with pytest.raises(StoreError, match="has no chunk 'none'"):
+            store.read(chunk_id="none")
+        with pytest.raises(ConfigError, match="source"):
+            store.read()
+    with filled({"n.ipynb": notebook(*CELLS)}) as store:
+        [hit] = store.search(next(store.chunks()).text, expand=500, limit=1)
+        assert (hit.text, hit.anchor) == (next(store.chunks()).text, "")
+
+
 def test_stored_documents_are_read() -> None:
     with filled(GUIDES) as store:
-        assert list(store.documents()) == sorted(GUIDES)
+        assert list(store.outline()) == sorted(GUIDES)
         outline = store.outline("tests.md")
         assert outline.sections == Chunker().outline(GUIDES["tests.md"]).sections
         assert store.read("tests.md", "Run one test").text == "## Run one test\n\nGive `--filter`."
@@ -540,7 +596,7 @@ def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
 
     done = run("search", "who", "sells", "soup?", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.decode().startswith("docs/huts.md:1-7  21 tokens  Huts\n\n# Huts\n")
+    assert done.stdout.decode().startswith("docs/huts.md:1-7  21 tokens  Huts  #huts\n\n# Huts\n")
     done = run("search", "soup", "--db", "a.db", "--format", "json", cwd=tmp_path)
     assert b'"source": "docs/huts.md"' in done.stdout
     done = run("search", "zebra", "--db", "a.db", cwd=tmp_path)

@@ -206,3 +206,31 @@ def test_the_commands_print_an_outline_and_a_section(tmp_path: Path) -> None:
         done = run("read", "guide.md", *arguments, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, b"")
         assert says in errors(done.stderr)[0]
+
+
+def test_the_commands_read_from_a_database(tmp_path: Path) -> None:
+    write(tmp_path, {"guide.md": GUIDE})
+    small = ("--max-tokens", "16", "--overlap", "0", "--context", "none")
+    assert run("index", "guide.md", "--db", "a.db", "-q", *small, cwd=tmp_path).returncode == 0
+    assert run("outline", "--db", "a.db", cwd=tmp_path).stdout.startswith(b"guide.md  5")
+    bare = ("index", "guide.md", "--db", "bare.db", "--extensions", "", "-q")
+    assert run(*bare, cwd=tmp_path).returncode == 0
+    # What is not given is as in the index.
+    for more, anchor in (
+        ([], "use-usage"),
+        (["--encoding", "o200k_base"], "use-usage"),
+        (["--extensions", "attributes"], "usage"),
+    ):
+        arguments = ("outline", "guide.md", "--db", "bare.db", *more, "--format", "json")
+        listed = json.loads(run(*arguments, cwd=tmp_path).stdout)
+        assert anchor in [section["anchor"] for section in listed]
+    search = ("search", "clone", "--db", "a.db", "--expand", "8")
+    done = run(*search, cwd=tmp_path)
+    assert (
+        b"guide.md:15-17  7 tokens  Manual > Guide > Install > From source  #from-" in done.stdout
+    )
+    [hit] = json.loads(run(*search, "--format", "json", cwd=tmp_path).stdout)["hits"]
+    by_id = run("read", "--id", hit["id"], "--db", "a.db", "--max-tokens", "99", cwd=tmp_path)
+    assert by_id.stdout.decode() == GUIDE
+    done = run("read", "guide.md", "--id", hit["id"], "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")

@@ -98,7 +98,7 @@ def test_the_commands_name_the_section_of_a_hit(tmp_path: Path) -> None:
         ("manual", "Manual"),
     ):
         done = run("search", query, "--db", "a.db", cwd=tmp_path)
-        assert done.stdout.decode().splitlines()[0].endswith(f"  {section}")
+        assert done.stdout.decode().splitlines()[0].partition("  #")[0].endswith(f"  {section}")
     done = run("quote", "Clone it.", "--db", "a.db", cwd=tmp_path)
     assert done.stdout.decode().endswith("  Manual > Install > From source\n")
     done = run("chunk", "guide.md", "--format", "text", cwd=tmp_path)

@@ -15,7 +15,6 @@ from chunkast.cli.options import (
     config_values,
     whole_number,
 )
-from chunkast.config import ChunkConfig
 from chunkast.errors import UsageError
 from chunkast.files.read import read_pieces
 
@@ -57,8 +56,7 @@ def run(options: Namespace) -> int:
     """Print the outline."""
     if options.file is None:
         return _print_documents(options)
-    outline = outline_of(options)
-    shown = [each for each in outline if options.depth is None or each.level <= options.depth]
+    shown = outline_of(options).down_to(options.depth)
     if options.format == "json":
         print_json([asdict(section) for section in shown])
     else:
@@ -73,9 +71,8 @@ def outline_of(options: Namespace) -> Outline:
     if options.db is not None:
         from chunkast.index import Store
 
-        given = config_values(options)
         with Store(options.db, read_only=True) as store:
-            return store.outline(options.file, Chunker(ChunkConfig.of(given)) if given else None)
+            return store.outline(options.file, chunker=store.chunker(**config_values(options)))
     name = None if options.file == "-" else options.file
     return Chunker(config_of(options)).outline("".join(read_pieces(options.file)), name)
 
@@ -86,7 +83,7 @@ def _print_documents(options: Namespace) -> int:
     if options.db is None:
         raise UsageError("outline needs a FILE, or --db FILE (see chunkast outline --help)")
     with Store(options.db, read_only=True) as store:
-        documents = store.documents()
+        documents = store.outline()
     if options.format == "json":
         print_json(documents)
     else:

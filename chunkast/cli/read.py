@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_json, print_text, say_note
-from chunkast.cli.options import add_counting, add_database, add_report_format, whole_number
+from chunkast.cli.options import (
+    add_counting,
+    add_database,
+    add_report_format,
+    config_values,
+    whole_number,
+)
 from chunkast.cli.outline import outline_of
 from chunkast.errors import UsageError
+
+if TYPE_CHECKING:
+    from chunkast.reading import Passage
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print a section of a document within a token budget"
 DESCRIPTION: Final = (
-    "Print a section of a document with its subsections, or some lines. Without SECTION and --lines "
-    "the whole document. A text over --max-tokens ends at its best boundary; stderr tells where it "
-    "continues."
+    "Print a section of a document with its subsections, or some lines; without either, the whole "
+    "document. With --id print a chunk of a database, expanded to --max-tokens. A text over "
+    "--max-tokens ends at its best boundary; stderr tells where it continues."
 )
 EXAMPLES: Final = (
     'chunkast read guide.md "Guide > Install" --max-tokens 800',
     "chunkast read guide.md --lines 120-180",
 )
-COMMON: Final = "db lines most format encoding"
+COMMON: Final = "db lines id most format encoding"
 OPERANDS: Final = ""
 
 
@@ -31,6 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         "file",
+        nargs="?",
         metavar="FILE",
         help="a document in UTF-8, or - for standard input; with --db a source",
     )
@@ -44,6 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--lines", type=_lines, metavar="A-B", help="read these lines, counted from 1"
     )
+    parser.add_argument("--id", metavar="ID", help="read the chunk with this id; needs --db")
     parser.add_argument(
         "--max-tokens",
         dest="most",
@@ -57,15 +68,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the passage."""
-    from chunkast.reading import SectionError
-
+    named = (options.file, options.section, options.lines)
+    if options.id is not None and (options.db is None or any(named)):
+        raise UsageError("read takes --id with --db, and without FILE, SECTION and --lines")
     if options.section is not None and options.lines is not None:
         raise UsageError("read takes a SECTION or --lines, not both")
-    outline = outline_of(options)
-    try:
-        found = outline.read(options.section, lines=options.lines, max_tokens=options.most)
-    except SectionError as error:
-        raise UsageError(f"{options.file}: {error}") from None
+    found = _chunk(options) if options.id is not None else _section(options)
     if options.format == "json":
         print_json(asdict(found))
     else:
@@ -73,6 +81,27 @@ def run(options: Namespace) -> int:
         if found.rest:
             say_note(found.rest)
     return 0
+
+
+def _chunk(options: Namespace) -> Passage:
+    from chunkast.index import Store
+
+    with Store(options.db, read_only=True) as store:
+        chunker = store.chunker(**config_values(options))
+        return store.read(chunk_id=options.id, max_tokens=options.most, chunker=chunker)
+
+
+def _section(options: Namespace) -> Passage:
+    from chunkast.reading import SectionError
+
+    if options.file is None:
+        raise UsageError("read needs a FILE, or --id ID (see chunkast read --help)")
+    try:
+        return outline_of(options).read(
+            options.section, lines=options.lines, max_tokens=options.most
+        )
+    except SectionError as error:
+        raise UsageError(f"{options.file}: {error}") from None
 
 
 def _lines(text: str) -> tuple[int, int]:

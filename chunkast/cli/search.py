@@ -7,7 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_json, print_text, say_error
-from chunkast.cli.options import add_database, add_report_format, whole_number
+from chunkast.cli.options import (
+    add_counting,
+    add_database,
+    add_report_format,
+    config_values,
+    whole_number,
+)
 from chunkast.output.text import page
 from chunkast.text.pages import pages_note
 
@@ -20,14 +26,14 @@ HELP: Final = "find the best chunks for a query in a database"
 DESCRIPTION: Final = (
     "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
     "Any of the query's words may match. Each chunk stands below a line with its path, its "
-    "lines, its tokens and the heading path of the section that matches best. Exits with "
-    "1 when nothing is found."
+    "lines, its tokens, and the heading path and anchor of the section that matches best. Exits "
+    "with 1 when nothing is found."
 )
 EXAMPLES: Final = (
     'chunkast search "how to install" --db chunks.db',
     "chunkast search retry --db chunks.db --budget 500 --format json",
 )
-COMMON: Final = "db budget limit within format"
+COMMON: Final = "db budget limit within expand format"
 OPERANDS: Final = "query"
 
 
@@ -46,7 +52,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--within", metavar="GLOB", help="search only documents whose source matches: 'docs/*'"
     )
+    parser.add_argument(
+        "--expand",
+        type=whole_number,
+        metavar="N",
+        help="grow each chunk to its section, or to what is around it, up to N tokens",
+    )
     add_report_format(parser)
+    add_counting(parser)
 
 
 def run(options: Namespace) -> int:
@@ -55,7 +68,14 @@ def run(options: Namespace) -> int:
 
     query = " ".join(options.query)
     with Store(options.db, read_only=True) as store:
-        hits = store.search(query, options.budget, limit=options.limit, within=options.within)
+        hits = store.search(
+            query,
+            options.budget,
+            limit=options.limit,
+            within=options.within,
+            expand=options.expand,
+            chunker=options.expand and store.chunker(**config_values(options)),
+        )
     if options.format == "text":
         print_text("".join(map(_page, hits)))
     else:
@@ -75,4 +95,5 @@ def run(options: Namespace) -> int:
 
 
 def _page(hit: Hit) -> str:
-    return page(hit.place + pages_note(hit.pages), hit.token_count, [hit.section], hit.text)
+    header = f"{' > '.join(hit.section)}{f'  #{hit.anchor}' if hit.anchor else ''}"
+    return page(hit.place + pages_note(hit.pages), hit.token_count, [[header]], hit.text)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
-from chunkast.config import ChunkConfig
-from chunkast.errors import StoreError
+from chunkast.errors import ConfigError, StoreError
 from chunkast.identity import Citation, locate_quote
 from chunkast.index.checks import (
     check_rows,
@@ -22,13 +21,16 @@ from chunkast.index.checks import (
     faults,
 )
 from chunkast.index.connection import store_errors
-from chunkast.index.rows import SELECT, DamageError, read_row
+from chunkast.index.documents import JOINED, Documents
+from chunkast.index.parts import Grown, Parts, Whole
+from chunkast.index.ranking import ranked
+from chunkast.index.rows import DamageError, read_row
 from chunkast.index.schema import connect, discard, lock, upgrade
-from chunkast.index.search import Hit, ranked, within_budget
-from chunkast.index.writing import IndexReport, Writing, document_hash, index_document, text_hash
+from chunkast.index.search import Hit, hits, take_best
+from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
-from chunkast.sources.notebook import Notebook, is_notebook
-from chunkast.text.source_map import encode, without_surrogates
+from chunkast.sources.notebook import Notebook
+from chunkast.text.source_map import without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -36,15 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ("Store",)
 
-_JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
-# The options of an index that decide how a document is read and counted.
-_READING: Final = (
-    "encoding",
-    "extensions",
-    "pseudo_headings",
-    "heading_levels",
-    "page_markers",
-)
 # The place of the checksum in a row of ``SELECT``.
 _CHECKSUM_COLUMN: Final = 1
 
@@ -216,6 +209,8 @@ class Store:
         *,
         limit: int | None = None,
         within: str | None = None,
+        expand: int | None = None,
+        chunker: Chunker | None = None,
     ) -> list[Hit]:
         """Return the best chunks for ``query``, best first, within ``budget``.
 
@@ -223,73 +218,85 @@ class Store:
         hits' texts together, in the encoding of the index, ``limit`` the most hits, ``within`` a
         glob for the sources to search, such as "docs/*". A hit whose previous chunk is a hit too
         does not repeat its end.
+
+        With ``expand`` each hit grows to at most so many tokens as :meth:`Outline.expand` does,
+        into what no better hit has; ``chunker`` counts them, by default :meth:`chunker`.
         """
         with self._snapshot():
             self._check_words()
-            found = ranked(self._connection, query, within)
-            return within_budget(query, found, budget, limit, self._at)
+            stored = self._documents()
+            if expand is None:
+                parts: Parts = Whole()
+            else:
+                chunker = chunker or stored.chunker()
+                parts = Grown(partial(stored.outline, chunker=chunker), expand)
+            take_best(ranked(self._connection, query, within), budget, limit, parts)
+            return list(hits(parts, query, stored.anchor))
 
-    def documents(self) -> dict[str, int]:
-        """Return the source of each document with the tokens of its chunks, overlap aside."""
+    def chunker(self, **options: Any) -> Chunker:
+        """Return a chunker that reads and counts documents as the index does.
+
+        ``options`` replace its own; an index of another counter than tiktoken's needs
+        ``encoding``. Raises ``ConfigError`` for wrong values.
+        """
         with self._snapshot():
-            self._completed()
-            rows = self._connection.execute(
-                "SELECT source, coalesce(sum(own_token_count), 0) FROM documents "
-                "LEFT JOIN chunks ON chunks.document = documents.number "
-                "GROUP BY documents.number ORDER BY source"
-            )
-            return dict(rows.fetchall())
+            return self._documents().chunker(**options)
 
-    def outline(self, source: str, chunker: Chunker | None = None) -> Outline:
+    @overload
+    def outline(self) -> dict[str, int]: ...
+
+    @overload
+    def outline(
+        self, source: str, depth: int | None = None, *, chunker: Chunker | None = None
+    ) -> Outline: ...
+
+    def outline(
+        self,
+        source: str | None = None,
+        depth: int | None = None,
+        *,
+        chunker: Chunker | None = None,
+    ) -> Outline | dict[str, int]:
         """Return the outline of a stored document, to read it and to expand hits.
 
-        ``chunker`` counts and parses; by default one with the options of the index, which needs a
-        tiktoken encoding. Raises ``StoreError`` if the document is not stored, or without its text,
-        and for a notebook.
+        Without ``source``, the source of each document with its tokens. ``depth`` is the level of
+        the deepest sections in it, ``chunker`` is :meth:`chunker` by default. Raises ``StoreError``
+        if the document is not stored, or without its text, and for a notebook.
         """
-        from chunkast.chunker import Chunker
-
-        text = self._text_of(source)
-        if chunker is None:
-            config = json.loads(self._completed()["config"])
-            chunker = Chunker(ChunkConfig.of({name: config[name] for name in _READING}))
-        return chunker.outline(text, source)
+        with self._snapshot():
+            stored = self._documents()
+            if source is None:
+                return stored.costs()
+            text = stored.text(source)
+            return (chunker or stored.chunker()).outline(text, source).down_to(depth)
 
     def read(
         self,
-        source: str,
+        source: str | None = None,
         section: str | int | Sequence[str] | None = None,
         *,
         lines: tuple[int, int] | None = None,
+        chunk_id: str | None = None,
         max_tokens: int | None = None,
         chunker: Chunker | None = None,
     ) -> Passage:
-        """Return a section of a stored document, or some lines: see :meth:`Outline.read`."""
-        outline = self.outline(source, chunker)
-        return outline.read(section, lines=lines, max_tokens=max_tokens)
+        """Return a section of a stored document, or some lines: see :meth:`Outline.read`.
 
-    def _text_of(self, source: str) -> str:
-        stored = without_surrogates(source)
+        With the id of a chunk instead, the chunk, expanded to ``max_tokens``: see
+        :meth:`Outline.expand`.
+        """
+        if chunk_id is None:
+            if source is None:
+                raise ConfigError("source", source, "must be a document's name, or give chunk_id")
+            outline = self.outline(source, chunker=chunker)
+            return outline.read(section, lines=lines, max_tokens=max_tokens)
         with self._snapshot():
-            self._completed()
-            row = self._connection.execute(
-                "SELECT text, text_hash FROM documents WHERE source = ?", (stored,)
-            ).fetchone()
-            if row is not None and row[0] is not None and text_hash(encode(row[0])) != row[1]:
-                raise DamageError(f"the text of {source} is damaged")
-        if row is None:
-            near = get_close_matches(stored, self.documents(), n=3)
-            raise StoreError(
-                self.path,
-                f"has no document {source!r}{'; nearest: ' if near else ''}{', '.join(near)}",
-            )
-        if row[0] is None:
-            raise StoreError(
-                self.path, f"has no text of {source!r} yet; the next 'chunkast index' stores it"
-            )
-        if is_notebook(source):
-            raise StoreError(self.path, f"{source} is a notebook, which has no outline")
-        return str(row[0])
+            chunk = self._documents().chunk(chunk_id)
+        outline = self.outline(chunk.source or "", chunker=chunker)
+        return outline.expand(chunk, max_tokens or chunk.token_count)
+
+    def _documents(self) -> Documents:
+        return Documents(self.path, self._connection, self._completed())
 
     def quote(self, quote: str) -> list[Citation]:
         """Every place of ``quote``, apart from white space: see :func:`chunkast.locate_quote`."""
@@ -319,7 +326,7 @@ class Store:
             self._checked_state = state
 
     def _all(self) -> Iterator[Chunk]:
-        rows = self._connection.execute(f"{_JOINED} ORDER BY documents.source, chunks.position")
+        rows = self._connection.execute(f"{JOINED} ORDER BY documents.source, chunks.position")
         # While a statement is running, others read the same state.
         settings = {} if self._writing else self.settings()
         count = total = 0
@@ -333,7 +340,7 @@ class Store:
     def _of(self, source: str) -> Iterator[Chunk]:
         stored = without_surrogates(source)
         rows = self._connection.execute(
-            f"{_JOINED} WHERE documents.source = ? ORDER BY chunks.position", (stored,)
+            f"{JOINED} WHERE documents.source = ? ORDER BY chunks.position", (stored,)
         )
         expected = document_named(
             self._connection, stored, {} if self._writing else self.settings()
@@ -344,14 +351,6 @@ class Store:
             yield read_row(row)[2]
         if count != expected:
             raise DamageError(f"{source}: {count} of {expected} chunks are there")
-
-    def _at(self, numbers: Collection[int]) -> Iterator[tuple[int, int, Chunk]]:
-        """The chunks of these rows: row, tokens without the overlap, chunk."""
-        marks = ", ".join("?" * len(numbers))
-        rows = self._connection.execute(
-            f"{_JOINED} WHERE chunks.number IN ({marks})", tuple(numbers)
-        )
-        return map(read_row, rows)
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:

@@ -66,6 +66,13 @@ class Outline:
     def __repr__(self) -> str:
         return f"<Outline {self.source or ''}: {len(self.sections)} sections>"
 
+    def down_to(self, level: int | None) -> Outline:
+        """Return the outline without the sections below this level; ``None``: this outline."""
+        if level is None:
+            return self
+        kept = tuple(section for section in self.sections if section.level <= level)
+        return replace(self, sections=kept)
+
     def find(self, where: str | int | Sequence[str] | Placed) -> Section:
         """Return the section that ``where`` names.
 
@@ -114,25 +121,30 @@ class Outline:
             return self._passage(section, start, end, start, end)
         return self._passage(section, *self._beginning(start, end, max_tokens), start, end)
 
-    def expand(self, chunk: Placed, max_tokens: int) -> Passage:
+    def expand(
+        self, chunk: Placed, max_tokens: int, *, inside: tuple[int, int] | None = None
+    ) -> Passage:
         """Return a chunk or hit with as much around it as fits.
 
         This is the largest whole section around it that fits ``max_tokens``; otherwise the chunk
         and as many whole neighbouring blocks of its section as fit. A chunk with more tokens comes
-        back alone, with ``oversize`` set. Raises ``ConfigError`` for a wrong ``max_tokens``.
+        back alone, with ``oversize`` set. ``inside`` is a span of the document that the passage
+        does not leave. Raises ``ConfigError`` for a wrong ``max_tokens``.
         """
         check_count("max_tokens", max_tokens)
         start, end = chunk.start_index, chunk.end_index
+        first, last = (0, len(self._text)) if inside is None else inside
         around = [s for s in self.sections if s.start_index <= start and end <= s.end_index]
         inner = around[-1] if around else self.sections[0]
         if self._counter.count(self._text[start:end]) > max_tokens:
             alone = self._passage(inner, start, end, inner.start_index, inner.end_index)
             return replace(alone, oversize=True)
         for section in around:
-            if section.total_tokens <= max_tokens:
-                edges = section.start_index, section.end_index
+            edges = section.start_index, section.end_index
+            if section.total_tokens <= max_tokens and first <= edges[0] and edges[1] <= last:
                 return self._passage(section, *edges, *edges)
-        start, end = self._grown(inner, start, end, max_tokens)
+        edges = max(first, inner.start_index), min(last, inner.end_index)
+        start, end = self._grown(edges, start, end, max_tokens)
         return self._passage(inner, start, end, inner.start_index, inner.end_index)
 
     @property
@@ -167,9 +179,10 @@ class Outline:
         found = next(chunks_of(analysis, config, self._counter, None, defaultdict(int)))
         return start + found.start_index, start + found.end_index
 
-    def _grown(self, section: Section, start: int, end: int, max_tokens: int) -> tuple[int, int]:
+    def _grown(
+        self, inside: tuple[int, int], start: int, end: int, max_tokens: int
+    ) -> tuple[int, int]:
         """Return the span with whole blocks after and before it, by turns, while they fit."""
-        inside = section.start_index, section.end_index
         points = [point.pos for point in self._analysis.break_points if point.score >= 0]
         edges = sorted({*inside, *(pos for pos in points if inside[0] < pos < inside[1])})
         growing = True

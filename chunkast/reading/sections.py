@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import takewhile
+from operator import itemgetter
 from typing import Final
 
 from chunkast.core.headings import titled_path
@@ -16,7 +17,7 @@ from chunkast.text.front_matter import front_matter_value
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_span
 
-__all__ = ("Section", "SectionError", "find_section", "sections_of")
+__all__ = ("Section", "SectionError", "anchor_at", "find_section", "sections_of")
 
 _SEPARATOR: Final = " > "
 _STEPS: Final = re.compile(r"\s*>\s*")
@@ -83,7 +84,7 @@ def sections_of(analysis: Analysis, count: Callable[[str], int]) -> Iterator[Sec
     headings = [heading for heading in analysis.headings if heading.title]
     starts = [0, *(heading.start for heading in headings), len(text)]
     levels = [0, *(heading.level for heading in headings)]
-    anchors = _anchors(analysis)
+    anchors = (anchor for _, anchor in _anchors(analysis))
     for number, level in enumerate(levels):
         after = range(number + 1, len(levels))
         last = next((at for at in after if levels[at] <= level), len(levels))
@@ -103,20 +104,30 @@ def sections_of(analysis: Analysis, count: Callable[[str], int]) -> Iterator[Sec
         )
 
 
-def _anchors(analysis: Analysis) -> Iterator[str]:
-    """Yield the anchor of each heading that has a title; a repeated slug gets a number."""
-    used: Counter[str] = Counter()
+def anchor_at(analysis: Analysis, pos: int) -> str:
+    """Return the anchor of the section at ``pos``; empty before the first heading."""
+    before = takewhile(lambda found: found[0] <= pos, _anchors(analysis))
+    return max(before, default=(0, ""), key=itemgetter(0))[1]
+
+
+def _anchors(analysis: Analysis) -> Iterator[tuple[int, str]]:
+    """Yield the start and anchor of each heading with a title; a repeated slug gets a number."""
+    used: dict[str, int] = {}
     for heading in analysis.headings:
         if not heading.title:
             continue
         source = analysis.text[heading.start : heading.end]
         given = _GIVEN_ID.search(source.rstrip("#=- \t\r\n"))
         if given and "attributes" in analysis.extensions:
-            yield given[1]
+            yield heading.start, given[1]
             continue
         slug = _NOT_IN_SLUG.sub("", heading.title.lower()).replace(" ", "-")
-        yield f"{slug}-{used[slug]}" if used[slug] else slug
-        used[slug] += 1
+        anchor = slug
+        while anchor in used:
+            used[slug] += 1
+            anchor = f"{slug}-{used[slug]}"
+        used[anchor] = 0
+        yield heading.start, anchor
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:

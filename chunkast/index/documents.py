@@ -1,0 +1,114 @@
+"""The stored documents: their texts, and outlines and anchors made from them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.config import ChunkConfig
+from chunkast.core.analysis import analyze
+from chunkast.errors import StoreError
+from chunkast.index.rows import SELECT, DamageError, read_row
+from chunkast.index.writing import text_hash
+from chunkast.model import Chunk
+from chunkast.reading import anchor_at
+from chunkast.sources.notebook import is_notebook
+from chunkast.text.source_map import encode, without_surrogates
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.model import Analysis
+    from chunkast.reading import Outline
+
+__all__ = ("JOINED", "Documents")
+
+JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
+# The options of an index that decide how a document is read.
+_READING: Final = ("extensions", "pseudo_headings", "heading_levels", "page_markers")
+
+
+class Documents:
+    """The documents of the index at ``path``, in one state; ``settings`` are those stored."""
+
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, settings: Mapping[str, str]
+    ) -> None:
+        self._path = path
+        self._connection = connection
+        self._config: dict[str, Any] = json.loads(settings["config"])
+        self._analyses: dict[str, Analysis | None] = {}
+        self._outlines: dict[str, Outline | None] = {}
+
+    def costs(self) -> dict[str, int]:
+        """Return the source of each document with the tokens of its chunks, overlap aside."""
+        rows = self._connection.execute(
+            "SELECT source, coalesce(sum(own_token_count), 0) FROM documents "
+            "LEFT JOIN chunks ON chunks.document = documents.number "
+            "GROUP BY documents.number ORDER BY source"
+        )
+        return dict(rows.fetchall())
+
+    def chunk(self, identity: str) -> Chunk:
+        """Return the chunk with this id; raises ``StoreError``."""
+        found = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
+        row = self._connection.execute(found, (without_surrogates(identity),)).fetchone()
+        if row is None:
+            raise StoreError(self._path, f"has no chunk {identity!r}")
+        return read_row(row)[2]
+
+    def text(self, source: str) -> str:
+        """Return the text of a document; raises ``StoreError``."""
+        stored = without_surrogates(source)
+        row = self._connection.execute(
+            "SELECT text, text_hash FROM documents WHERE source = ?", (stored,)
+        ).fetchone()
+        if row is None:
+            near = get_close_matches(stored, self.costs(), n=3)
+            listed = f"{'; nearest: ' if near else ''}{', '.join(near)}"
+            raise StoreError(self._path, f"has no document {source!r}{listed}")
+        if row[0] is None:
+            raise StoreError(
+                self._path, f"has no text of {source!r} yet; the next 'chunkast index' stores it"
+            )
+        if text_hash(encode(row[0])) != row[1]:
+            raise DamageError(f"the text of {source} is damaged")
+        if is_notebook(source):
+            raise StoreError(self._path, f"{source} is a notebook, which has no outline")
+        return str(row[0])
+
+    @cached_property
+    def _reading(self) -> dict[str, Any]:
+        return {name: self._config[name] for name in _READING}
+
+    def chunker(self, **options: Any) -> Chunker:
+        """Return a chunker that reads and counts as the index does, but for these options."""
+        from chunkast.chunker import Chunker
+
+        encoding = {"encoding": self._config["encoding"]}
+        return Chunker(ChunkConfig.of({**self._reading, **encoding, **options}))
+
+    def outline(self, source: str, chunker: Chunker) -> Outline | None:
+        """Return the outline of a document, or ``None`` if it has no text to read."""
+        if source not in self._outlines:
+            text = self._readable(source)
+            self._outlines[source] = None if text is None else chunker.outline(text, source)
+        return self._outlines[source]
+
+    def anchor(self, source: str, pos: int) -> str:
+        """Return the anchor of the section at ``pos`` of a document; empty if there is none."""
+        if source not in self._analyses:
+            text = self._readable(source)
+            config = ChunkConfig.of(self._reading)
+            self._analyses[source] = None if text is None else analyze(text, config, source)
+        analysis = self._analyses[source]
+        return "" if analysis is None else anchor_at(analysis, pos)
+
+    def _readable(self, source: str) -> str | None:
+        try:
+            return self.text(source)
+        except StoreError:
+            return None

@@ -1,0 +1,125 @@
+"""The chunks that match a query, the best first."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import Final
+
+from chunkast.index.documents import JOINED
+from chunkast.index.rows import DamageError, read_row
+from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
+from chunkast.index.terms import content_words, match_expression, terms
+from chunkast.model import Chunk
+
+__all__ = ("Candidate", "best_section", "ranked")
+
+# Chunks are loaded in steps of this many.
+_STEP_SIZE: Final = 50
+# A title like the query adds up to this share of the score. It and the weight of titles in BM25 were
+# chosen on the development half of the retrieval benchmark, and by unique titles as queries.
+_TITLE_SHARE: Final = 0.4
+# The most characters of markup before a title.
+_MARKS: Final = 80
+# The most chunks that are considered.
+_MAX_CHUNKS: Final = 1_000
+
+# FTS5's rank is BM25 with the opposite sign.
+_RANKED: Final = """
+    SELECT best.number, -best.score
+    FROM (
+        SELECT rowid AS number, bm25(search, 2.0, 1.0) AS score
+        FROM search WHERE search MATCH ? AND (? IS NULL OR rowid IN (
+            SELECT chunks.number FROM chunks JOIN documents ON documents.number = chunks.document
+            WHERE documents.source GLOB ?
+        )) ORDER BY score LIMIT ?
+    ) AS best
+    LEFT JOIN chunks ON chunks.number = best.number
+    LEFT JOIN documents ON documents.number = chunks.document
+    ORDER BY best.score, documents.source, chunks.position
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that matches; ``own_tokens`` are its tokens without the overlap."""
+
+    chunk: Chunk
+    own_tokens: int
+    score: float
+
+    @property
+    def place(self) -> tuple[str | None, int]:
+        """The document and the number of the chunk in it."""
+        return self.chunk.source, self.chunk.index
+
+
+def ranked(
+    connection: sqlite3.Connection, query: str, within: str | None = None
+) -> Iterator[Candidate]:
+    """Yield the chunks with any word of the query, the best first.
+
+    ``within`` is a glob that the documents' sources must match. Among the first chunks, those with
+    a title like the query come first.
+    """
+    expression = match_expression(query)
+    if not expression:
+        return
+    rows = iter(connection.execute(_RANKED, (expression, within, within, _MAX_CHUNKS)).fetchall())
+    wanted = content_words(query)
+    found = _loaded(connection, rows)
+    first = [
+        replace(each, score=each.score * (1 + _TITLE_SHARE * _likeness(each.chunk, wanted)))
+        for each in islice(found, _STEP_SIZE)
+    ]
+    yield from sorted(first, key=lambda each: -each.score)
+    yield from found
+
+
+def _loaded(
+    connection: sqlite3.Connection, rows: Iterator[tuple[int, float]]
+) -> Iterator[Candidate]:
+    while step := dict(islice(rows, _STEP_SIZE)):
+        marks = ", ".join("?" * len(step))
+        found = connection.execute(f"{JOINED} WHERE chunks.number IN ({marks})", tuple(step))
+        loaded = {number: (chunk, own) for number, own, chunk in map(read_row, found)}
+        for number, score in step.items():
+            if number not in loaded:
+                raise DamageError(f"row {number} of its chunks is missing")
+            yield Candidate(*loaded[number], score)
+
+
+def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
+    """Return the share of words that the query and a title in the chunk have in common, at most 1."""
+    best = 0.0
+    for start, path in zip(chunk.section_starts, chunk.sections, strict=True):
+        at = start - chunk.start_index
+        words = content_words(path[-1])
+        # A part of a section that began in an earlier chunk does not begin with its title.
+        if words & wanted and path[-1] in chunk.text[at : at + 2 * len(path[-1]) + _MARKS]:
+            best = max(best, len(words & wanted) / len(words | wanted))
+    return best
+
+
+def best_section(query: str, chunk: Chunk) -> int:
+    """Return the number of the section in the chunk that matches the query best, by BM25.
+
+    Titles and text count alike here. It is the first section if no word of the query is in any.
+    """
+    if len(chunk.sections) < 2:
+        return 0
+    edges = pairwise((*chunk.section_starts, chunk.end_index))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(WORDS_TABLE)
+        for slot, (start, end) in enumerate(edges):
+            text = chunk.text[start - chunk.start_index : end - chunk.start_index]
+            values = slot, terms(chunk.sections[slot][-1]), terms(text)
+            connection.execute(INSERT_WORDS, values)
+        best = connection.execute(
+            "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid",
+            (match_expression(query),),
+        ).fetchone()
+    return best[0] if best else 0
