@@ -41,6 +41,7 @@ ORDER = (
     "testing",
     "snapshot",
     "adapters",
+    "mcp",
     "cli",
     "__main__",
 )

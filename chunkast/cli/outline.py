@@ -17,9 +17,10 @@ from chunkast.cli.options import (
 )
 from chunkast.errors import UsageError
 from chunkast.files.read import read_pieces
+from chunkast.output.text import section_line
 
 if TYPE_CHECKING:
-    from chunkast.reading import Outline, Section
+    from chunkast.reading import Outline
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
@@ -60,7 +61,7 @@ def run(options: Namespace) -> int:
     if options.format == "json":
         print_json([asdict(section) for section in shown])
     else:
-        print_text("".join(map(_line, shown)))
+        print_text("".join(f"{section_line(section)}\n" for section in shown))
     return 0
 
 
@@ -89,10 +90,3 @@ def _print_documents(options: Namespace) -> int:
     else:
         print_text("".join(f"{name}  {tokens:,} tokens\n" for name, tokens in documents.items()))
     return 0
-
-
-def _line(section: Section) -> str:
-    title = section.path[-1] if section.path else "(document)"
-    indent = "  " * section.level
-    lines = f"{section.start_line:,}-{section.end_line:,}"
-    return f"{indent}{title}  lines {lines}  {section.total_tokens:,} tokens\n"

@@ -9,12 +9,15 @@ The chunk follows verbatim (lone surrogates excepted, which are escaped), then a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
 from chunkast.text.pages import pages_note
 
-__all__ = ("encode_text", "page", "place_of", "section_names", "write_text")
+if TYPE_CHECKING:
+    from chunkast.reading import Section
+
+__all__ = ("encode_text", "page", "place_of", "section_line", "section_names", "write_text")
 
 _RULE: Final = "─" * 72
 
@@ -50,6 +53,13 @@ def section_names(sections: Sequence[Sequence[str]], separator: str = " > ") -> 
         return "".join(paths)
     count = f" ({len(paths)} sections)" if len(paths) > 2 else ""
     return f"{paths[0]} … {paths[-1]}{count}"
+
+
+def section_line(section: Section) -> str:
+    """Return the title, lines and tokens of a section in a line, indented by its level."""
+    title = section.path[-1] if section.path else "(document)"
+    lines = f"{section.start_line:,}-{section.end_line:,}"
+    return f"{'  ' * section.level}{title}  lines {lines}  {section.total_tokens:,} tokens"
 
 
 def page(

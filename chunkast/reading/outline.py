@@ -218,6 +218,7 @@ class Outline:
             tokens_before=count(text[first:start].strip()) if first < start else 0,
             tokens_after=count(text[slice(*following)]) if left_out else 0,
             next_line=lines.line(following[0]) if left_out else None,
+            last_line=lines.line(max(last - 1, start)),
         )
 
     def __iter__(self) -> Iterator[Section]:

@@ -21,6 +21,7 @@ class Passage:
     section: the heading path of the section that it is a part of.
     tokens_before, tokens_after: how many tokens of the section are left out on each side.
     next_line: the line at which the section continues, or ``None`` if nothing is left out there.
+    last_line: the last line of the section, or of the lines that were asked for.
     oversize: whether it has more tokens than were asked for: a chunk comes back whole.
     """
 
@@ -35,6 +36,7 @@ class Passage:
     tokens_before: int = 0
     tokens_after: int = 0
     next_line: int | None = None
+    last_line: int | None = None
     oversize: bool = False
 
     @property

@@ -1,0 +1,39 @@
+"""``chunkast mcp``: a database for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Final
+
+from chunkast.cli.options import add_counting, add_database, config_values
+
+__all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
+
+HELP: Final = "serve a database to agents (MCP over stdio)"
+DESCRIPTION: Final = (
+    "Serve a database of 'chunkast index' over stdio by the Model Context Protocol, with four tools "
+    "that only read: outline, search, read and quote. Needs pip install 'chunkast[mcp]'. A client "
+    "starts it; the manual shows the configuration."
+)
+EXAMPLES: Final = (
+    "chunkast mcp --db chunks.db",
+    "claude mcp add docs -- chunkast mcp --db /srv/chunks.db",
+)
+COMMON: Final = "db encoding"
+OPERANDS: Final = ""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's options."""
+    add_database(parser)
+    add_counting(parser)
+
+
+def run(options: Namespace) -> int:
+    """Serve until the client closes the connection."""
+    from chunkast.index import Store
+    from chunkast.mcp import serve
+
+    with Store(options.db, read_only=True) as store:
+        serve(store, store.chunker(**config_values(options)))
+    return 0

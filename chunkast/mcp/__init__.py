@@ -1,0 +1,12 @@
+"""An index for agents: a server of the Model Context Protocol over stdio."""
+
+from importlib.util import find_spec
+
+from chunkast.errors import MissingPackageError
+
+if find_spec("mcp") is None:
+    raise MissingPackageError("mcp", "mcp")
+
+from chunkast.mcp.server import serve
+
+__all__ = ("serve",)

@@ -1,0 +1,200 @@
+"""The tools' answers: plain text with places to go on from, of at most so many tokens."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
+
+from chunkast.errors import ConfigError
+from chunkast.index.terms import content_words
+from chunkast.output.text import section_line
+from chunkast.text.source_map import line_starts
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.identity import Citation
+    from chunkast.index import Hit, Store
+    from chunkast.reading import Passage
+
+__all__ = ("Answers",)
+
+# The most that a search looks at: more hits are no help.
+_HITS: Final = 20
+_HIT_LINES: Final = 2
+_LINE_LENGTH: Final = 100
+# Of a line that says nothing.
+_MARKS: Final = "#-=*`~|:> \t\r\n"
+_LEVELS: Final = 6
+# Sections; fewer say little of a document.
+_FEW: Final = 4
+_MORE_SECTIONS: Final = "more sections; search(query, within=source) finds them"
+_MORE_PLACES: Final = "more places"
+# Links' destinations, which would hide the text in a pointer.
+_DESTINATION: Final = re.compile(r"\]\(\S*?\)")
+# For what the protocol puts before an error.
+_ERROR_TOKENS: Final = 10
+
+MaxTokens = Annotated[int, Field(ge=100, description="the most tokens of the answer")]
+
+
+class Answers:
+    """The answers from an index, counted by ``chunker``."""
+
+    def __init__(self, store: Store, chunker: Chunker) -> None:
+        self._store = store
+        self._chunker = chunker
+
+    async def outline(
+        self,
+        source: Annotated[str | None, Field(description="a document; none: list them all")] = None,
+        depth: Annotated[int | None, Field(ge=1, description="the deepest level shown")] = None,
+        max_tokens: MaxTokens = 2_000,
+    ) -> str:
+        """List the documents, or the sections of one, with their lines and token costs."""
+        if source is None:
+            costs = self._store.outline()
+            listed = [f"{name}  {tokens:,} tokens" for name, tokens in costs.items()]
+            return self._first(listed, max_tokens, "more documents; search(query) finds them")
+        outline = self._store.outline(source, chunker=self._chunker)
+        answer = ""
+        for level in (depth,) if depth else range(_LEVELS, 0, -1):
+            lines = [section_line(section) for section in outline.down_to(level)]
+            if answer and len(lines) < _FEW:
+                break  # the list before says more, although it is cut
+            hidden = len(outline.sections) - len(lines)
+            answer = self._first(lines, max_tokens, _MORE_SECTIONS, hidden)
+            if answer.startswith("\n".join(lines)):
+                break
+        return answer
+
+    async def search(
+        self,
+        query: Annotated[str, Field(description="words, or a question")],
+        max_tokens: MaxTokens = 1_000,
+        within: Annotated[str | None, Field(description="a glob for sources: 'docs/*'")] = None,
+    ) -> str:
+        """Find places by words: source:lines, section, tokens, id, and two lines of each."""
+        hits = self._store.search(query, 10**9, limit=_HITS, within=within)
+        if not hits:
+            return "Nothing has any word of the query. outline() lists the documents."
+        return self._first([_pointer(hit, query) for hit in hits], max_tokens, _MORE_PLACES)
+
+    async def read(
+        self,
+        source: Annotated[str | None, Field(description="a document")] = None,
+        section: Annotated[
+            str | None,
+            Field(description="a heading path, its end, or an anchor: 'Guide > Install'"),
+        ] = None,
+        lines: Annotated[
+            str | None, Field(description="lines to read instead: '120-180'", pattern=r"^\d+-\d+$")
+        ] = None,
+        id: Annotated[  # noqa: A002 - the name that a search gives it
+            str | None, Field(description="an id from search: that place with what is around it")
+        ] = None,
+        max_tokens: MaxTokens = 2_000,
+    ) -> str:
+        """Read a section, lines, or a place that search found. Each line has its number."""
+        start = None if id is None else self._store.read(chunk_id=id, chunker=self._chunker)
+        source = start.source if start else source
+        if source is None:
+            raise ConfigError("source", source, "must be a document, or give an id")
+        outline = self._store.outline(source, chunker=self._chunker)
+        first, _, last = (lines or "").partition("-")
+        span = (int(first), int(last)) if lines else None
+        room = max_tokens
+        while room > 0:
+            if start is not None:
+                passage = outline.expand(start, room)
+                if passage.oversize:
+                    span = start.start_line, start.end_line
+            if start is None or passage.oversize:
+                passage = outline.read(section, lines=span, max_tokens=room)
+            text = _numbered(passage)
+            over = self._count(text) - max_tokens
+            if over <= 0:
+                return text
+            room -= over
+        raise ConfigError("max_tokens", max_tokens, f"is too few for line {passage.start_line}")
+
+    async def quote(
+        self,
+        text: Annotated[str, Field(description="the words, apart from white space")],
+        max_tokens: MaxTokens = 500,
+    ) -> str:
+        """Prove that a text is in the documents: every place where it stands word for word."""
+        places = self._store.quote(text)
+        if not places:
+            return "It stands nowhere word for word. search(query) finds places by words."
+        listed = [f"{_place(found)}  {' > '.join(found.section)}" for found in places]
+        return self._first(listed, max_tokens, _MORE_PLACES)
+
+    def cut(self, text: str, max_tokens: int) -> str:
+        """Return the beginning of an error, which the protocol adds a few tokens to."""
+        while self._count(text) > max_tokens - _ERROR_TOKENS:
+            text = text[: int(len(text) * 0.9)]
+        return text
+
+    def _count(self, text: str) -> int:
+        return self._chunker.counter.count(text)
+
+    def _first(self, entries: Sequence[str], most: int, rest: str, hidden: int = 0) -> str:
+        """Return as many entries as fit, then how many more there are, with the ``hidden`` ones."""
+
+        def shown(count: int) -> str:
+            left_out = len(entries) - count + hidden
+            return "\n".join([*entries[:count], *([f"{left_out:,} {rest}"] if left_out else [])])
+
+        counts = range(1, len(entries) + 1)
+        fitting = bisect_right(counts, most, key=lambda count: self._count(shown(count)))
+        while fitting and self._count(shown(fitting)) > most:
+            fitting -= 1
+        return shown(fitting)
+
+
+def _pointer(hit: Hit, query: str) -> str:
+    """Return the place of a hit, and its lines with the most words of the query."""
+    head = f"{hit.place}  {' > '.join(hit.section)}  {hit.token_count:,} tokens  id={hit.id}"
+    wanted = content_words(query)
+    said = dict.fromkeys(map(str.strip, _lines(_DESTINATION.sub("]", hit.text))))
+    lines = [line for line in said if line.strip(_MARKS) and not line.startswith(("#", "<"))]
+    best = sorted(lines, key=lambda line: -len(wanted & content_words(line)))[:_HIT_LINES]
+    shown = (_around(line, wanted) for line in sorted(best, key=lines.index))
+    return "\n  ".join((head, *shown))
+
+
+def _around(line: str, wanted: Collection[str]) -> str:
+    """Return the part of a line with the first of these words."""
+    places = (line.casefold().find(word) for word in wanted)
+    first = min((at for at in places if at >= 0), default=0)
+    start = 0 if first < _LINE_LENGTH // 2 else first - _LINE_LENGTH // 4
+    part = line[start : start + _LINE_LENGTH]
+    return f"{'…' if start else ''}{part}{'…' if start + len(part) < len(line) else ''}"
+
+
+def _numbered(passage: Passage) -> str:
+    """Return a passage with its place, the numbers of its lines, and the call that goes on."""
+    head = f"{_place(passage)}  {' > '.join(passage.section)}  {passage.tokens:,} tokens"
+    lines = [
+        f"{number}\t{line}" for number, line in enumerate(_lines(passage.text), passage.start_line)
+    ]
+    notes = [passage.rest] if passage.rest else []
+    if passage.next_line == passage.end_line:
+        notes.append("that line is long: ask for more tokens")
+    elif passage.next_line is not None:
+        lines_left = f"{passage.next_line}-{passage.last_line}"
+        notes.append(f'read(source="{passage.source}", lines="{lines_left}")')
+    return "\n".join((head, *lines, *([": ".join(notes)] if notes else [])))
+
+
+def _place(found: Passage | Citation) -> str:
+    return f"{found.source}:{found.start_line}-{found.end_line}"
+
+
+def _lines(text: str) -> list[str]:
+    return [text[start:end].rstrip("\r\n") for start, end in pairwise(line_starts(text))]

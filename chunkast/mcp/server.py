@@ -1,0 +1,50 @@
+"""The server: four tools that only read, over stdio."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+
+from chunkast.chunker import Chunker
+from chunkast.errors import ChunkastError
+from chunkast.index import Store
+from chunkast.mcp.answers import Answers
+
+__all__ = ("serve",)
+
+_TOOLS = ("outline", "search", "read", "quote")
+_NEXT = (
+    "outline() lists the documents, outline(source) the sections of one, search(query) finds places"
+)
+
+
+def serve(store: Store, chunker: Chunker) -> None:
+    """Serve an index over stdio until the client closes it; ``chunker`` counts and parses."""
+    answers = Answers(store, chunker)
+    server = MCPServer("chunkast", instructions=_NEXT, log_level="WARNING")
+    for name in _TOOLS:
+        server.add_tool(
+            _with_next_call(getattr(answers, name), answers.cut),
+            annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+            structured_output=False,
+        )
+    server.run("stdio")
+
+
+def _with_next_call(
+    tool: Callable[..., Awaitable[str]], cut: Callable[[str, int], str]
+) -> Callable[..., Awaitable[str]]:
+    """Report errors to the agent with the call that helps, ``cut`` to the tokens asked for."""
+
+    @wraps(tool)
+    async def called(*, max_tokens: int, **given: object) -> str:
+        try:
+            return await tool(max_tokens=max_tokens, **given)
+        except ChunkastError as error:
+            raise ToolError(cut(f"{error}. {_NEXT}", max_tokens)) from error
+
+    return called
