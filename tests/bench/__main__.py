@@ -1,6 +1,6 @@
 """Benchmarks of chunkast beside other chunkers; without names the throughput.
 
-Only retrieval and encoders download anything. Peers that are not installed are skipped
+Only retrieval, search and encoders download anything. Peers that are not installed are skipped
 (pip install 'chunkast[bench]'). Tables go to stdout, progress to stderr.
 """
 
@@ -23,6 +23,7 @@ from tests.bench import (
     memory,
     retrieval,
     scaling,
+    search,
     stability,
     startup,
     throughput,
@@ -44,8 +45,11 @@ BENCHES = {
         index,
         compare,
         retrieval,
+        search,
     )
 }
+# They download their documents.
+ON_REQUEST = (retrieval.KEY, search.KEY)
 DEFAULT = [throughput.KEY]
 HERE = Path(__file__).parent
 
@@ -59,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.encoding in BUNDLED:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)  # for the peers' own tiktoken
     everything = options.all or (options.smoke and not options.bench)
-    every = [name for name in BENCHES if options.smoke or name != retrieval.KEY]
+    every = [name for name in BENCHES if options.smoke or name not in ON_REQUEST]
     names = every if everything else options.bench or DEFAULT
     corpora = by_language(load_corpus(smoke=options.smoke, folders=options.corpus))
     setting = Setting(
@@ -100,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="every bench but retrieval; writes RESULTS.md beside the benchmarks",
+        help="every bench but retrieval and search; writes RESULTS.md beside the benchmarks",
     )
     parser.add_argument(
         "--smoke",
