@@ -1,12 +1,12 @@
 """chunkast: Markdown to chunks that fit an exact token budget.
 
-The names below are the public ones; importing the package loads none of the libraries
-they use.
+The names below are the public API. Importing the package loads neither its modules nor the
+libraries that they use.
 """
 
 from __future__ import annotations
 
-# Nothing is imported for typing alone: this module is the first that a command loads.
+# Importing ``typing`` would slow down every command: this module is always loaded first.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
@@ -82,7 +82,7 @@ __all__ = (
     "validate_quote",
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME: Final = {
     "chunkast.core.analysis.points": ("merge_break_points",),

@@ -1,4 +1,4 @@
-"""The command as a process: ``chunkast`` and ``python -m chunkast``."""
+"""Entry point of the command line: ``chunkast`` and ``python -m chunkast``."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import sys
 
 __all__ = ("main",)
 
-# As shells count: 128 and the signal's number.
+# The exit code of shells after an interrupt: 128 plus the signal's number.
 _INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command; its exit code. From here on Ctrl-C prints no traceback."""
+    """Run the command and return its exit code. From here on, Ctrl-C prints no traceback."""
     try:
         import signal
 
-        # A traceback may come of an interrupted import even where the exception is caught:
-        # callbacks of the import system print it. Nothing is there yet to clean up.
+        # An interrupted import may print a traceback even if the exception is caught, because
+        # callbacks of the import system print it. There is nothing to clean up yet.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _leave)
         from chunkast.cli.main import main as command

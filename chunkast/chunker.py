@@ -1,4 +1,4 @@
-"""The façade: configuration, analysis, packing, chunks."""
+"""The main entry points: ``Chunker``, and functions for a single text or file."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ __all__ = ("Chunker", "chunk", "chunk_file", "count_tokens")
 class Chunker:
     """Cuts Markdown into chunks that fit an exact token budget.
 
-    Keywords are the fields of :class:`ChunkConfig`; a configuration object may be given
-    instead. Raises ``ConfigError`` for what is not allowed, naming the field. A chunker
-    has no state of its own and may be shared between threads.
+    Pass the fields of :class:`ChunkConfig` as keywords, or a ``ChunkConfig``. Raises
+    ``ConfigError``, which names the field, for an invalid value. A chunker keeps no state
+    between calls and may be shared between threads.
     """
 
     def __init__(self, config: ChunkConfig | None = None, **options: Unpack[ChunkOptions]) -> None:
@@ -63,19 +63,21 @@ class Chunker:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.counter = resolve_counter(self.config.encoding, self.config.model)
+        given = self.config.encoding, self.config.model
+        self.counter = resolve_counter(*given, allow_download=self.config.allow_download)
 
     def analyze(
         self, text: str, source: str | PathLike[str] | None = None, language: str | None = None
     ) -> Analysis:
         """Return the blocks, break points, protected regions and headings of ``text``.
 
-        ``source`` is the document's name, whose ending may say how it is read: which Markdown
-        it is, or code in which language. ``language`` says that it is code: a name as in a
-        fence's info string; "" that it is not. A language that is not known, or without the
-        extra ``code``, is code all the same. Heuristics and tools are for Markdown. A notebook
-        is many texts: here its JSON is one (see ``chunkast.notebook.analyze_cells``). Raises
-        ``TypeError`` for what is not a str.
+        ``source`` is the document's name. Its extension selects the dialect of Markdown or the
+        programming language. ``language`` overrides it: a language's name, as in a fence's info
+        string, or "" for Markdown. Code in an unknown language, or without the extra ``code``,
+        is still treated as code. Heuristics and tools only apply to Markdown.
+
+        A notebook is analyzed as the JSON text that it is; for its cells, use
+        ``chunkast.notebook.analyze_cells``. Raises ``TypeError`` if ``text`` is not a str.
         """
         text, source = checked_text(text), checked_name("source", source)
         language = checked_name("language", language)
@@ -89,17 +91,17 @@ class Chunker:
     ) -> list[Chunk]:
         """Return the chunks of a Markdown text, of code or of an analysis, in order.
 
-        ``source``, a name or a path, names the document in the chunks and their ids; without it
-        ids are only unique within the document. ``language`` is as in :meth:`analyze`; the headings
-        of code are the definitions around it. Never raises on a string; raises ``TypeError`` for
-        any other type.
+        ``source``, a name or a path, names the document in the chunks and their ids; without it,
+        ids are only unique within the document. ``source`` and ``language`` select how the text
+        is read, as in :meth:`analyze`. In code, the enclosing definitions take the place of
+        headings. Never raises for a string; raises ``TypeError`` for any other type.
 
-        A text whose ``source`` ends with ``.ipynb`` is the JSON of a notebook, unless a
-        ``language`` is given: positions are those of each cell's source, which
-        ``chunk.source`` names (see ``chunkast.notebook``). JSON that is not a notebook is text.
+        A text whose ``source`` ends with ``.ipynb`` is read as a notebook, unless a ``language``
+        is given. Positions then refer to the source of one cell, which ``chunk.source`` names
+        (see ``chunkast.notebook``). JSON that is not a notebook is treated as text.
 
-        Warns with a ``ChunkastWarning`` if the text is a single line that ends like the name of a
-        document: :meth:`chunk_file` takes a path.
+        Warns with a ``ChunkastWarning`` if the text looks like a path, a single line such as
+        "guide.md": use :meth:`chunk_file` to read a file.
         """
         if source is None and language is None:
             warn_of_path(text)
@@ -108,11 +110,12 @@ class Chunker:
     def chunk_file(
         self, path: str | PathLike[str], source: str | PathLike[str] | None = None
     ) -> list[Chunk]:
-        """The chunks of a file in UTF-8; its ending says what it is, as in :meth:`chunk`.
+        """Return the chunks of a UTF-8 file; its extension selects how it is read.
 
-        ``source`` names it in the chunks and their ids: by default its path as it is given,
-        with forward slashes. Raises ``SourceError`` for a
-        file that cannot be read or is not UTF-8, naming the path and the byte.
+        The types are those of :meth:`chunk`: Markdown, code or a notebook. ``source`` names the
+        file in the chunks and their ids; by default it is the given path, with forward slashes.
+        Raises ``SourceError``, which names the path and the byte, for a file that cannot be read
+        or is not UTF-8.
         """
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
@@ -124,26 +127,28 @@ class Chunker:
         source: str | PathLike[str] | None = None,
         language: str | None = None,
     ) -> Outline:
-        """Return the sections of a text with their token costs, to read and to expand chunks.
+        """Return the outline of a text: its sections with their token counts.
 
-        ``source`` and ``language`` are as in :meth:`analyze`, which also returns an analysis that
-        may be given. Never raises on a string.
+        An outline reads sections, and expands chunks to more of the text around them. Pass a
+        text, with ``source`` and ``language`` as in :meth:`analyze`, or its analysis. Never raises
+        for a string.
         """
         name = checked_name("source", source)
         analysis = text if isinstance(text, Analysis) else self.analyze(text, name, language)
         return Outline.of(analysis, self.config, self.counter, name)
 
     def split_text(self, text: str) -> list[str]:
-        """The texts of the chunks alone."""
+        """Return only the texts of the chunks."""
         return [chunk.text for chunk in self.chunk(text)]
 
     def iter_chunks(
         self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[Chunk]:
-        """The chunks of ``(source, text)`` pairs, in order, one by one as they are asked for.
+        """Yield the chunks of ``(source, text)`` pairs one by one, in order.
 
-        Only the document at hand is kept, and of it no chunk that was given out. Each is
-        read as in :meth:`chunk`; a source that comes again goes on counting its parts.
+        Only the current document is in memory, without the chunks that were already yielded. Each
+        document is read as in :meth:`chunk`. If a source occurs again, its chunks continue the
+        numbering of the earlier ones, so that ids stay unique.
         """
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
@@ -152,7 +157,7 @@ class Chunker:
     def chunk_documents(
         self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[list[Chunk]]:
-        """Like :meth:`iter_chunks`, a list for each document."""
+        """Yield a list of chunks for each ``(source, text)`` pair: see :meth:`iter_chunks`."""
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
             yield chunk_document(self, text, source, parts)
@@ -165,22 +170,23 @@ class Chunker:
         progress: bool = False,
         on_error: OnError | None = None,
     ) -> list[list[Chunk]]:
-        """The chunks of several texts, in input order, each read as in :meth:`chunk`.
+        """Return a list of chunks for each text, in input order; see :meth:`chunk`.
 
-        A source that is given twice goes on counting its parts. With ``workers`` above 1
-        the texts are spread over processes (the configuration must be picklable, as it
-        is with an encoding's name); the result does not depend on it. Where processes
-        cannot be forked (outside Linux, or once threads run) they import the program's
-        main module: what it does belongs below ``if __name__ == "__main__":``. ``progress``
-        shows a bar on stderr.
+        If a source occurs again, its chunks continue the numbering of the earlier ones, so that
+        ids stay unique. ``progress`` shows a progress bar on stderr.
 
-        What is raised while one text is chunked (by a counter of your own, for lack of
-        memory) costs that text alone: its list is empty, and ``on_error(position, source,
-        exception)`` is called here. Without ``on_error`` the exception, of several that of
-        the first text, is raised when the other texts are done.
+        With ``workers`` above 1, that many processes share the texts; the result is the same. The
+        configuration must be picklable, as it is with an encoding's name. Processes that cannot
+        be forked (outside Linux, or once threads run) import the program's main module, so guard
+        its code with ``if __name__ == "__main__":``.
 
-        Raises ``ConfigError`` when ``sources`` has another length, ``TypeError`` when
-        ``texts`` is a single one, ``ChunkastError`` when a process was lost.
+        One failing text does not affect the others. Its list is empty, and ``on_error(position,
+        source, exception)`` is called in this process. Without ``on_error``, the exception of the
+        first failing text is raised after all texts are done. Chunking a string only fails if
+        your own counter raises or memory runs out.
+
+        Raises ``ConfigError`` if ``sources`` and ``texts`` differ in length, ``TypeError`` if
+        ``texts`` is a single text, and ``ChunkastError`` if a worker process died.
         """
         texts = checked_items("texts", texts)
         given = [None] * len(texts) if sources is None else checked_items("sources", sources)
@@ -198,9 +204,9 @@ def chunk(
 ) -> list[Chunk]:
     """Return the chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
-    ``source`` names the text in the chunks and their ids; its extension says how the text is
-    read. Raises ``ConfigError`` for an option that is not allowed and ``TypeError`` if ``text`` is
-    not a str. Never raises for a string.
+    ``source`` names the text in the chunks and their ids; its extension selects how the text is
+    read. Raises ``ConfigError`` for an invalid option and ``TypeError`` if ``text`` is not a str.
+    Chunking a string never raises.
     """
     return Chunker(**options).chunk(text, source)
 
@@ -211,11 +217,11 @@ def chunk_file(
     source: str | PathLike[str] | None = None,
     **options: Unpack[ChunkOptions],
 ) -> list[Chunk]:
-    """Return the chunks of a file in UTF-8: Markdown, code or a notebook, by its extension.
+    """Return the chunks of a UTF-8 file: Markdown, code or a notebook, by its extension.
 
     See :meth:`Chunker.chunk_file`; ``options`` are the fields of ``ChunkConfig``. Raises
-    ``ConfigError`` for an option that is not allowed and ``SourceError`` for a file that cannot
-    be read or is not UTF-8.
+    ``ConfigError`` for an invalid option and ``SourceError`` for a file that cannot be read or is
+    not UTF-8.
     """
     return Chunker(**options).chunk_file(path, source)
 
@@ -225,7 +231,7 @@ def count_tokens(
 ) -> int:
     """Return the number of tokens of ``text``.
 
-    ``encoding`` and ``allow_download`` are those of ``ChunkConfig``. Raises ``ConfigError`` for an
+    ``encoding`` and ``allow_download`` are as in ``ChunkConfig``. Raises ``ConfigError`` for an
     unknown encoding and ``TypeError`` if ``text`` is not a str.
     """
     text = checked_text(text)

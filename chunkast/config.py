@@ -1,4 +1,4 @@
-"""The configuration: every field validated once, with a message that helps."""
+"""``ChunkConfig``, which checks every option and explains what is allowed."""
 
 from __future__ import annotations
 
@@ -20,48 +20,50 @@ from chunkast.text.language import LANGUAGES
 
 __all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
 
-# The Markdown extensions, whether each is on by default, and what it is known to misread.
+# The Markdown extensions, and whether each is on by default. The comments describe what an
+# extension does or is known to misread.
 EXTENSIONS: Final[Mapping[str, bool]] = {
-    # Only at the very start, and only if it looks like YAML or TOML, so that a heading
-    # between two rules stays one.
+    # Only at the very start, and only if it looks like YAML or TOML, so that a heading between
+    # two horizontal rules is still a heading.
     "front_matter": True,
-    # A line of text over a line of dashes and pipes is a table's header.
+    # A line of text above a line of dashes and pipes is the header of a table.
     "tables": True,
-    # "[^1]:" at the start of a line is never a link definition.
+    # A line that begins with "[^1]:" defines a footnote, never a link.
     "footnotes": True,
-    # Any line of three or more colons with a name opens a container, up to its closing
-    # line or to the end of what holds it.
+    # Any line of three or more colons with a name opens a container. It ends at its closing line,
+    # or with the block around it.
     "containers": True,
-    # "!!! word" opens an admonition although it may have been meant as emphasis. So do
-    # "??? word" and, for a tab, === and a title in quotes.
+    # "!!! word" opens an admonition, even if it was meant as emphasis. "??? word" opens one too,
+    # and === with a title in quotes opens a tab.
     "admonitions": True,
-    # "/// name" up to its own line of as many slashes, and HTML elements around Markdown
-    # (<details>, <div> ...) enclose a block. A comment, an anchor or a tag on lines of its own
-    # belongs to what follows it; a heading after one begins its section there.
+    # "/// name" opens a block, up to a line of as many slashes. HTML elements around Markdown
+    # (<details>, <div> ...) are blocks too. A comment, an anchor or a tag on lines of its own
+    # belongs to the block after it; if that is a heading, its section begins at the comment.
     "blocks": True,
-    # From <table> to </table>, over blank lines too, is one table with rows and cells, unless
-    # it encloses a list, a fence or a heading.
+    # The text from <table> to </table>, blank lines included, is one table with rows and cells,
+    # unless it contains a list, a fence or a heading.
     "html_tables": True,
-    # <h1> to <h6> alone in an HTML block is a heading, as at the top of many READMEs.
+    # An HTML block with nothing but <h1> to <h6>, as at the top of many READMEs, is a heading.
     "html_headings": True,
     # A paragraph that begins with "Table 3" beside a table stays with it.
     "captions": True,
-    # A text that is one fence ```markdown but for white space is the Markdown inside it.
+    # A text that is a single ```markdown fence is parsed as the Markdown inside it.
     "answers": True,
-    # Lines with five or more leading dots and a page number are a table of contents, no heading.
+    # Lines with five or more dots before a page number are a table of contents, not headings.
     "contents": True,
-    # A paragraph of one line, all of it strong, stays with the block after it.
+    # A one-line paragraph that is all strong emphasis stays with the block after it.
     "bold_headings": True,
-    # Lines of a paragraph that begin with a bullet (• ◦ ‣ –) or "(a)" begin a sentence at least.
+    # In a paragraph, a line that begins with a bullet (• ◦ ‣ –) or "(a)" is a better place to cut
+    # than a sentence.
     "bullets": True,
-    # Marks of pages on lines of their own, and form feeds, give chunks their pages. A paragraph
-    # that goes on after one in lower case is one paragraph.
+    # Page marks on lines of their own, and form feeds, determine the pages of chunks. A paragraph
+    # that continues in lower case after a mark is one paragraph.
     "page_markers": True,
-    # A quote whose first line is [!NOTE] or the like.
+    # A quote whose first line is [!NOTE] or similar is an alert.
     "alerts": True,
-    # "[ ]" at the head of an item is a box, never a link.
+    # "[ ]" at the start of a list item is a checkbox, never a link.
     "tasklists": True,
-    # "$5 and $10" is money; block math never reaches over a blank line.
+    # "$5 and $10" is money, not math. Block math never contains a blank line.
     "math": True,
     # Bare URLs are kept whole inside prose.
     "autolinks": True,
@@ -70,59 +72,63 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # [[page]] and ![[embed]] are kept whole inside prose.
     "wikilinks": True,
     # Obsidian: callouts of any type, with a title or foldable; comments between lines of %%;
-    # block ids (^id) stay with what they are the ids of. A line that begins with %% and has no
-    # other %% opens a comment, if a line that ends with %% follows.
+    # block ids (^id), which stay with their block. A line that begins with %% and has no other %%
+    # opens a comment if a later line ends with %%.
     "obsidian": True,
-    # A pair of tags on lines of their own, none of HTML's elements, encloses a block.
+    # A pair of tags on lines of their own encloses a block, unless HTML has such an element.
     "xml_tags": True,
-    # A source's ending says what it is: .mdx switches "mdx" on, .qmd and .Rmd "quarto".
+    # The source's file extension selects the language: .mdx turns on "mdx", .qmd and .Rmd turn on
+    # "quarto", and files such as .py are code.
     "dialects": True,
-    # Off: "Price" over ": 5" becomes a definition.
+    # Off by default: a line ": 5" below a line "Price" becomes a definition.
     "deflists": False,
-    # Off: a paragraph that begins with "import " is code, and so is a line in braces.
+    # Off by default: paragraphs that begin with "import " and lines in braces become code.
     "mdx": False,
-    # Off: of ":::" divs one in another, the first bare ":::" closes the inner one.
+    # Off by default: in nested ":::" divs, the first bare ":::" closes the inner one.
     "quarto": False,
 }
 DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
-# Ending of a source's name -> the extension that it switches on.
+# File extension of a source -> the Markdown extension that it turns on.
 _DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
-# The extensions of documents, without source code.
+# The file extensions of documents, without those of source code.
 ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
-# The default window is 200 tokens of 900, and in proportion for other budgets.
+# The default window: 200 tokens for a budget of 900, and in proportion for other budgets.
 _WINDOW_SHARE: Final = 200 / 900
-# The largest number of tokens: that of a document is far below, and floats can hold it.
+# The largest allowed number of tokens: far more than any document has, and within a float's range.
 _MOST_TOKENS: Final = 2**63 - 1
 _MAX_TOKENS: Final = (
     'must be a whole number of at least 1 and at most 2**63 - 1, or "model" for the limit of '
     "the tokenizer"
 )
-# The most items of a field that takes several: an iterator may have no end.
+# The most items of a field that takes several, because an iterator may be endless.
 _MOST_ITEMS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """The options of a chunker. Raises ``ConfigError`` for a value that is not allowed.
+    """The options of a chunker. Raises ``ConfigError`` for an invalid value.
 
     **Budget**
 
-    max_tokens: the most tokens of a chunk, overlap and context included (1 to 2**63 - 1), or
-        "model" for the limit of the tokenizer, less the special tokens that it adds. Special
-        tokens are never counted.
-    reserve_tokens: tokens that ``embed_text`` leaves free for a prefix that is added before
-        embedding ("query: ", an instruction); less than ``max_tokens``.
-    overlap: tokens of the previous chunk that are repeated: a fraction of the budget (a float
-        below 1) or a number of tokens (an int). The budget is ``max_tokens`` less
-        ``reserve_tokens``.
-    min_tokens: sections and pieces smaller than this are joined with a neighbour under the same
-        parent if both fit. By default (None), whole sections are always joined if they fit, and
-        pieces if one is below a tenth of the budget; 0 turns joining off.
-    encoding: the name of a tiktoken encoding; the path of a ``tokenizer.json`` (a str that ends
-        with .json, or a ``Path``; needs the extra ``hf``); a tokenizer of ``tokenizers`` or
-        ``transformers``; any object with an ``encode`` method; or a callable from str to int.
-    model: the name of a model, instead of ``encoding``.
+    max_tokens: the most tokens of a chunk, overlap and context included: a number from 1 to
+        ``2**63 - 1``, or "model" for the tokenizer's own limit minus the special tokens that it
+        adds. Special tokens are never counted.
+    reserve_tokens: tokens to keep free for a prefix that you add to ``embed_text`` before
+        embedding, such as "query: ". The budget of a chunk is ``max_tokens - reserve_tokens``.
+    overlap: how much of the previous chunk a chunk repeats at its start: a fraction of the budget
+        (a float below 1) or a number of tokens (an int). A chunk that begins with a heading has
+        no overlap.
+    min_tokens: join neighbouring sections if one of them is smaller than this and both fit in one
+        chunk; the same applies to the pieces of a divided section. None joins sections whenever
+        they fit, and pieces smaller than a tenth of the budget. 0 keeps all sections apart. Only
+        for ``packing="sections"``.
+    encoding: the tokenizer that counts tokens: the name of a tiktoken encoding; the path of a
+        ``tokenizer.json`` (a str that ends with .json, or a ``Path``; needs the extra ``hf``); a
+        tokenizer of ``tokenizers`` or ``transformers``; any object with an ``encode`` method; or a
+        callable that takes a str and returns its number of tokens.
+    model: the name of a model that tiktoken knows, such as "gpt-4o". Its encoding is used instead
+        of ``encoding``.
     allow_download: allow tiktoken to download the vocabulary of an encoding that is neither
         bundled nor in its cache. Nothing else uses the network.
 
@@ -130,48 +136,56 @@ class ChunkConfig:
 
     packing: "sections" keeps sections whole while they fit; "fill" makes chunks as full as
         possible.
-    window: how many tokens back from the limit "fill" looks for a cut; None is 200 of 900.
-    decay: the share of a point's score that is lost at the far end of the window (0 to 1).
-    scores: overrides of the score table, by kind (see ``chunkast.scores``).
-    trim: drop blank lines at a chunk's start and white space at its end.
-    oversize: "split" divides a block over budget; "keep" makes it one chunk with ``oversize``.
-    opaque: the same for opaque data over budget (a data URI, base64, a hex dump, minified code:
-        see ``chunkast.text.opaque``). "split" warns with ``ChunkastWarning``; with "keep",
-        ``embed_text`` has a short placeholder and stays within the budget.
-    sentence_language: the language of sentences, as a code ("de"), or "auto": the ``lang`` or
-        ``language`` of front matter, or a guess by function words (``chunkast.text.language``).
+    window: for ``packing="fill"``: the number of tokens before the limit in which to look for a
+        place to cut. None means 200 for a budget of 900, and in proportion for other budgets.
+    decay: for ``packing="fill"``: the share of its score that a break point at the far end of the
+        window loses, from 0 to 1. Points nearer the limit lose less.
+    scores: new scores for kinds of break points, such as ``{"h3": 95}``; see ``chunkast.scores``.
+    trim: remove blank lines at the start of a chunk and white space at its end.
+    oversize: "split" divides a block that is larger than the budget; "keep" makes it one chunk and
+        sets ``Chunk.oversize``.
+    opaque: "split" divides opaque data that is larger than the budget, and warns with
+        ``ChunkastWarning``; "keep" makes it one chunk and sets ``Chunk.oversize``. Opaque data is a
+        data URI, base64, a hex dump or minified code (see ``chunkast.text.opaque``). With "keep", a
+        short placeholder replaces the data in ``embed_text``, which stays within the budget.
+    sentence_language: the language whose rules find the ends of sentences: a code such as "de", or
+        "auto". "auto" uses ``lang`` or ``language`` in front matter, or else guesses the language
+        from common words (see ``chunkast.text.language``).
 
     **Context**
 
-    context: the text before a chunk in ``embed_text``: "none"; "title", from front matter or the
-        first heading of level 1; or "headings", the heading path below the title in front matter.
-    front_matter: the front matter in a chunk's metadata: "raw", a string, or "parsed", a mapping
-        (needs the extra ``yaml``). Invalid front matter stays a string, with a
+    context: the context before a chunk in ``embed_text``: "none"; "title", the title in front
+        matter or else the first heading of level 1; or "headings", the heading path, which begins
+        with the title in front matter.
+    front_matter: the form of front matter in ``Chunk.metadata``: "raw", a string, or "parsed", a
+        mapping (needs the extra ``yaml``). Invalid front matter stays a string, with a
         ``ChunkastWarning``.
-    front_matter_text: "keep" makes front matter text of the first chunk; with "drop" it is in no
-        chunk. Positions are those of the whole document either way.
-    front_matter_keys: top-level keys of front matter whose values begin ``embed_text``, one per
-        line, if there is room; "" is not a key.
+    front_matter_text: "keep" includes front matter in the text of the chunks; "drop" leaves it out.
+        Positions always refer to the whole document.
+    front_matter_keys: top-level keys of front matter to put at the start of ``embed_text``, one
+        "key: value" per line, if there is room. A blank key is not allowed.
 
     **Markdown**
 
-    extensions: the Markdown extensions that are on; ``()`` is plain CommonMark.
-    heuristics: ``chunkast.heuristics.Heuristic`` objects: masks before the parse; break points,
-        regions and annotations after it.
-    tools: ``chunkast.toolcalls.Tool`` objects whose calls are kept whole and listed in the
-        chunks' metadata.
+    extensions: the Markdown extensions to use; ``()`` is plain CommonMark.
+    heuristics: ``chunkast.heuristics.Heuristic`` objects. They mask text before it is parsed, or
+        add break points, regions and annotations afterwards.
+    tools: ``chunkast.toolcalls.Tool`` objects. Calls of these tools are kept whole and listed in
+        ``Chunk.metadata``.
 
     **Converted documents**
 
-    pseudo_headings: treat a paragraph of one line, all of it strong, as a heading (needs the
+    pseudo_headings: treat a one-line paragraph that is all strong emphasis as a heading (needs the
         extension "bold_headings").
-    heading_levels: "marks" uses the levels in the document; "numbering" uses the numbers of
-        headings like "2.3.1 Title" that are all on one level.
-    page_markers: a regular expression for lines that mark pages, in addition to the known ones.
-        It must match a whole line, without the spaces and tabs at its ends. Its group
-        (?P<begins>...) or (?P<ends>...) is the number of the page, at most nine digits.
+    heading_levels: "marks" uses the levels of the Markdown headings. "numbering" derives them from
+        numbers such as "2.3.1 Title" if all numbered headings have the same level.
+    page_markers: a regular expression for lines that mark pages, in addition to the known marks. It
+        must match a whole line without the spaces and tabs around it. It may have one group,
+        ``(?P<begins>...)`` or ``(?P<ends>...)``: the number, of at most nine digits, of the page
+        that begins or ends there.
     page_markers_in_embed: keep page marks in ``embed_text``; ``text`` always has them.
-    running_heads_in_embed: keep lines that are repeated on page after page in ``embed_text``.
+    running_heads_in_embed: keep page headers and footers, lines that many pages repeat, in
+        ``embed_text``; ``text`` always has them.
     """
 
     max_tokens: int | Literal["model"] = 900
@@ -254,7 +268,7 @@ class ChunkConfig:
 
     def _check_overlap(self) -> None:
         value = self.overlap
-        # The limit of a tokenizer is known to the chunker, which checks once more.
+        # The number for "model" is only known to the chunker, which checks again.
         most = _MOST_TOKENS if isinstance(self.max_tokens, str) else self.budget
         less = f" - reserve_tokens={self.reserve_tokens}" if self.reserve_tokens else ""
         allowed = (
@@ -283,12 +297,12 @@ class ChunkConfig:
         if self.page_markers is None:
             return
         allowed = (
-            "must be a regular expression for a line that is not blank, its group (?P<begins>...) or "
-            "(?P<ends>...)"
+            "must be a regular expression that does not match a blank line, with no group or one: "
+            "(?P<begins>...) or (?P<ends>...)"
         )
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # of a syntax that is about to change
+                warnings.simplefilter("error")  # reject deprecated syntax
                 pattern = re.compile(self.page_markers)
                 blank = pattern.fullmatch("") is not None
         except (re.error, TypeError, ValueError, OverflowError, RecursionError, Warning) as error:
@@ -306,7 +320,7 @@ class ChunkConfig:
             raise ConfigError("scores", self.scores, allowed)
         try:
             scores = dict(self.scores)
-        except Exception as error:  # whatever a mapping of the user's own raises
+        except Exception as error:  # a user's own mapping may raise anything
             raise ConfigError("scores", self.scores, allowed) from error
         for kind, score in scores.items():
             if not isinstance(kind, str) or kind not in SCORES:
@@ -342,10 +356,10 @@ class ChunkConfig:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
-        """A configuration from keyword options, the aliases included.
+        """Return a configuration from keyword options.
 
-        ``chunk_size`` means ``max_tokens`` and ``chunk_overlap`` means ``overlap``.
-        Raises ``ConfigError`` for an unknown name and for a name given twice.
+        ``chunk_size`` is an alias of ``max_tokens``, ``chunk_overlap`` of ``overlap``. Raises
+        ``ConfigError`` for an unknown name, and for a field given both by name and by alias.
         """
         known = {f.name for f in fields(cls)}
         values: dict[str, Any] = {}
@@ -359,7 +373,7 @@ class ChunkConfig:
         return cls(**values)
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
-        """The extensions that a document is read with: its name may add one (see "dialects")."""
+        """Return the Markdown extensions for a document; its file extension may add one."""
         if "dialects" in self.extensions and source:
             name = source.lower()
             added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)
@@ -368,36 +382,36 @@ class ChunkConfig:
         return self.extensions
 
     def language_of(self, source: str | None) -> str:
-        """The programming language of a source file, by its name's ending; "" if it is none."""
+        """Return the programming language of a source, by its file extension; else ""."""
         return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property
     def budget(self) -> int:
-        """The most tokens of a chunk and of what is embedded: all but the reserved ones.
+        """The most tokens of a chunk's text and of its ``embed_text``.
 
-        Raises ``ConfigError`` while ``max_tokens`` is "model": ``Chunker(...).config`` has the
-        number in its place.
+        It is ``max_tokens - reserve_tokens``. Raises ``ConfigError`` while ``max_tokens`` is
+        "model"; in ``Chunker(...).config`` it is a number.
         """
         if isinstance(self.max_tokens, str):
-            allowed = "is a number in Chunker(...).config only"
+            allowed = "is resolved to a number only in Chunker(...).config"
             raise ConfigError("max_tokens", self.max_tokens, allowed)
         return self.max_tokens - self.reserve_tokens
 
     @property
     def overlap_tokens(self) -> int:
-        """The overlap's budget in tokens."""
+        """The most tokens of an overlap."""
         if isinstance(self.overlap, float):
             return int(self.overlap * self.budget)
         return self.overlap
 
     @property
     def window_tokens(self) -> int:
-        """The tokens before the limit in which "fill" looks for a cut."""
+        """The number of tokens before the limit in which "fill" looks for a cut."""
         return round(self.budget * _WINDOW_SHARE) if self.window is None else self.window
 
     @property
     def score_table(self) -> Mapping[str, float]:
-        """The score of every kind of break point, overrides included."""
+        """The scores of all kinds of break points, with the configured overrides."""
         return {**SCORES, **self.scores} if self.scores else SCORES
 
 
@@ -413,7 +427,7 @@ def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
     allowed = f"must be a sequence of {what}"
     try:
         items = None if isinstance(given, str) else tuple(islice(given, _MOST_ITEMS + 1))
-    except Exception as error:  # whatever an iterable of the user's own raises
+    except Exception as error:  # a user's own iterable may raise anything
         raise ConfigError(name, given, allowed) from error
     if items is None or len(items) > _MOST_ITEMS:
         raise ConfigError(name, given, f"{allowed}, at most {_MOST_ITEMS:,} of them")
@@ -439,11 +453,11 @@ def _check_number(name: str, value: object) -> None:
 def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer that no float can hold
+    except OverflowError:  # the integer is too large for a float
         return False
 
 
 def _check_choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    # The type comes first: values of other types may compare in ways of their own.
+    # The type is compared first, because ``==`` of other types may do anything.
     if not any(type(value) is type(choice) and value == choice for choice in allowed):
         raise ConfigError(name, value, f"must be one of {', '.join(map(repr, allowed))}")

@@ -1,4 +1,4 @@
-"""The exceptions chunkast raises. Chunking a string raises none of them."""
+"""The exceptions of chunkast. Chunking a string never raises one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = (
     "describe",
 )
 
-# These end the program; any other exception is a failure of the document at hand. (Libraries
-# written in Rust raise one that is not an ``Exception``.)
+# These end the program; any other exception is a failure of the current document. (Libraries
+# written in Rust may raise one that is not an ``Exception``.)
 STOPS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
 # The most characters of a value that a message shows.
 _MAX_SHOWN: Final = 80
@@ -35,8 +35,8 @@ class ChunkastWarning(UserWarning):
 class ConfigError(ChunkastError, ValueError):
     """An invalid configuration value.
 
-    ``field`` is the name of the field, ``value`` its value, and ``allowed`` says what it must
-    be; the message contains all three.
+    The message contains ``field``, the name of the field, ``value``, its value, and ``allowed``, a
+    description of allowed values.
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
@@ -56,7 +56,7 @@ def check_count(name: str, value: object, *, least: int = 1) -> None:
 
 
 def _shown(value: object) -> str:
-    """A value in at most 80 characters; its type where it has no usable ``repr``."""
+    """Return a value's ``repr`` in at most 80 characters; its type if ``repr`` fails."""
     try:
         shown = repr(value)
     except Exception:  # noqa: BLE001 - an integer with thousands of digits, a user's class
@@ -65,12 +65,12 @@ def _shown(value: object) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """An exception's type and message, for a reader who has no traceback."""
+    """Return an exception's type and message, for readers without a traceback."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     try:
         message = str(error)
-    except Exception:  # noqa: BLE001 - a broken __str__ is not a reason to fail
+    except Exception:  # noqa: BLE001 - the exception may have a broken __str__
         message = ""
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
@@ -93,9 +93,8 @@ class MissingPackageError(ChunkastError, ImportError):
 class SourceError(ChunkastError):
     """A file that cannot be read or decoded.
 
-    ``path`` is the file's name as the caller gave it, ``reason`` says what is wrong and what
-    to do, ``position`` is the offset of the fault in bytes, or ``None`` if it has no single
-    place.
+    ``path`` is the path as the caller gave it, ``reason`` describes the problem and a remedy, and
+    ``position`` is the offset of the fault in bytes, or ``None`` if there is no single place.
     """
 
     def __init__(self, path: str, reason: str, position: int | None = None) -> None:
@@ -112,7 +111,7 @@ class SourceError(ChunkastError):
 class StoreError(ChunkastError):
     """A database that cannot be used.
 
-    ``path`` is its name as the caller gave it, ``reason`` says why it cannot be used.
+    ``path`` is the path as the caller gave it, ``reason`` describes the problem.
     """
 
     def __init__(self, path: str, reason: str) -> None:
@@ -125,4 +124,4 @@ class StoreError(ChunkastError):
 
 
 class UsageError(ChunkastError):
-    """Arguments of the command that cannot be carried out, found before anything is read."""
+    """Invalid command-line arguments, detected before any file is read."""

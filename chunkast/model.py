@@ -1,7 +1,7 @@
-"""The values that every other module passes around; all are frozen.
+"""The immutable data types that all modules share, such as ``Chunk`` and ``Analysis``.
 
-Units, everywhere: character indices are Python code points and end-exclusive,
-byte indices are UTF-8 and end-exclusive, line numbers are 1-based and inclusive.
+Units: character indices count Python code points, byte indices count bytes of UTF-8. Both are
+0-based, and ends are exclusive. Line numbers are 1-based, and ends are inclusive.
 """
 
 from __future__ import annotations
@@ -28,18 +28,17 @@ __all__ = (
     "state_hash",
 )
 
-# The most headings that an analysis shows in a notebook.
+# The most headings shown when a notebook displays an analysis.
 _SHOWN_HEADINGS: Final = 50
 # The most characters of a chunk's text in its ``repr``.
 _SHOWN_TEXT: Final = 40
 
 
 def mutable_type(of: type) -> Any:
-    """A mutable class whose objects can become those of ``of``, a frozen dataclass with slots.
+    """Return a mutable class for making objects of ``of``, a frozen dataclass with slots.
 
-    The fields are set on an object of it, then its ``__class__``. The constructor of ``of``
-    takes four to six times as long: for the fixtures' 42 smaller documents, cut at 512 tokens,
-    without this blocks would take 15 % of all time more, break points 3 %, chunks 2 %.
+    Set all fields of an object of this class, then set its ``__class__`` to ``of``. This is
+    several times as fast as the constructor of ``of``.
     """
     return type("_Mutable", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
 
@@ -58,7 +57,7 @@ class Block:
     level: a heading's level (1 to 6), or the nesting depth of a list and its items
         (0 for the outermost); 0 for other blocks.
     content: the text of a heading or a nested paragraph without the prefixes of the
-        containers around it; empty where the source itself has the same text.
+        containers around it (such as "> "); empty if the source has the same text.
     info: a fence's info string, or the type of a container or alert; else empty.
     closed: false for a fence without a closing line, else true.
 
@@ -78,7 +77,7 @@ class Block:
     closed: bool = True
 
     def leaves(self) -> Iterator[Block]:
-        """The leaves below this block (itself, if it is one), in document order."""
+        """Yield the leaves of this block in document order; a leaf yields itself."""
         stack = [self]
         while stack:
             block = stack.pop()
@@ -88,7 +87,7 @@ class Block:
                 yield block
 
     def walk(self) -> Iterator[Block]:
-        """This block and everything below it, parents first, in document order."""
+        """Yield this block and all blocks inside it in document order, parents first."""
         stack = [self]
         while stack:
             block = stack.pop()
@@ -101,9 +100,10 @@ class BreakPoint:
     """A place where a chunk may begin.
 
     pos: the character index of what would be the chunk's first character.
-    score: how good a place it is, higher is better (see ``chunkast.scores``). A point with
-        a negative score is used only when there is no other.
-    kind: the construct it comes from, a key of the score table ("h2", "sentence", ...).
+    score: the quality of the place; higher is better (see ``chunkast.scores``). A point with a
+        negative score is only used if there is no other.
+    kind: the construct that begins or ends there, a key of the score table ("h2", "sentence",
+        ...).
     """
 
     pos: int
@@ -113,7 +113,7 @@ class BreakPoint:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedRegion:
-    """A span ``[start, end)`` that is not cut while it fits the budget.
+    """A span ``[start, end)`` that is never cut if it fits the budget.
 
     start: where it begins, a character index.
     end: where it ends, a character index, exclusive.
@@ -133,11 +133,11 @@ class ProtectedRegion:
 class Heading:
     r"""A heading at the top level of a document, which opens a section.
 
-    start: where the heading begins, a character index; if something labels it (a comment, an
-        HTML anchor, an opening tag), where that begins.
-    end: where the next line after it begins, a character index.
+    start: where the heading begins, a character index. A comment, HTML anchor or opening tag right
+        before a heading belongs to it.
+    end: where the line after the heading begins, a character index.
     level: 1 to 6, 1 for the outermost.
-    title: its text without markup.
+    title: the text of the heading without markup.
     path: the titles from the outermost enclosing section down to this one.
 
     >>> from chunkast import Chunker
@@ -156,7 +156,7 @@ class Heading:
 class Annotation:
     """A value for the metadata of the chunk in which the span ``[start, end)`` begins.
 
-    A chunk's ``metadata[key]`` is the list of these values, in order.
+    A chunk's ``metadata[key]`` is the list of all values with this key, in order.
 
     start: where the span begins, a character index.
     end: where it ends, a character index, exclusive.
@@ -174,11 +174,11 @@ class Annotation:
 class Replacement:
     """A text that replaces the span ``[start, end)`` in ``embed_text``.
 
-    It applies if the whole span is in one chunk; the chunk's ``text`` is unchanged.
+    It only applies if one chunk contains the whole span. The chunk's ``text`` does not change.
 
     start: where the span begins, a character index.
     end: where it ends, a character index, exclusive.
-    text: what stands in its place; "" leaves the span out.
+    text: the replacement; "" removes the span.
     """
 
     start: int
@@ -188,31 +188,31 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The structure of a document, as found before it is packed.
+    """The structure of a document, found before it is cut into chunks.
 
-    An analysis does not depend on the budget, so one can be used with several.
+    An analysis does not depend on the budget: analyze once, then chunk at several budgets.
 
     text: the document.
-    blocks: the root of the block tree, of the kind "document".
+    blocks: the root of the block tree; its kind is "document".
     break_points: where chunks may begin, sorted by position, one per position.
-    regions: spans that are not cut while they fit the budget, sorted by start.
+    regions: spans that are never cut if they fit the budget, sorted by start.
     headings: the headings at the top level, in document order.
     references: the normalized labels of the link definitions.
-    front_matter: the raw front matter, delimiters included; empty if there is none.
+    front_matter: the raw front matter, delimiters included; empty if the document has none.
     notes: fallbacks and other unusual steps of the analysis, a sentence each.
-    masked: the text that the parser read, of the same length and lines as ``text``; empty
-        where it was ``text`` itself.
+    masked: the text that the parser read, with the same length and lines as ``text``; empty if
+        the parser read ``text`` itself.
     tags: the spans of the blocks that pairs of XML tags enclose, in character indices.
     annotations: values for the metadata of chunks.
-    extended: whether there may be points and regions that no block of the tree has: those of
-        a user's heuristics and of tool calls.
-    front_matter_data: the parsed front matter, if the configuration wants it and it is valid.
-    path: the heading path above the whole text, as for a notebook's cell.
+    extended: true if a user's heuristics or tool calls may have added break points and regions
+        that do not come from a block.
+    front_matter_data: the front matter as data, with ``front_matter="parsed"`` and if it is valid.
+    path: the heading path above the whole text, such as that of a notebook's cell.
     extensions: the Markdown extensions that the text was parsed with.
     footnotes: the labels of the footnotes.
-    pages: where each page begins, a character index, and its number, from 1.
-    replacements: texts that replace spans in ``embed_text``, sorted by start; of two that
-        overlap the first applies.
+    pages: the start of each page, a character index, and its number, from 1.
+    replacements: texts that replace spans in ``embed_text``, sorted by start. If two overlap, only
+        the first applies.
     """
 
     text: str
@@ -243,7 +243,7 @@ class Analysis:
         annotations: Iterable[Annotation] = (),
         replacements: Iterable[Replacement] = (),
     ) -> Analysis:
-        """Return a copy with these added, for heuristics; they are sorted when all have run."""
+        """Return a copy with these added, for heuristics; sorting them is not necessary."""
         return replace(
             self,
             break_points=(*self.break_points, *break_points),
@@ -279,45 +279,49 @@ class Analysis:
         return ", ".join(_counted(count, noun) for count, noun in counts)
 
 
-# The fields of a chunk that a plan compares.
+# The fields of a chunk that ``plan_writes`` compares.
 RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    r"""One chunk: a verbatim slice of the source and where it comes from.
+    r"""A chunk: a verbatim slice of a document, its position, and the text to embed.
 
-    id: 16 hexadecimal digits: which chunk of the source it is (see ``chunk_id``).
-    index: its number in the document, from 0.
+    id: 16 hexadecimal digits, computed from the source, the heading path and the chunk's number
+        under that path (see ``chunk_id``).
+    index: the chunk's number in the document, from 0.
     source: the document's name as the caller gave it, or ``None``.
-    text: the slice itself; ``text == document[start_index:end_index]``, always.
-    start_index: where it begins in the document, a character index from 0.
-    end_index: where it ends, a character index, exclusive.
-    start_byte: where it begins, in bytes of the document's UTF-8, from 0.
-    end_byte: where it ends, in bytes of UTF-8, exclusive.
-    start_line: the line in which it begins, from 1.
-    end_line: the line of its last character, from 1, inclusive.
-    token_count: how many tokens ``text`` has, exact for the configured encoding.
-    overlap: how many characters at the start of ``text`` the previous chunk has too.
+    text: the slice; always equal to ``document[start_index:end_index]``. It begins with the
+        overlap; the rest is the chunk's own text.
+    start_index: where ``text`` begins in the document, a character index from 0.
+    end_index: where ``text`` ends, a character index, exclusive.
+    start_byte: where ``text`` begins, in bytes of the document's UTF-8, from 0.
+    end_byte: where ``text`` ends, in bytes of UTF-8, exclusive.
+    start_line: the line of the first character of ``text``, from 1.
+    end_line: the line of the last character of ``text``, from 1, inclusive.
+    token_count: the exact number of tokens of ``text``.
+    overlap: the number of characters at the start of ``text`` that are repeated from the previous
+        chunk.
     headings: the heading path, outermost first, of the section in which the chunk's own text
-        (after the overlap) begins. Ids are computed from it; for citations use ``sections``.
-    kinds: the kinds of the blocks inside, in order of appearance, each once; containers
-        before their contents.
-    content_hash: the hash of ``text`` with its white space normalized, computed when it is
-        first read.
-    embed_text: ``text`` made self-contained: with the heading path, a repeated table header,
-        a re-opened fence; spans of it may be replaced or left out. This is the text to embed.
-    embed_token_count: how many tokens ``embed_text`` has, exact.
+        begins. Ids are computed from it; for citations, use ``sections``.
+    kinds: the kinds of the blocks in ``text`` ("paragraph", "table", ...), each once, in order of
+        appearance, containers before their contents.
+    content_hash: the SHA-256 of ``text`` with normalized white space, computed on first read.
+    embed_text: the text to embed: ``text`` with context that makes it self-contained, such as the
+        heading path, a repeated table header or a re-opened fence. Some spans of ``text`` may be
+        replaced or left out.
+    embed_token_count: the exact number of tokens of ``embed_text``.
     embed_hash: the hash of ``embed_text``, computed like ``content_hash``.
-    oversize: whether ``token_count`` may exceed the budget: for a single grapheme cluster
-        that does, or a block or opaque run that the configuration keeps whole.
-    metadata: JSON data by key: the front matter, the values of annotations, a notebook's cell.
-    pages: the first and the last page that the text is on, from 1, where the document has marks
-        of pages; else ``None``.
-    sections: the heading path of every section in the own text, in order. Each begins with the
-        ``title`` in front matter, if there is one. Text before the first heading is in the section
-        ``(title,)``; without a title it has no section.
-    section_starts: where each of ``sections`` begins in the own text, a character index.
+    oversize: true if ``token_count`` exceeds the budget. This only happens for a grapheme cluster
+        larger than the budget, and for a block or opaque data that the configuration keeps whole.
+    metadata: JSON data by key: the front matter, the values of annotations, the notebook cell.
+    pages: the first and the last page of ``text``, from 1; ``None`` if the document has no page
+        marks.
+    sections: the heading path of every section in the chunk's own text, in order. A ``title`` in
+        front matter is the first entry of every path. Text before the first heading belongs to the
+        section ``(title,)``, or to no section if there is no title.
+    section_starts: the start of each of ``sections`` in the chunk's own text, a character index in
+        the document.
 
     >>> from chunkast import chunk
     >>> document = "# Fruit\n\nApples are red.\n"
@@ -355,8 +359,8 @@ class Chunk:
     def section_at(self, pos: int) -> tuple[str, ...]:
         """Return the heading path of the section at ``pos``, a character index.
 
-        The overlap counts as part of the first section. Returns ``headings`` for a chunk that was
-        stored without sections.
+        A position in the overlap counts as the start of the chunk's own text. Returns ``headings``
+        for a chunk that was stored without sections.
         """
         if not self.sections:
             return self.headings
@@ -371,19 +375,18 @@ class Chunk:
 
     @property
     def state_hash(self) -> str:
-        """The hash of all fields but the sections, which follow from the document's text."""
+        """The hash of all fields except the sections, which the document's text determines."""
         return state_hash(self.to_dict())
 
     def record(self) -> dict[str, str]:
-        """Return the fields that a plan compares, for a vector store's payload.
+        """Return the fields that a vector store has to keep for :func:`chunkast.plan_writes`.
 
-        The keys are ``id``, ``content_hash``, ``embed_hash`` and ``state_hash``: see
-        :func:`chunkast.plan_writes`.
+        The keys are ``id``, ``content_hash``, ``embed_hash`` and ``state_hash``.
         """
         return {name: getattr(self, name) for name in RECORD}
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as JSON data: dicts, lists, strings, numbers, booleans and ``None``."""
+        """Return the fields as JSON data: dicts, lists, strings, numbers, booleans and ``None``."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["headings"] = list(self.headings)
         values["kinds"] = list(self.kinds)
@@ -411,14 +414,14 @@ class Chunk:
         lines = f"{self.start_line}-{self.end_line}"
         if self.source is None:
             return f"{self.id} lines {lines}"
-        # As in a string's own repr, so that a name with a line end stays one line.
+        # Escaped like a string's repr, so that a name with a line end stays on one line.
         return f"{self.id} {repr(f'{self.source}:{lines}')[1:-1]}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
-        """The chunk with the fields that :meth:`to_dict` returned.
+        """Return a chunk from the fields that :meth:`to_dict` returned.
 
-        Sections may be missing: earlier versions wrote none. Raises ``TypeError`` when another
+        Sections may be missing, because earlier versions had none. Raises ``TypeError`` if another
         field is missing or unknown.
 
         >>> from chunkast import chunk
@@ -446,8 +449,8 @@ def _escaped(text: str) -> str:
 
 def state_hash(values: Mapping[str, Any]) -> str:
     """Hash the fields of a chunk, given as :meth:`Chunk.to_dict` returns them."""
-    # Fields that follow from others are left out: the two hashes, and the sections, which earlier
-    # versions did not have. A document without pages has the hash of before there were any.
+    # Excluded are the two hashes, which other fields determine, and the sections, which earlier
+    # versions did not have. ``pages=None`` is excluded to keep the hashes of earlier versions.
     known = {name: value for name, value in values.items() if name not in _DERIVED}
     if known.get("pages") is None:
         known.pop("pages", None)
@@ -458,7 +461,7 @@ _DERIVED: Final = {*RECORD[1:], "sections", "section_starts"}
 
 
 class _HashField:
-    """A field of a chunk that, unless it was set, is computed on first read: a hash of another."""
+    """A field of a chunk: the hash of another field, computed on first read unless it was set."""
 
     __slots__ = ("_field", "_of")
 
@@ -477,11 +480,11 @@ class _HashField:
             return value
 
     def __set__(self, chunk: Chunk, value: str) -> None:
-        # An empty hash is computed when it is first read.
+        # "" means that the hash is computed on first read.
         if value:
             self._field.__set__(chunk, value)
 
 
-# Few callers read them, and hashing takes longer than computing all other fields together.
+# Few callers read these hashes, and hashing takes longer than computing all other fields.
 for _name, _of in (("content_hash", "text"), ("embed_hash", "embed_text")):
     setattr(Chunk, _name, _HashField(_name, _of))

@@ -1,7 +1,7 @@
 """The types of the keywords of ``ChunkConfig``, for editors and type checkers.
 
-Functions that pass them on are annotated ``def f(**options: Unpack[ChunkOptions])``. Before
-Python 3.11 only type checkers know ``Unpack``.
+Annotate functions that pass these keywords on as ``def f(**options: Unpack[ChunkOptions])``.
+Before Python 3.11, ``Unpack`` only exists for type checkers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ elif TYPE_CHECKING:
 else:
 
     class Unpack:
-        """Accepts any type where annotations are read at run time."""
+        """Stand-in for ``typing.Unpack``: ``Unpack[...]`` is ``Any`` at run time."""
 
         def __class_getitem__(cls, _options: object) -> Any:
             return Any
@@ -29,9 +29,9 @@ __all__ = ("ChunkOptions", "Unpack")
 
 
 class ChunkOptions(TypedDict, total=False):
-    """The fields of :class:`chunkast.ChunkConfig`, which describes them, and the aliases.
+    """The fields of :class:`chunkast.ChunkConfig` (see there), and two aliases.
 
-    ``chunk_size`` stands for ``max_tokens`` and ``chunk_overlap`` for ``overlap``.
+    ``chunk_size`` is an alias of ``max_tokens``, ``chunk_overlap`` of ``overlap``.
     """
 
     max_tokens: int | Literal["model"]

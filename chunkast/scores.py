@@ -1,7 +1,7 @@
-"""The score table: how good a place each kind of break point is.
+"""The score table: the quality of each kind of break point as a place to cut.
 
-Every score can be overridden per kind with ``ChunkConfig(scores={...})``. A place with a
-negative score is used only when there is no other.
+``ChunkConfig(scores={...})`` overrides scores by kind. A break point with a negative score is
+only used if there is no other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "front-matter": 80.0,
         "contents": 50.0,
         "hr": 60.0,
-        # After an outermost list; before an item at depth 0, 1, 2 and deeper.
+        # After an outermost list; before a list item at depth 0, depth 1, and deeper.
         "list-end": 75.0,
         "list-item-0": 70.0,
         "list-item-1": 45.0,
@@ -44,10 +44,10 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         # XML tags: before the line of an opening tag, after the line of a closing one.
         "tag-close": 75.0,
         "tag-open": 30.0,
-        # Before a paragraph of strong emphasis alone; between any two blocks.
+        # Before a paragraph that is all strong emphasis; between any two blocks.
         "bold-heading": 35.0,
         "paragraph": 20.0,
-        # Inside a block that is larger than the budget, finest last.
+        # Inside a block that is larger than the budget.
         "bullet": 15.0,
         "sentence": 10.0,
         "row": 5.0,
@@ -56,12 +56,12 @@ SCORES: Final[Mapping[str, float]] = MappingProxyType(
         "line": 1.0,
         "word": 0.1,
         "grapheme": 0.01,
-        # Inside code whose grammar is installed: before a definition (a type is an alias or
-        # an enumeration), an import, any other statement.
+        # Inside code whose grammar is installed: before a definition ("type" is an alias or an
+        # enumeration), an import, any other statement.
         **CODE_SCORES,
-        # These replace the score of a point between blocks that belong together: right
-        # after a heading, and between a lead-in ending with a colon or a word (or a
-        # table's header, or a fence's opening line) and what it introduces.
+        # Between blocks that belong together: right after a heading, and between a lead-in and the
+        # block that it introduces. A lead-in is text that ends with a colon or without ending its
+        # sentence, a table's header, or a fence's opening line.
         "orphan-heading": -2.0,
         "lead-in": -1.0,
     }
@@ -70,5 +70,5 @@ _ITEM_KINDS: Final = ("list-item-0", "list-item-1", "list-item-2")
 
 
 def item_kind(depth: int) -> str:
-    """The break point kind of a list item at nesting ``depth`` (0 for the outermost)."""
+    """Return the kind of the break point before a list item at ``depth`` (0 for the outermost)."""
     return _ITEM_KINDS[min(depth, len(_ITEM_KINDS) - 1)]

@@ -1,4 +1,4 @@
-"""An agent's transcript: tool calls stay whole and are listed with their arguments."""
+"""Chunk an agent's transcript; tool calls stay whole and are listed with their arguments."""
 
 from chunkast import Chunker
 from chunkast.toolcalls import Tool

@@ -1,4 +1,4 @@
-"""A vector store that is sent only the chunks which an edit has changed."""
+"""Update a vector store after an edit; only changed chunks are embedded and written."""
 
 from pathlib import Path
 from typing import Any
@@ -7,13 +7,13 @@ from chunkast import Chunker, plan_writes
 
 page = Path(__file__).parents[1] / "README.md"
 chunker = Chunker(max_tokens=300)
-# Stands for a vector store: a chunk's id -> its vector, and its id -> the payload beside it.
+# A stand-in for a vector store: the vector and the payload of each chunk, by id.
 vectors: dict[str, list[float]] = {}
 payloads: dict[str, dict[str, Any]] = {}
 
 
 def embed(text: str) -> list[float]:
-    """Stands for a model."""
+    """Return a vector; a stand-in for an embedding model."""
     return [float(len(text)), float(text.count(" "))]
 
 
@@ -31,7 +31,7 @@ def synchronize(name: str, text: str) -> None:
         payloads[chunk_id] = {"record": chunk.record(), "lines": lines, "text": chunk.text}
     vectors.update(found)
     print(
-        f"{len(current)} chunks: {len(plan.embed)} to embed, {len(plan.reuse)} vectors taken over, "
+        f"{len(current)} chunks: {len(plan.embed)} to embed, {len(plan.reuse)} vectors reused, "
         f"{len(plan.moved)} moved, {len(plan.removed)} removed"
     )
     assert vectors == {chunk.id: embed(chunk.embed_text) for chunk in current.values()}

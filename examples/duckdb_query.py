@@ -1,4 +1,4 @@
-"""Chunk the rows of a DuckDB query as they come: pip install 'chunkast[arrow]' duckdb."""
+"""Chunk the rows of a DuckDB query in batches: pip install 'chunkast[arrow]' duckdb."""
 
 from pathlib import Path
 

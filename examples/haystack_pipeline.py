@@ -1,4 +1,4 @@
-"""A Haystack store that is brought up to date after edits: pip install 'chunkast[haystack]'."""
+"""Update a Haystack document store after edits: pip install 'chunkast[haystack]'."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,18 +12,18 @@ from chunkast import plan_writes
 from chunkast.adapters.haystack import ChunkastDocumentSplitter
 
 splitter = ChunkastDocumentSplitter(max_tokens=300)
-# The context before a text is embedded with it. This embedder stands for one with a model.
+# The embedder embeds the context before each text too. It is a stand-in for one with a model.
 embedder = MockDocumentEmbedder(meta_fields_to_embed=["embed_prefix"], embedding_separator="")
 store = InMemoryDocumentStore()
 
 
 def record(document: Document) -> dict[str, str]:
-    """What a plan needs to know of a document."""
+    """Return the record of a document for ``plan_writes``."""
     return {"id": document.id, **document.meta}
 
 
 def synchronize(what: str, pages: dict[str, str]) -> None:
-    """Bring the store up to date with ``pages``, and say what that took."""
+    """Bring the store up to date with ``pages``, and print how much was written."""
     documents = [Document(content=text, meta={"file_path": name}) for name, text in pages.items()]
     current = {part.id: part for part in splitter.run(documents)["documents"]}
     prior = {part.id: part for part in store.filter_documents()}
@@ -36,7 +36,7 @@ def synchronize(what: str, pages: dict[str, str]) -> None:
         replace(current[id_], embedding=vectors[id_])
         for id_ in (*plan.added, *plan.changed, *plan.moved)
     ]
-    store.delete_documents([*plan.removed])  # overwriting alone would leave them
+    store.delete_documents([*plan.removed])  # writing does not delete these
     store.write_documents(written, DuplicatePolicy.OVERWRITE)
     print(
         f"{what}: {len(written)} written, {len(plan.removed)} removed, "
@@ -55,6 +55,6 @@ pages = {
 synchronize("first run", pages)
 synchronize("nothing changed", pages)
 pages["README.md"] = "One line more.\n\n" + pages["README.md"]
-synchronize("a line put before a document", pages)
+synchronize("a line added before a document", pages)
 pages["docs/looking.md"] = pages.pop("docs/view.md")
 synchronize("a file renamed", pages)

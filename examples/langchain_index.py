@@ -1,4 +1,4 @@
-"""A LangChain index brought up to date after edits: pip install 'chunkast[langchain,stores]'."""
+"""Update a LangChain index after edits: pip install 'chunkast[langchain,stores]'."""
 
 from pathlib import Path
 
@@ -16,18 +16,18 @@ embedded: list[str] = []
 
 
 class Model(DeterministicFakeEmbedding):
-    """Stands for a model; it notes what it is given."""
+    """A stand-in for an embedding model; it records the texts that it embeds."""
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """A vector for each text."""
+        """Return a vector for each text."""
         embedded.extend(texts)
         return [*super().embed_documents(texts)]
 
 
-# Embedded with its context, shown without: see the retriever below.
+# Chunks are embedded with their context; the retriever below returns them without it.
 splitter = ChunkastTextSplitter(chunk_size=300, content="embed_text")
-# ``index`` knows a document again by its source and content. Vectors of texts that it does not
-# know again, as those of a renamed file, come from this cache.
+# ``index`` recognizes a document by its source and content. For the texts of a renamed file, which
+# it does not recognize, this cache has the vectors.
 model = CacheBackedEmbeddings.from_bytes_store(
     Model(size=8), InMemoryByteStore(), namespace="model", key_encoder="sha256"
 )
@@ -37,7 +37,7 @@ records.create_schema()
 
 
 def synchronize(what: str, pages: dict[str, str]) -> None:
-    """Bring the store up to date with ``pages``, and say what that took."""
+    """Bring the store up to date with ``pages``, and print how much was written."""
     embedded.clear()
     parts = splitter.split_documents(
         Document(text, metadata={"source": name}) for name, text in pages.items()
@@ -64,7 +64,7 @@ pages = {
 synchronize("first run", pages)
 synchronize("nothing changed", pages)
 pages["README.md"] = "One line more.\n\n" + pages["README.md"]
-synchronize("a line put before a document", pages)
+synchronize("a line added before a document", pages)
 pages["docs/looking.md"] = pages.pop("docs/view.md")
 synchronize("a file renamed", pages)
 

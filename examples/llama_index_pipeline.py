@@ -1,4 +1,4 @@
-"""LlamaIndex into Qdrant, brought up to date: pip install 'chunkast[llama-index,stores]'."""
+"""Update a Qdrant collection with LlamaIndex: pip install 'chunkast[llama-index,stores]'."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ embedded: list[str] = []
 
 
 class Model(MockEmbedding):
-    """Stands for a model; it notes what it is given."""
+    """A stand-in for an embedding model; it records the texts that it embeds."""
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         embedded.extend(texts)
@@ -24,8 +24,8 @@ class Model(MockEmbedding):
 
 client = QdrantClient(":memory:")
 pipeline = IngestionPipeline(
-    # Qdrant takes UUIDs only. A pipeline runs a changed document again as a whole; EmbedOnce asks
-    # the model for those texts of it that it has not met.
+    # Qdrant requires UUIDs. A pipeline processes all of a changed document again; EmbedOnce only
+    # calls the model for texts that are new.
     transformations=[
         ChunkastNodeParser(chunk_size=300, uuid_ids=True),
         EmbedOnce(embed_model=Model(embed_dim=2)),
@@ -37,7 +37,7 @@ pipeline = IngestionPipeline(
 
 
 def synchronize(what: str, pages: dict[str, str]) -> None:
-    """Bring the store up to date with ``pages``, and say what that took."""
+    """Bring the store up to date with ``pages``, and print how much was written."""
     embedded.clear()
     nodes = pipeline.run(documents=[Document(text=text, id_=name) for name, text in pages.items()])
     for node in nodes:
@@ -54,6 +54,6 @@ pages = {
 synchronize("first run", pages)
 synchronize("nothing changed", pages)
 pages["README.md"] = "One line more.\n\n" + pages["README.md"]
-synchronize("a line put before a document", pages)
+synchronize("a line added before a document", pages)
 pages["docs/looking.md"] = pages.pop("docs/view.md")
 synchronize("a file renamed", pages)

@@ -2,8 +2,8 @@
 
     python examples/ray_job.py [FOLDER]
 
-On a cluster ``ray.init(address="auto")`` joins it, chunkast is installed on every node,
-and the chunks are written instead of counted: ``chunks.write_parquet("s3://bucket/chunks")``.
+On a cluster, install chunkast on every node, connect with ``ray.init(address="auto")``, and write
+the chunks instead of counting them: ``chunks.write_parquet("s3://bucket/chunks")``.
 """
 
 import sys

@@ -2,8 +2,8 @@
 
     python examples/spark_job.py [FOLDER] [MASTER]
 
-On a cluster chunkast is installed on every worker, and the chunks are written instead of
-counted: ``chunks.write.parquet("s3://bucket/chunks")``.
+On a cluster, install chunkast on every worker, and write the chunks instead of counting them:
+``chunks.write.parquet("s3://bucket/chunks")``.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a budget means for a document: how many chunks, how full, and where they begin.
+"""Compare budgets for a document: the number of chunks, how full they are, where they begin.
 
 ``chunkast view README.md --budgets 128,256,512 --open`` shows the same in a browser.
 """
@@ -10,7 +10,7 @@ from chunkast import Chunker
 
 page = Path(__file__).parents[1] / "README.md"
 text = page.read_text("utf-8")
-analysis = Chunker().analyze(text)  # once; it does not depend on the budget
+analysis = Chunker().analyze(text)  # only once: the analysis does not depend on the budget
 kinds = {point.pos: point.kind for point in analysis.break_points}
 for budget in (128, 256, 512):
     chunks = Chunker(max_tokens=budget, overlap=0).chunk(analysis)

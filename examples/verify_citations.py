@@ -1,4 +1,4 @@
-"""Which of a model's citations are really in the chunks that it was given."""
+"""Check which of a model's quotes are really in the chunks that it was given."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ page = Path(__file__).parents[1] / "README.md"
 text = page.read_text("utf-8")
 chunks = Chunker(max_tokens=300).chunk(text, source=page.name)
 
-# What a model said it quotes: the first with other white space than the source.
-quotes = ["an **exact\n   token budget**", "a budget that is nearly exact"]
+# Quotes from a model's answer; the white space of the first differs from the source.
+quotes = ["fit an exact\n   token budget", "a budget that is nearly exact"]
 for quote in quotes:
     citations = locate_quote(quote, chunks)
     if not citations:

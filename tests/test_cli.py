@@ -310,7 +310,7 @@ def test_links(tmp_path: Path, argument: str) -> None:
         "sub/c.md",
     }
     [note] = [line for line in done.stderr.decode().splitlines() if "note" in line]
-    assert "left out docs/else, docs/other.md: symbolic links out of the folder" in note
+    assert "skipped docs/else, docs/other.md: symbolic links out of the folder" in note
     done = run("chunk", argument, "--follow-links", cwd=tmp_path)
     assert (done.returncode, errors(done.stderr)) == (0, [])
     # A file has one name, whatever link leads to it, and circles end.

@@ -105,7 +105,7 @@ def test_a_damaged_row_is_refused_and_mended(whole: Path, column: str, value: st
     [
         ("DELETE FROM chunks WHERE number = 4", "chunks are intact"),
         ("DELETE FROM chunks", "chunks are intact"),
-        ("DELETE FROM documents WHERE number = 1", "documents are there"),
+        ("DELETE FROM documents WHERE number = 1", "documents are present"),
         ("UPDATE documents SET source = 'x' || source WHERE number = 2", "documents is damaged"),
         ("INSERT INTO search (search) VALUES ('delete-all')", "full-text index is damaged"),
         ("DELETE FROM search_docsize WHERE id = 4", "full-text index is damaged"),
@@ -305,7 +305,7 @@ def test_the_command_mends_and_says_so(tmp_path: Path) -> None:
     assert line.endswith("is damaged; 'chunkast index DIR --db FILE' repairs it")
     done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0
-    assert b"note: a.db: 8 faults mended: row 1 of its chunks is damaged, ..." in done.stderr
+    assert b"note: a.db: 8 faults repaired: row 1 of its chunks is damaged, ..." in done.stderr
     asked = [run("search", "soup", "--db", name, cwd=tmp_path) for name in ("a.db", "whole.db")]
     assert asked[0].stdout == asked[1].stdout != b""
 

@@ -214,7 +214,7 @@ def test_older_formats_are_read() -> None:
     [
         ('{"cells": [\n "é", }', r"n.ipynb at byte 19: not a notebook, which is JSON: .*line 2"),
         ("", "n.ipynb at byte 0: .*JSON"),
-        ("[" * 100_000, "nested too deep"),
+        ("[" * 100_000, "nested too deeply"),
         ("1" * 10_000, "cannot be read"),
         ("[]", "the notebook is list; must be an object"),
         ("{}", "cells is nothing; must be a list"),

@@ -657,7 +657,7 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
     done = run("index", "other", "--root", "other", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 1
     (message,) = errors(done.stderr)
-    assert "4 documents of it would be removed" in message
+    assert "4 documents would be removed" in message
     done = run("index", "other", "--root", "other", "--db", "a.db", "--replace", cwd=tmp_path)
     assert done.returncode == 0
     assert b"removed 4" in done.stdout

@@ -140,14 +140,14 @@ HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "truncated after a section": (lambda d: d[: d.rindex(b"end\n")], "the file ends here"),
     "conflict": (
         lambda d: d.replace(b"chunk ", b"<<<<<<< ours\nchunk ", 1),
-        "a conflict of a merge is left here",
+        "an unresolved merge conflict begins here",
     ),
     "tokens": (lambda d: re.sub(rb"tokens (\d)", rb"tokens 1\1", d, count=1), "edited by hand"),
     "a setting": (lambda d: d.replace(b"max_tokens 64", b"max_tokens 65"), "edited by hand"),
     "more": (lambda d: d + b"more\n", "nothing after 'end'"),
     "twice": (
         lambda d: d[: d.index(b"document ")] + 2 * d[d.index(b"document ") : -4] + b"end\n",
-        "not sorted, or one is there twice",
+        "not sorted, or one occurs twice",
     ),
 }
 

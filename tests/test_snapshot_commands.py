@@ -142,7 +142,7 @@ def test_a_lock_is_written_anew_where_a_person_is(
     done = run(*CHECK[:-1], "--update", "--max-tokens", "60", cwd=folder)
     assert (done.returncode, done.stderr) == (
         0,
-        b"chunkast.lock: written again\n".replace(b"chunkast.", b"chunks."),
+        b"chunkast.lock: rewritten\n".replace(b"chunkast.", b"chunks."),
     )
     assert b"not allowed" in done.stdout
     run("snapshot", "docs", "--max-tokens", "60", "-q", "-o", "fresh.lock", cwd=folder)
@@ -153,7 +153,7 @@ def test_a_lock_is_written_anew_where_a_person_is(
     write(folder, {"docs/z.txt": b"\xff"})
     done = run(*CHECK[:-1], "--update", cwd=folder)
     assert done.returncode == 1
-    assert b"chunks.lock: left as it was" in done.stderr
+    assert b"chunks.lock: unchanged" in done.stderr
     assert (folder / "chunks.lock").read_bytes() == fresh
 
 
@@ -182,7 +182,10 @@ def test_every_form_of_the_report(folder: Path) -> None:
     [
         (["check", "docs"], "--against"),
         (["check", "--against", "chunks.lock"], "PATHS missing"),
-        (["check", "docs", "--against", "chunks.lock", "--allow", "moves"], "'moves' is none of"),
+        (
+            ["check", "docs", "--against", "chunks.lock", "--allow", "moves"],
+            "'moves' is not one of",
+        ),
         (
             ["check", "docs", "--against", "chunks.lock", "--max-reembed", "some"],
             "'some' is neither",
@@ -219,7 +222,7 @@ def test_a_lock_made_with_objects_is_one_line_and_2(tmp_path: Path) -> None:
         done = run(*CHECK, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, b"")
         [line] = errors(done.stderr)
-        assert "chunks.lock: made with objects of Python that only Python has: " in line
+        assert "chunks.lock: made with Python objects that a lock cannot store: " in line
         assert name in line
         # The comparison of two such locks needs no objects.
         assert run("diff", "chunks.lock", "chunks.lock", cwd=tmp_path).returncode == 0
@@ -266,7 +269,9 @@ def test_locks_databases_and_json_lines_are_compared(folder: Path) -> None:
     run("index", "docs", "--root", ".", "--db", "chunks.db", "--max-tokens", "64", "-q", cwd=folder)
     for one in names[:2]:
         page = run("diff", one, "chunks.db", cwd=folder).stdout.decode()
-        assert "why: 1 document edited, or cut otherwise (chunks alone do not say which): " in page
+        assert (
+            "why: 1 document edited, or cut differently (chunks alone do not show which): " in page
+        )
         assert "\n  changed " in page
         assert "embed again: 1 of " in page
     run("index", "docs", "--root", ".", "--db", "other.db", "--max-tokens", "60", "-q", cwd=folder)

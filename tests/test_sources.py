@@ -125,8 +125,8 @@ def test_gitignore_files_are_read(tmp_path: Path) -> None:
     taken = ["notes/a.md", "notes/n.tmp.md", "src/a.md", "src/ch01/b.md", "src/ch02/b.md"]
     assert sources(done.stdout) == sorted([*taken, "src/comment.md"])
     [note] = notes(done.stderr)
-    why = "named in .gitignore files, which --no-ignore passes over"
-    assert note == f"chunkast: note: left out src/ch01/c.md, src/drafts: {why}"
+    why = "ignored by .gitignore files, which --no-ignore disregards"
+    assert note == f"chunkast: note: skipped src/ch01/c.md, src/drafts: {why}"
     # A glob and a folder below find the same; files above the root say nothing.
     for typed in (["src/**/*.md"], ["src"], ["src/ch01/", "src"]):
         done = run("chunk", *typed, cwd=tmp_path)
@@ -163,7 +163,7 @@ def test_include_and_exclude(tmp_path: Path) -> None:
     # Also what the shell has expanded is excluded; it is taken whatever is included.
     done = run("chunk", "src/a.md", "src/z.txt", "--exclude", "*.txt", cwd=tmp_path)
     assert sources(done.stdout) == ["src/a.md"]
-    assert notes(done.stderr) == ["chunkast: note: left out src/z.txt: named by --exclude"]
+    assert notes(done.stderr) == ["chunkast: note: skipped src/z.txt: excluded by --exclude"]
     done = run("chunk", "src/a.md", "--include", "*.rst", cwd=tmp_path)
     assert sources(done.stdout) == ["src/a.md"]
     done = run("chunk", "src", "--include", "*.adoc", cwd=tmp_path)
@@ -256,7 +256,7 @@ def test_an_index_of_several_folders_and_files(tmp_path: Path) -> None:
     done = run("index", "src/ch01", "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 1
     assert (
-        "1 document of it would be removed, for it is not below the paths given (notes/a.md)"
+        "1 document would be removed, as it is not below the given paths (notes/a.md)"
         in (errors(done.stderr)[0])
     )
     assert listed(tmp_path / "a.db") == ["notes/a.md", "src/ch01/c.md"]

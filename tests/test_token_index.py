@@ -165,7 +165,7 @@ def test_a_missing_or_damaged_vocabulary(folder: Path) -> None:
 def test_a_bundled_vocabulary_that_is_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocabulary, "VOCABULARY", folder / "vocab")
     file = BUNDLED["cl100k_base"]
-    assert f"the file {file} of chunkast itself is gone" in refusal("cl100k_base")
+    assert f"own file {file} is missing or damaged" in refusal("cl100k_base")
     (folder / "vocab").mkdir()
     (folder / "vocab" / file).touch()
     assert f"{folder / 'vocab' / file} is damaged" in refusal("cl100k_base")

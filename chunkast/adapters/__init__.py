@@ -1,6 +1,6 @@
-"""Chunkast inside other frameworks: one module for each, imported by its own name.
+"""Adapters for other frameworks, one module for each.
 
-``chunkast.adapters.langchain``, ``.llama_index`` and ``.haystack`` are splitters in the style of
-their framework; ``.arrow`` is for engines over many machines. Each needs the extra of its
-name; its import error names the extra.
+``chunkast.adapters.langchain``, ``.llama_index`` and ``.haystack`` have splitters for these
+frameworks; ``.arrow`` is for distributed engines such as Spark and Ray. Each module needs an extra
+of chunkast. If that is missing, the import error names it.
 """

@@ -1,4 +1,4 @@
-"""Functions that the adapters of all frameworks share."""
+"""Functions that all adapters share."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = (
 # The keys of a chunk's position in its metadata.
 POSITION_KEYS: Final = ("start_index", "end_index", "start_line", "end_line")
 
-# Those of its pages, where the document has any.
+# The keys of its pages, if the document has any.
 PAGE_KEYS: Final = ("first_page", "last_page")
 
 
 def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False) -> dict[str, Any]:
     """Return the chunk's metadata, heading path, number of tokens and, by default, positions.
 
-    ``headings`` is one string, because many vector stores accept no lists: the titles, joined
-    by " > "; "" before the first heading. The number of a notebook's cell is a position, if
-    the cell has an id. With ``sections``, that key has a list: the heading path of every section in
-    the chunk, each joined the same way.
+    ``headings`` is the titles joined by " > ", because many vector stores accept no lists; it is ""
+    before the first heading. With ``sections``, the key ``sections`` is a list of the heading paths
+    of all sections in the chunk, joined the same way. The number of a notebook cell with an id
+    counts as a position.
     """
     own = dict(chunk.metadata)
     if not positions and own.get("cell_id"):
@@ -54,7 +54,7 @@ def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
 def described(adapter: object, config: ChunkConfig, **own: object) -> str:
     """Return an adapter's ``repr``: its class, and the options that differ from the defaults.
 
-    ``own`` are the options of the adapter itself; those that are false or ``None`` are left out.
+    ``own`` are the adapter's own options; those that are false or ``None`` are left out.
     """
     given = {**config.changed_fields(), **{name: value for name, value in own.items() if value}}
     shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
@@ -62,7 +62,7 @@ def described(adapter: object, config: ChunkConfig, **own: object) -> str:
 
 
 def checked_content(content: object) -> None:
-    """Raise ``ConfigError`` unless it names one of the two texts of a chunk."""
+    """Raise ``ConfigError`` unless ``content`` is "text" or "embed_text"."""
     if content not in ("text", "embed_text"):
         raise ConfigError("content", content, "must be one of 'text', 'embed_text'")
 

@@ -21,7 +21,7 @@ except ImportError as error:
 
 __all__ = ("ChunkastTextSplitter", "VerbatimRetriever")
 
-# The metadata key of a chunk's text where ``page_content`` is something else.
+# The metadata key of a chunk's verbatim text if ``page_content`` is the text to embed.
 _TEXT_KEY: Final = "text"
 
 
@@ -38,22 +38,22 @@ class SplitterOptions(ChunkOptions, total=False):
 class ChunkastTextSplitter(TextSplitter):
     """Splits Markdown into chunks that fit an exact token budget.
 
-    Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
-    tokens. To the metadata of each document are added ``headings`` (one string),
-    ``token_count`` and the chunk's own metadata.
+    Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` count
+    tokens. The metadata of each document gets ``headings`` (one string), ``token_count`` and the
+    chunk's own metadata.
 
-    source_key: the metadata key of a document's name; its chunks' ids are computed from that
-        name, or else from the document's own id. Chunks of a document with neither have no
-        ids: they would not be unique. Documents of the same name continue the part count
-        within a call.
-    content: the content of ``page_content``: "text", verbatim, or "embed_text", with context;
-        then the metadata has the verbatim ``text``, which :class:`VerbatimRetriever` returns.
-    add_start_index: whether the metadata has positions: ``start_index``, ``end_index``,
-        ``start_line`` and ``end_line``. A line put before a chunk changes them, and
-        ``langchain_core.indexing.index`` writes again whatever has other metadata.
-    uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
-    sections: whether the metadata has ``sections``, a list: the heading path of every section in
-        the chunk. Many vector stores accept no lists.
+    source_key: the metadata key of a document's name. Ids of chunks are computed from the name, or
+        else from the document's id. Without either, chunks have no ids, because ids would not be
+        unique. In one call, documents with the same name get different ids.
+    content: the text in ``page_content``: "text", verbatim, or "embed_text", with context. With
+        "embed_text", the metadata has the verbatim ``text``, which :class:`VerbatimRetriever`
+        returns.
+    add_start_index: add positions to the metadata: ``start_index``, ``end_index``, ``start_line``
+        and ``end_line``. They change if a line is inserted before the chunk, and
+        ``langchain_core.indexing.index`` writes chunks with changed metadata again.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept these.
+    sections: add ``sections`` to the metadata, a list of the heading paths of all sections in the
+        chunk. Many vector stores accept no lists.
 
     Raises ``ConfigError`` for an invalid option.
     """
@@ -95,27 +95,27 @@ class ChunkastTextSplitter(TextSplitter):
         model_name: str | None = None,
         **options: Unpack[SplitterOptions],
     ) -> ChunkastTextSplitter:
-        """A splitter that counts as tiktoken does; special tokens in a text are ordinary text."""
-        # Python itself refuses an encoding that is given twice.
+        """Return a splitter that counts with tiktoken; special tokens in a text are plain text."""
+        # Python raises ``TypeError`` if the encoding is given twice.
         return cls(encoding=encoding_name, model=model_name, **options)  # type: ignore[misc]
 
     @classmethod
     def from_huggingface_tokenizer(
         cls, tokenizer: Any, **options: Unpack[SplitterOptions]
     ) -> ChunkastTextSplitter:
-        """A splitter that counts as the tokenizer does, without special tokens."""
+        """Return a splitter that counts with a tokenizer, without adding special tokens."""
         return cls(encoding=tokenizer, **options)  # type: ignore[misc]
 
     def split_text(self, text: str) -> list[str]:
-        """The contents of the chunks alone."""
+        """Return only the contents of the chunks."""
         return [getattr(chunk, self.content) for chunk in Chunker(self.config).chunk(text)]
 
     def create_documents(
         self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
     ) -> list[Document]:
-        """A document for each chunk of each text, with a copy of the text's metadata.
+        """Return a document for each chunk of each text, with a copy of the text's metadata.
 
-        Raises ``ConfigError`` when there are not as many ``metadatas`` as texts.
+        Raises ``ConfigError`` if there are not as many ``metadatas`` as texts.
         """
         given = metadatas or [{} for _ in texts]
         if len(given) != len(texts):
@@ -123,7 +123,7 @@ class ChunkastTextSplitter(TextSplitter):
         return self._documents(texts, given, [None] * len(texts))
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:
-        """A document for each chunk of each document."""
+        """Return a document for each chunk of each document."""
         given = list(documents)
         return self._documents(
             [document.page_content for document in given],
@@ -156,10 +156,10 @@ class ChunkastTextSplitter(TextSplitter):
 
 
 class VerbatimRetriever(BaseRetriever):
-    """Returns what ``retriever`` finds, with the verbatim text of each chunk as its content.
+    """A retriever that returns the verbatim text of each chunk that ``retriever`` finds.
 
-    For documents that were split with ``content="embed_text"``: they are embedded and found with
-    their context, and shown without. Other documents are returned as they are.
+    Use it for documents that were split with ``content="embed_text"``: they are embedded and found
+    with their context, and returned without it. Other documents are returned unchanged.
     """
 
     retriever: BaseRetriever

@@ -37,16 +37,16 @@ except ImportError as error:
 __all__ = ("ChunkastNodeParser", "EmbedOnce")
 
 _MODES: Final = (MetadataMode.EMBED, MetadataMode.LLM)
-# What a model is shown of a chunk: the titles around it, and the lines, which it can cite.
+# The metadata shown to a model: the heading path, and the lines, so that it can cite them.
 _PATH_KEY: Final = "heading_path"
 _LINE_KEYS: Final = ("start_line", "end_line")
-# Room is left for line numbers up to this one, so that an edit does not change the budget.
+# Space is reserved for line numbers up to this one, so that edits do not change the budget.
 _LAST_LINE: Final = 999_999
 _VECTOR: Final = "vector"
 
 
 class ParserOptions(ChunkOptions, total=False):
-    """The keywords of :class:`ChunkastNodeParser`: also the fields of every node parser."""
+    """The keywords of :class:`ChunkastNodeParser`, including the fields of all node parsers."""
 
     include_metadata: bool
     include_prev_next_rel: bool
@@ -59,28 +59,27 @@ class ParserOptions(ChunkOptions, total=False):
 class ChunkastNodeParser(NodeParser):
     """Parses Markdown documents into nodes that fit an exact token budget.
 
-    Keywords are the fields of ``ChunkConfig``, kept in ``options``; ``chunk_size`` and
-    ``chunk_overlap`` count tokens. Ids are computed from the document's id: with
-    stable ids of documents (``SimpleDirectoryReader(filename_as_id=True)``) those of nodes are
-    stable too. ``start_char_idx`` and ``end_char_idx`` are exact.
+    Pass the fields of ``ChunkConfig`` as keywords; ``options`` stores them. ``chunk_size`` and
+    ``chunk_overlap`` count tokens. The ids of nodes are computed from the document's id, so they
+    are stable if that is: use ``SimpleDirectoryReader(filename_as_id=True)``. ``start_char_idx``
+    and ``end_char_idx`` are exact.
 
-    The budget holds for what is embedded and for what a language model is shown: for
-    ``get_content`` with ``MetadataMode.EMBED`` and ``MetadataMode.LLM``, the document's metadata
-    included. The context of a chunk is part of both: its heading path as the metadata
-    ``heading_path``, a repeated table header or fence in ``text_template``, so that nodes that
-    come out of a cache or a store embed the same text. Where ``embed_text`` has something else for
-    spans of the text, all of it is in the template. Without metadata
-    (``include_metadata=False``) there is no context either.
+    The budget applies to the text that is embedded and to the text that a language model reads:
+    ``get_content`` with ``MetadataMode.EMBED`` and ``MetadataMode.LLM``, including the document's
+    metadata. Both texts contain the context of the chunk. The heading path is the metadata
+    ``heading_path``; a repeated table header or fence is in ``text_template``, so that nodes from a
+    cache or a store embed the same text. If ``embed_text`` replaces spans of the text, the template
+    contains all of ``embed_text``. With ``include_metadata=False``, there is no context.
 
-    The metadata has ``headings`` (one string), positions, ``token_count`` and the chunk's own
-    metadata, too; of these only the lines are shown, to language models alone.
+    The metadata also has ``headings`` (one string), positions, ``token_count`` and the chunk's own
+    metadata. Of these, language models only see the line numbers, and embeddings see none.
 
-    uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
-    sections: whether the metadata has ``sections``, a list: the heading path of every section in
-        the chunk. Many vector stores accept no lists.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept these.
+    sections: add ``sections`` to the metadata, a list of the heading paths of all sections in the
+        chunk. Many vector stores accept no lists.
 
-    Raises ``ConfigError`` for an invalid option, and when the metadata of a document leaves no
-    room for its text.
+    Raises ``ConfigError`` for an invalid option, and if the metadata of a document leaves no room
+    for its text.
     """
 
     options: dict[str, Any] = Field(default_factory=dict, description="Fields of ChunkConfig.")
@@ -89,13 +88,13 @@ class ChunkastNodeParser(NodeParser):
     id_func: Callable[[int, BaseNode], str] | None = Field(
         default=None,
         exclude=True,
-        description="Makes the ids of nodes in place of chunkast.",
+        description="Computes the ids of nodes instead of chunkast.",
     )
 
     def __init__(
         self, options: Mapping[str, Any] | None = None, **keywords: Unpack[ParserOptions]
     ) -> None:
-        """The configuration consists of ``options`` and of fields that a node parser lacks."""
+        """Make a parser; keywords that are not fields of a node parser are added to ``options``."""
         given: dict[str, Any] = {**keywords}
         own = {name: given.pop(name) for name in type(self).model_fields if name in given}
         super().__init__(options={**(options or {}), **given}, **own)
@@ -107,7 +106,7 @@ class ChunkastNodeParser(NodeParser):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name in serialized pipelines."""
+        """Return the name in serialized pipelines."""
         return "ChunkastNodeParser"
 
     @property
@@ -128,9 +127,9 @@ class ChunkastNodeParser(NodeParser):
     def _nodes(
         self, document: BaseNode, chunker: Chunker, parts: defaultdict[str, Parts]
     ) -> list[BaseNode]:
-        """Return the nodes of a document; its metadata takes a part of the budget.
+        """Return the nodes of a document; its metadata takes up some of the budget.
 
-        ``parts`` counts the parts of each name across documents.
+        ``parts`` counts the chunks at each location, by the name of the document.
         """
         name = document.node_id
         text = document.get_content(metadata_mode=MetadataMode.NONE)
@@ -143,7 +142,7 @@ class ChunkastNodeParser(NodeParser):
             smaller = Chunker(_with_less(chunker.config, reserve)) if reserve else chunker
             chunks = chunk_document(smaller, text, name, counted)
             nodes = [self._node(document, source, chunk) for chunk in chunks]
-            # Tokens of parts may add up to less than those of the whole, if rarely.
+            # Rarely, a whole has more tokens than its parts together.
             excess = max(
                 (
                     count(node.get_content(metadata_mode=mode)) - budget
@@ -160,12 +159,13 @@ class ChunkastNodeParser(NodeParser):
         raise ConfigError(
             "max_tokens",
             budget,
-            f"the metadata of document {document.node_id!r} leaves no room for its text; name keys "
-            "in its excluded_embed_metadata_keys and excluded_llm_metadata_keys, or allow more",
+            f"the metadata of document {document.node_id!r} leaves no room for its text; list "
+            "keys in its excluded_embed_metadata_keys and excluded_llm_metadata_keys, or raise the "
+            "budget",
         )
 
     def _reserve(self, document: BaseNode, count: Callable[[str], int]) -> int:
-        """The tokens of the metadata before a text, but for the titles of the heading path."""
+        """Return the tokens of the metadata before a text, without the heading path's titles."""
         if not self.include_metadata:
             return 0
         shown = {**document.metadata, _PATH_KEY: "", **dict.fromkeys(_LINE_KEYS, _LAST_LINE)}
@@ -176,10 +176,10 @@ class ChunkastNodeParser(NodeParser):
     def _node(self, document: BaseNode, source: Any, chunk: Chunk) -> BaseNode:
         before, body, after = embedded_parts(chunk)
         path, separator, frame = before.partition("\n\n")
-        if not separator:  # no title ends without one
+        if not separator:  # there is no heading path
             path, frame = "", before
         verbatim = body == chunk.text
-        # Without any metadata LlamaIndex takes no notice of the template.
+        # LlamaIndex ignores the template of a node without metadata.
         templated = before or not verbatim
         own = {
             **({_PATH_KEY: path} if templated else {}),
@@ -199,7 +199,7 @@ class ChunkastNodeParser(NodeParser):
             text=chunk.text,
             start_char_idx=chunk.start_index,
             end_char_idx=chunk.end_index,
-            # The base class adds that of the document once more.
+            # The base class adds the document's metadata too.
             metadata={**document.metadata, **own} if self.include_metadata else {},
             relationships={NodeRelationship.SOURCE: source},
             **manners,
@@ -208,7 +208,7 @@ class ChunkastNodeParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, Any]
     ) -> list[BaseNode]:
-        # The base class searches for each text and may find an equal text at another place.
+        # The base class searches the document for each text, and may find it at a wrong place.
         spans = [(node.start_char_idx, node.end_char_idx) for node in nodes]
         done = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
         for node, (start, end) in zip(done, spans, strict=True):
@@ -236,20 +236,20 @@ def _metadata_settings(document: BaseNode) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """``text`` as a part of a template."""
+    """Escape ``text`` for a template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 class EmbedOnce(TransformComponent):
-    """An embedding step for pipelines that computes the vector of a text once.
+    """An embedding step for pipelines that embeds every text only once.
 
-    A pipeline runs a changed document again as a whole. In place of the embedding model, this
-    step takes over the vector of every text that it has met, however the document around it
-    changed, by the hash of what is embedded, and asks the model for the others alone.
+    A pipeline processes all of a changed document again. Use this step instead of the embedding
+    model: it stores vectors by the hash of the embedded text, reuses them, and only calls the model
+    for new texts.
 
-    embed_model: the model.
-    store: where vectors are kept, a collection for each name of a model;
-        ``SimpleKVStore.from_persist_path`` and ``persist`` keep them in a file.
+    embed_model: the embedding model.
+    store: the storage of vectors, with a collection for each model name. To keep them in a file,
+        use ``SimpleKVStore.from_persist_path`` and ``persist``.
     """
 
     embed_model: SerializeAsAny[BaseEmbedding]
@@ -257,17 +257,17 @@ class EmbedOnce(TransformComponent):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name in serialized pipelines."""
+        """Return the name in serialized pipelines."""
         return "EmbedOnce"
 
     def __call__(self, nodes: Sequence[BaseNode], **options: Any) -> Sequence[BaseNode]:
-        """The nodes with their vectors."""
+        """Return the nodes with their vectors."""
         hashes, new = self._wanted(nodes)
         self._keep(new, self.embed_model.get_text_embedding_batch(list(new.values()), **options))
         return self._filled(nodes, hashes)
 
     async def acall(self, nodes: Sequence[BaseNode], **options: Any) -> Sequence[BaseNode]:
-        """The nodes with their vectors."""
+        """Return the nodes with their vectors."""
         hashes, new = self._wanted(nodes)
         vectors = await self.embed_model.aget_text_embedding_batch(list(new.values()), **options)
         self._keep(new, vectors)
@@ -278,7 +278,7 @@ class EmbedOnce(TransformComponent):
         return f"vectors of {self.embed_model.model_name}"
 
     def _wanted(self, nodes: Sequence[BaseNode]) -> tuple[list[str], dict[str, str]]:
-        """The hash of what is embedded for each node, and the texts without a vector by theirs."""
+        """Return the hash of each node's embedded text, and the new texts by their hashes."""
         texts = [node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
         hashes = [content_hash(text) for text in texts]
         found = dict(zip(hashes, texts, strict=True))

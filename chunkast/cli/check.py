@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = "compare documents with a lock: what is cut differently, why, at what cost"
+HELP: Final = "compare documents with a lock: changed cuts, their causes and their cost"
 DESCRIPTION: Final = (
-    "Compare the chunks of documents with those in a lock, under the lock's configuration but for "
-    "the options given here. Says why chunks differ, which of them, how, and what has to be "
-    "embedded again. Exits with 0 when nothing but what is allowed has changed, else with 1."
+    "Compare the chunks of documents with those in a lock, using the lock's configuration unless "
+    "options override it. Prints which chunks differ, how and why, and what needs re-embedding. "
+    "Exits with 0 if all changes are allowed, else with 1."
 )
 EXAMPLES: Final = (
     "chunkast check docs --against chunks.lock",
@@ -66,12 +66,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--max-reembed",
         type=_most,
         metavar="N|P%",
-        help="fail when more texts than N, or than P %% of the chunks, have to be embedded again",
+        help="fail if more than N texts, or more than P %% of the chunks, need re-embedding",
     )
     parser.add_argument(
         "--update",
         action="store_true",
-        help="write the lock again, and exit with 0; refused where CI is set",
+        help="rewrite the lock and exit with 0; refused where CI is set",
     )
     add_report(parser)
     add_config(parser)
@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
     from chunkast.testing.report import Report, Rules
 
     if options.update and os.environ.get("CI"):
-        raise UsageError("--update is refused where CI is set: a lock is read by a person")
+        raise UsageError("--update is refused where CI is set: a person must review the lock")
     most, share = options.max_reembed or (None, None)
     rules = Rules(frozenset(options.allow), most, share)
     tally = Tally()
@@ -91,7 +91,7 @@ def run(options: Namespace) -> int:
     report = Report(diff, (options.against, "now"), rules)
     print_report(options, report, selection)
     if options.update and not options.quiet:
-        say(f"{options.against}: {'left as it was' if tally.failed else 'written again'}")
+        say(f"{options.against}: {'unchanged' if tally.failed else 'rewritten'}")
     return 1 if tally.failed or (report.faults and not options.update) else 0
 
 
@@ -149,7 +149,7 @@ def _config(options: Namespace, header: Header) -> ChunkConfig:
         return config_of(header, given)
     except ObjectError as error:
         raise UsageError(
-            f"{options.against}: {error}; check it there, with the fixture chunk_snapshot"
+            f"{options.against}: {error}; check it in pytest, with the fixture chunk_snapshot"
         ) from None
     except ConfigError as error:
         if error.field in given:
@@ -162,7 +162,7 @@ def _kinds(text: str) -> list[str]:
     given = [name.strip() for name in text.split(",")]
     for name in given:
         if name not in ALLOWED:
-            raise ArgumentTypeError(f"{name!r} is none of {', '.join(ALLOWED)}")
+            raise ArgumentTypeError(f"{name!r} is not one of {', '.join(ALLOWED)}")
     return given
 
 

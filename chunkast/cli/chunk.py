@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
     from chunkast.chunker import Chunker
 
     totals = _Totals()
-    # Made before anything is read, so that a bad encoding is reported first.
+    # Created before anything is read, so that an invalid encoding is reported first.
     chunker = Chunker(config_of(options))
     path = None if options.output == "-" else options.output
     form = WRITERS[format_of(path, options.format)]
@@ -90,7 +90,7 @@ def run(options: Namespace) -> int:
     if terminal and options.format is None and options.output is None:
         form = Format(write_preview, ())
     elif terminal and form.binary:
-        raise UsageError(f"--format {options.format} is not for a terminal; give -o FILE")
+        raise UsageError(f"--format {options.format} is binary, not for a terminal; give -o FILE")
     with totals.stoppable(path), open_output(path) as output:
         selection = selected(options, path)
         # No progress bar among the chunks on one terminal.

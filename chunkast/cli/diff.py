@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = "compare two locks, indexes or configurations: cuts, tokens, what to embed again"
+HELP: Final = "compare two locks, indexes or configurations: cuts, tokens, texts to re-embed"
 DESCRIPTION: Final = (
-    "Compare two locks, databases of 'chunkast index' or files of JSON lines; or, with --vs, what "
-    "two configurations make of the same documents."
+    "Compare two locks, databases of 'chunkast index' or files of JSON lines; or, with --vs, the "
+    "chunks of the same documents under two configurations."
 )
 EXAMPLES: Final = (
     "chunkast diff old.lock new.lock",
@@ -37,14 +37,14 @@ OPERANDS: Final = "paths"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    add_selection(parser, "two files to compare; with --vs: what to chunk")
+    add_selection(parser, "two files to compare; with --vs, the documents to chunk")
     parser.add_argument(
         "--vs",
         action="append",
         default=[],
         metavar="FIELD=VALUE",
-        help="chunk PATHS with the options given, and with this field of ChunkConfig as well; "
-        "the value as JSON or as plain text",
+        help="chunk PATHS with the given options, and again with this field of ChunkConfig "
+        "changed; VALUE is JSON or plain text",
     )
     add_report(parser)
     add_config(parser)
@@ -93,7 +93,7 @@ def _of_configurations(
     chunkers = Chunker(one), Chunker(two)
     task = partial(_both, two)
     with closing(results(options, selection, chunkers[0], task, tally)) as pairs:
-        # Taken in turns, so that at most one document waits.
+        # Both are read in turn, so that at most one document is buffered.
         olds, news = tee(pairs)
         return compare(
             (header_of(chunkers[0]), (pair[0] for pair in olds)),

@@ -33,11 +33,10 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 
 HELP: Final = "keep a database of the chunks of documents up to date"
 DESCRIPTION: Final = (
-    "Chunk Markdown documents into an SQLite database. Documents that have not "
-    "changed are skipped, those that are gone removed. All of it happens at once at the end; "
-    "a run that is stopped leaves the database as it was. What is damaged in it is made again. "
-    "Prints what changed, how many chunks have to be embedded, how many take over a vector that "
-    "another had, and the state's digest."
+    "Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted "
+    "ones are removed. All changes are stored together at the end; an interrupted run leaves the "
+    "database unchanged. Damaged data is created again. Prints the changes, how many chunks need "
+    "embedding, how many reuse the vector of another chunk, and the digest of the state."
 )
 EXAMPLES: Final = (
     "chunkast index docs --db chunks.db --max-tokens 512",
@@ -51,21 +50,21 @@ _ROOT: Final = "root"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    add_selection(parser, text="the folders, files and globs to index, all of them at once")
+    add_selection(parser, text="all folders, files and globs to index")
     add_database(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help="print what would change, and change nothing"
+        "--dry-run", action="store_true", help="print the changes without making them"
     )
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="remove documents of other paths or another root than those given",
+        help="also remove documents outside the given paths, or of another root",
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="check everything in the database, print a line for each fault, and change nothing; "
-        "without PATHS",
+        help="check the whole database and print a line for each fault; changes nothing and takes "
+        "no PATHS",
     )
     add_report_format(parser, "; json lists the ids")
     add_config(parser)
@@ -82,7 +81,7 @@ def run(options: Namespace) -> int:
         raise UsageError("index takes folders and files, not standard input")
     tally = Tally()
     chunker = Chunker(config_of(options))
-    # A trial run leaves no files, not even an empty database.
+    # A dry run leaves no files, not even an empty database.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
     with tally.stoppable(options.db), Store(path, create=True) as store:
         report = _update(store, options, chunker, tally)
@@ -93,14 +92,14 @@ def run(options: Namespace) -> int:
         print_text(f"{report}\n{vectors}\ndigest {report.digest}\n")
     if report.faults and not options.quiet:
         say_note(
-            f"{options.db}: {counted(len(report.faults), 'fault')} mended: {report.faults[0]}"
+            f"{options.db}: {counted(len(report.faults), 'fault')} repaired: {report.faults[0]}"
             f"{', ...' if len(report.faults) > 1 else ''}"
         )
     if not options.quiet:
         tally.say_summary(
             counted(report.documents, "file"),
             f"{report.written:,} new or changed",
-            note=" (nothing was kept)" if options.dry_run else "",
+            note=" (nothing was stored)" if options.dry_run else "",
         )
     return tally.exit_code
 
@@ -110,7 +109,7 @@ def _verify(options: Namespace) -> int:
     from chunkast.index import Store
 
     if options.paths:
-        raise UsageError("index --verify takes no paths: it reads the database alone")
+        raise UsageError("index --verify takes no paths: it only reads the database")
     with Store(options.db, read_only=True) as store:
         faults = store.faults()
     if options.format == "json":
@@ -155,7 +154,7 @@ def _stored(folder: str) -> str:
 
 
 def _leave_out_unnameable(selection: Selection) -> None:
-    """Make a problem of each name that is not valid UTF-8: the database could not store it."""
+    """Report names that are not valid UTF-8 as problems: the database cannot store them."""
     for file in list(selection.files):
         try:
             (file.source or "").encode()
@@ -205,7 +204,7 @@ def _check_lost(
 ) -> None:
     """Raise ``StoreError`` if documents that the paths do not cover would be removed.
 
-    ``old_root`` is the root of the names in ``gone`` if it is another one.
+    ``old_root`` is the root of the names in ``gone`` if it differs from ``root``, else ``None``.
     """
     if old_root is None:
         given = [root.find(named_part(path)) for path in options.paths]
@@ -214,7 +213,7 @@ def _check_lost(
             for source in gone
             if not _is_below(source, given) and is_there(os.path.join(root.real, source))
         ]
-        why = f"not below the paths given ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
+        why = f"not below the given paths ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
     else:
         # A file that has another name now is not lost.
         there = {_stored(os.path.realpath(file.path)) for file in selection.files}
@@ -225,8 +224,8 @@ def _check_lost(
         made = "" if old_root is None else f"made from {old_root}; "
         raise StoreError(
             options.db,
-            f"{made}{counted(len(lost), 'document')} of it would be removed, for {verb} {why}; "
-            "give all its paths, another --db, or --replace to go on",
+            f"{made}{counted(len(lost), 'document')} would be removed, as {verb} {why}; "
+            "give all paths, another --db, or --replace to remove documents",
         )
 
 

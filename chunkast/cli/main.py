@@ -121,7 +121,7 @@ def _code(argv: Sequence[str]) -> int:
         _LOG.debug("raised at", exc_info=True)
         return _USAGE if isinstance(error, (UsageError, ConfigError)) else _FAILED
     except BrokenPipeError:
-        # The reader has read enough.
+        # The reader has closed the pipe.
         _abandon_stdout()
         return 0
     except KeyboardInterrupt as stop:
@@ -160,7 +160,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse operands anywhere among the options; argparse wants them side by side."""
+    """Parse operands anywhere among the options; argparse requires them to be adjacent."""
     command = COMMANDS.get(argv[0]) if argv else None
     if command is None:
         if argv and not argv[0].startswith("-"):
@@ -198,11 +198,11 @@ def _parser() -> _Parser:
     parser = _Parser(
         prog="chunkast",
         description="Chunk Markdown to an exact token budget.",
-        epilog="Exit codes: 0; 1 when some input failed and the rest is done; 2 for usage.",
+        epilog="Exit codes: 0 for success; 1 if some input failed; 2 for wrong usage.",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show the version and which parser serves"
+        "--version", action=_Version, nargs=0, help="show the version and the parser in use"
     )
     add_debug(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")

@@ -1,4 +1,4 @@
-"""``chunkast mcp``: a database for agents, over the Model Context Protocol."""
+"""``chunkast mcp``: serves a database to agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 
 HELP: Final = "serve a database to agents (MCP over stdio)"
 DESCRIPTION: Final = (
-    "Serve a database of 'chunkast index' over stdio by the Model Context Protocol, with four tools "
-    "that only read: outline, search, read and quote. Needs pip install 'chunkast[mcp]'. A client "
+    "Serve a database of 'chunkast index' over stdio by the Model Context Protocol, with four "
+    "read-only tools: outline, search, read and quote. Needs pip install 'chunkast[mcp]'. A client "
     "starts it; the manual shows the configuration."
 )
 EXAMPLES: Final = (

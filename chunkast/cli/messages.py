@@ -61,7 +61,7 @@ def say_error(error: object) -> None:
 
 
 def say_note(message: str) -> None:
-    """Report something that may surprise."""
+    """Report something that may surprise the user."""
     say(f"chunkast: note: {message}")
 
 
@@ -100,7 +100,7 @@ def add_debug(parser: ArgumentParser) -> None:
     parser.add_argument(
         _DEBUG,
         action="store_true",
-        help="log to stderr what is done, and where an error was raised",
+        help="log steps to stderr, and the traceback of an error",
     )
 
 

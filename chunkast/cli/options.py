@@ -39,15 +39,15 @@ __all__ = (
 
 _FIELDS: Final = {f.name: f.default for f in fields(ChunkConfig)}
 _PATHS: Final = (
-    f"files, folders (searched for {' '.join(ENDINGS)}, but for hidden files and folders, what .gitignore "
-    f"files name, and {' '.join(sorted(VENDORED))}), globs, or - for standard input"
+    f"files, folders (searched for {' '.join(ENDINGS)}, except hidden files and folders, files "
+    f"ignored by .gitignore, and {' '.join(sorted(VENDORED))}), globs, or - for standard input"
 )
 _CODE: Final = (
     f"search folders for source code too ({' '.join(CODE_ENDINGS)}); "
-    "a file given by name is always read as code if its ending says so"
+    "a file given by name is always read as code if it has such an extension"
 )
 _EXTENSIONS: Final = (
-    f"Markdown extensions, of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
+    f"Markdown extensions, some of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
     f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})"
 )
 TOOLS_HELP: Final = (
@@ -65,8 +65,11 @@ def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
         "lock, else the current folder; for a single folder outside it, that folder)",
     )
     for flag, effect in (
-        ("--include", "search folders for files that match, in place of those endings"),
-        ("--exclude", "leave out files and folders that match"),
+        (
+            "--include",
+            "search folders for files that match, instead of the known extensions",
+        ),
+        ("--exclude", "skip files and folders that match"),
     ):
         parser.add_argument(
             flag,
@@ -79,8 +82,8 @@ def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
         "--jobs",
         type=whole_number,
         metavar="N",
-        help="processes to spread the work over (default: one for each core if the files have 8 MB "
-        "or more, else 1)",
+        help="number of processes (default: one for each core if the files have 8 MB or more, "
+        "else 1)",
     )
     for flags, effect in (
         (("--no-ignore",), "do not read the .gitignore files below the root"),
@@ -114,7 +117,7 @@ def add_report_format(
         "--format",
         choices=choices,
         default=choices[0],
-        help=f"form of the output{more} (default %(default)s)",
+        help=f"output format{more} (default %(default)s)",
     )
 
 
@@ -153,7 +156,7 @@ def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str
         dest="settings",
         action="append",
         metavar="FIELD=VALUE",
-        help="any field of ChunkConfig, the value as JSON or as plain text: "
+        help="any field of ChunkConfig; VALUE is JSON or plain text: "
         "--set decay=0.5 --set 'scores={\"hr\": 90}'",
     )
 
@@ -183,7 +186,7 @@ def config_values(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> dict[str, Any]:
-    """Add each FIELD=VALUE of ``settings``, which ``option`` was given, to ``values``."""
+    """Add each FIELD=VALUE in ``settings``, the values of ``option``, to ``values``."""
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -270,11 +273,11 @@ _ALIASES: Final = {"max_tokens": "--chunk-size", "overlap": "--chunk-overlap"}
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "max_tokens": (
         "N",
-        "budget of a chunk, without special tokens; 'model': the limit of the tokenizer, less them",
+        "budget of a chunk, without special tokens; 'model': the tokenizer's limit minus these",
     ),
     "reserve_tokens": (
         "N",
-        "how many of them to leave free for what is put before a text when it is embedded",
+        "tokens of the budget to reserve for a prefix that is added when a text is embedded",
     ),
     "overlap": (
         "X",
@@ -287,14 +290,14 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
         "let tiktoken download the vocabulary of an encoding that is not bundled",
     ),
     "packing": (None, "keep sections whole, or fill chunks up"),
-    "context": (None, "text to put before the text that is to be embedded"),
+    "context": (None, "context to add before the text to embed"),
     "min_tokens": (
         "N",
         "join neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
     ),
     "window": (
         "N",
-        "to fill, tokens back from the limit to look for a cut (default: 200 for 900, in proportion)",
+        "how many tokens before the limit 'fill' looks for a cut (default: 2/9 of the budget)",
     ),
     "decay": ("X", "how much of its score a cut loses at the window's far end"),
     "oversize": (None, "divide a block larger than the budget, or keep it"),
@@ -302,8 +305,8 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
         None,
         "divide data URIs, base64, hex dumps and minified code larger than the budget, or keep them",
     ),
-    "front_matter": (None, "front matter in the metadata as it is, or as data"),
-    "front_matter_text": (None, "front matter in the first chunk, or in none"),
+    "front_matter": (None, "front matter in the metadata: as a string, or parsed"),
+    "front_matter_text": (None, "front matter in the text of the chunks: keep or drop it"),
     "front_matter_keys": (
         "A,B,C",
         "put the values of these keys of front matter first in the text to embed",
@@ -312,7 +315,7 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
         "CODE",
         "language of the sentences, such as de; auto: detected for each document",
     ),
-    "trim": (None, "leave blank lines and white space at the edges of chunks"),
+    "trim": (None, "keep blank lines and white space at the edges of chunks"),
     "extensions": ("A,B,C", _EXTENSIONS),
     "tools": (
         "TOOLS.json",

@@ -43,11 +43,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="a document in UTF-8, or - for standard input; with --db a source, or none for all",
+        help="a document in UTF-8, or - for standard input; with --db, a source (default: all)",
     )
     add_database(parser, "read from this database of 'chunkast index'", required=False)
     parser.add_argument(
-        "--depth", type=whole_number, metavar="N", help="leave out sections below this level"
+        "--depth", type=whole_number, metavar="N", help="omit sections below this level"
     )
     add_report_format(parser)
     add_counting(parser)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = "prove that a quote stands in the documents of a database"
+HELP: Final = "verify that a quote is in the documents of a database"
 DESCRIPTION: Final = (
     "Print every place of a quote: its path and lines, the characters it covers there, the ids of "
     "the chunks that contain all of it, and the heading path of the section in which it begins. "
-    "White space may differ, nothing else. Exits with 1 when the quote is nowhere."
+    "Only white space may differ. Exits with 1 if the quote is not found."
 )
 EXAMPLES: Final = (
     'chunkast quote "costs ten crowns" --db chunks.db',
@@ -65,5 +65,5 @@ def _line(place: Citation) -> str:
     return (
         f"{place.source}:{place.start_line}-{place.end_line}{pages_note(place.pages)}  "
         f"characters {place.start_index}-{place.end_index}  "
-        f"{' '.join(place.chunk_ids) or '(over a cut)'}{section}\n"
+        f"{' '.join(place.chunk_ids) or '(across a cut)'}{section}\n"
     )

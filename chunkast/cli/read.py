@@ -26,7 +26,7 @@ HELP: Final = "print a section of a document within a token budget"
 DESCRIPTION: Final = (
     "Print a section of a document with its subsections, or some lines; without either, the whole "
     "document. With --id print a chunk of a database, expanded to --max-tokens. A text over "
-    "--max-tokens ends at its best boundary; stderr tells where it continues."
+    "--max-tokens ends at its best boundary; a note on stderr has the line where it continues."
 )
 EXAMPLES: Final = (
     'chunkast read guide.md "Guide > Install" --max-tokens 800',
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
     """Print the passage."""
     named = (options.file, options.section, options.lines)
     if options.id is not None and (options.db is None or any(named)):
-        raise UsageError("read takes --id with --db, and without FILE, SECTION and --lines")
+        raise UsageError("read --id needs --db, and takes no FILE, SECTION or --lines")
     if options.section is not None and options.lines is not None:
         raise UsageError("read takes a SECTION or --lines, not both")
     found = _chunk(options) if options.id is not None else _section(options)

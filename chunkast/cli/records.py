@@ -1,4 +1,4 @@
-"""Shared by the commands about snapshots: the record of a document, and reports."""
+"""Shared code of the snapshot commands: recording documents, and reports."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _MOST_SHOWN: Final = 20
 
 def add_report(parser: ArgumentParser) -> None:
     """Add the options for the report of a comparison."""
-    add_report_format(parser, "; github: annotations of a workflow", _FORMATS)
+    add_report_format(parser, "; github: workflow annotations", _FORMATS)
     parser.add_argument(
-        "--html", metavar="PAGE", help="write a page with both sides of what has changed, too"
+        "--html", metavar="PAGE", help="also write an HTML page with both sides of every change"
     )
     parser.add_argument(
         "--show-all",
         action="store_true",
-        help=f"as text and as Markdown: all documents, not only the first {_MOST_SHOWN}",
+        help=f"show all documents as text and as Markdown, not only the first {_MOST_SHOWN}",
     )
 
 
@@ -72,7 +72,7 @@ def relative_root(root: Root, lock: str | None) -> str:
 
 
 def stored_root(header: Header, lock: str) -> str:
-    """Return the path of the root that a lock stores, see :func:`relative_root`; or empty."""
+    """Return the path of the root that a lock stores (see :func:`relative_root`), or ""."""
     return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
 
@@ -116,7 +116,7 @@ def print_report(options: Namespace, report: Report, selection: Selection | None
 
 
 def _text(file: InputFile | None) -> str | None:
-    """Return a document's text; ``None`` for a notebook, whose cells have the chunks."""
+    """Return a document's text; ``None`` for a notebook, whose chunks have positions in cells."""
     if file is None:
         return None
     try:

@@ -25,9 +25,9 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 HELP: Final = "find the best chunks for a query in a database"
 DESCRIPTION: Final = (
     "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
-    "Any of the query's words may match. Each chunk stands below a line with its path, its "
-    "lines, its tokens, and the heading path and anchor of the section that matches best. Exits "
-    "with 1 when nothing is found."
+    "Any of the query's words may match. Each chunk follows a line with its path, lines, tokens, "
+    "and the heading path and anchor of the section that matches best. Exits with 1 if nothing "
+    "is found."
 )
 EXAMPLES: Final = (
     'chunkast search "how to install" --db chunks.db',
@@ -56,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--expand",
         type=whole_number,
         metavar="N",
-        help="grow each chunk to its section, or to what is around it, up to N tokens",
+        help="expand each chunk to its section, or by the blocks around it, up to N tokens",
     )
     add_report_format(parser)
     add_counting(parser)

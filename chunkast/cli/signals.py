@@ -18,16 +18,16 @@ __all__ = ("Stopped", "stoppable")
 
 # SIGHUP, which a closing terminal sends, does not exist on Windows.
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")
-# The number of times that Ctrl-C interrupts even the cleaning up.
+# This many Ctrl-C presses interrupt even the cleanup.
 _INSISTING: Final = 3
-# In seconds.
+# Seconds until a lost signal is raised again.
 _SOON: Final = 0.02
 
 
 class Stopped(KeyboardInterrupt):
     """A signal arrived. ``code`` is the exit code, as in shells: 128 and its number.
 
-    ``written`` tells the user what was written until then.
+    ``written`` is a message for the user about the output that was already written.
     """
 
     def __init__(self, number: int) -> None:
@@ -50,13 +50,13 @@ def stoppable() -> Iterator[None]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         arrived.append(number)
-        # A second signal, as a closing terminal sends it, must not interrupt the cleaning up.
+        # A second signal, as from a closing terminal, must not interrupt the cleanup.
         if len(arrived) == 1 or arrived.count(signal.SIGINT) >= _INSISTING:
             raise Stopped(number)
 
     def raise_again(lost: UnraisableHookArgs) -> None:
-        # A finalizer or a callback, which cannot pass the exception on, was interrupted. The
-        # signal is repeated soon, as an exception that is raised at once would be lost in here.
+        # The signal interrupted a finalizer or a callback, which cannot propagate the exception.
+        # An exception raised here would be lost as well, so the signal is repeated a little later.
         if isinstance(lost.exc_value, Stopped):
             again = threading.Timer(_SOON, _thread.interrupt_main, arrived[:1])
             arrived.clear()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = "write a lock: what documents are cut into, to review and compare"
+HELP: Final = "write a lock: the chunks of documents, to review and compare"
 DESCRIPTION: Final = (
     "Write a lock: a text file with the configuration, and for every chunk of the documents its "
     "heading path, id, tokens, hashes, kinds, the cut before it and both ends of its text. "

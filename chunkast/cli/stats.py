@@ -1,8 +1,8 @@
-"""``chunkast stats``: figures of the chunks of documents, for choosing a budget.
+"""``chunkast stats``: statistics of the chunks of documents, for choosing a budget.
 
-The beginnings of chunks are counted by the kind of the break point there, a kind of the score
-table (``chunkast.scores``). "inside X" is a cut within a block of kind X that has no break point
-there. Overlap does not count: a chunk begins with its own text.
+Chunk starts are counted by the kind of break point, as in the score table (``chunkast.scores``).
+"inside X" is a cut within a block of kind X that has no break point there. Overlap does not
+count: a chunk begins with its own text.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _BAR: Final = 40
 
 @dataclass(slots=True)
 class _Measures:
-    """The figures of one document, or of all."""
+    """The statistics of one document, or of all."""
 
     tokens: list[int] = field(default_factory=list)
     embed_tokens: list[int] = field(default_factory=list)
@@ -162,7 +162,7 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
-    """Return the figures of sorted ``numbers``; 95 in 100 are not above "p95"."""
+    """Return statistics of sorted ``numbers``; 95 in 100 are at most "p95"."""
     count = len(numbers)
     if not count:
         return {"total": 0, **dict.fromkeys(("min", "mean", "median", "p95", "max"))}

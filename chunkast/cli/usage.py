@@ -31,7 +31,7 @@ class Formatter(argparse.HelpFormatter):
 
 
 class _Help(argparse.Action):
-    """Prints the options in ``common`` and the required ones; without it, all of them."""
+    """Prints the ``common`` and the required options; without ``common``, all options."""
 
     def __init__(
         self,

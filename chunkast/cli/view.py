@@ -1,4 +1,4 @@
-"""``chunkast view``: a picture of a document's chunks as a page or in the terminal; or its blocks."""
+"""``chunkast view``: shows a document's chunks on a page or in the terminal, or its blocks."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="REPORT",
-        help="where the page goes, - for standard output "
+        help="the file to write the page to, or - for standard output "
         f"(default: NAME{_ENDING} in the current folder)",
     )
     parser.add_argument(
         "--open", action="store_true", help="open the page in the default browser at once"
     )
     parser.add_argument(
-        "--terminal", action="store_true", help="show it here, in colour; write no page"
+        "--terminal", action="store_true", help="show the chunks here, in colour; write no page"
     )
     parser.add_argument(
         "--tree",
@@ -126,7 +126,9 @@ def _output(options: Namespace) -> str | None:
         shown = "tree" if options.tree else "terminal"
         for name in ("output", "open", *(("terminal",) if options.tree else ())):
             if getattr(options, name):
-                raise UsageError(f"--{name} is for {_PICTURES[name]}, and --{shown} shows none")
+                raise UsageError(
+                    f"--{name} is for {_PICTURES[name]}, which --{shown} does not make"
+                )
         return None
     if given == "-":
         if options.open:

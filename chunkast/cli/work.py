@@ -1,7 +1,7 @@
-"""A task over the selected documents: in this process or spread over several, in input order.
+"""Runs a task over the selected documents, in this process or in several, in input order.
 
-A task takes a chunker, a document and how many parts of its source came before, and returns a
-result. Documents of one source are neighbours, as inputs are sorted.
+A task takes a chunker, a document and the counts of earlier parts of the same source, and returns
+a result. Documents of one source are adjacent, because inputs are sorted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
 Task = Callable[["Chunker", Document, Parts], T]
 _LOG = logging.getLogger(__name__)
-# Inputs of this many bytes are spread over all cores.
+# Inputs of at least this many bytes are spread over all cores.
 _LARGE: Final = 8_000_000
 
 

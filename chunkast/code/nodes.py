@@ -68,7 +68,7 @@ def kind_of(node: Any) -> str:
 
 
 def definition(node: Any, language: Language) -> tuple[str, Any, Any]:
-    """Return the kind of definition that ``node`` is, the inner definition and its name's node.
+    """Return the kind of a definition, the node inside any wrappers, and the node of its name.
 
     The kind is empty for a node that defines nothing.
     """
@@ -119,7 +119,7 @@ def title_of(
 
 
 def is_sequence(node: Any, language: Language) -> bool:
-    """Return whether a node is only a list of others, one below the other, or one definition."""
+    """Return whether a node only contains others on separate lines, or one definition."""
     while node.end_point.row > node.start_point.row:
         # A comment may follow a member on its line.
         named = [child for child in node.named_children if not child.is_extra]

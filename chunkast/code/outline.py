@@ -142,7 +142,7 @@ class Outliner:
 
 
 def _masked(line: str) -> str:
-    """Replace other characters than ASCII one by one, so that columns stay the same.
+    """Replace characters other than ASCII one by one, so that columns stay the same.
 
     They occur in names, strings and comments, where any letter will do.
     """
@@ -336,7 +336,7 @@ class _CodeReader:
         return last, []
 
     def end_of_body(self, column: int, begin: int, last: int) -> int:
-        """Return the end of the lines indented deeper than ``column``; ``last`` if none is.
+        """Return the end of the lines indented deeper than ``column``; ``last`` without any.
 
         Comments and directives may have any indentation.
         """

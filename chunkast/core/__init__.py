@@ -1,4 +1,4 @@
-"""One document to its chunks; ``run`` has the walk."""
+"""Cut an analysed document into chunks; ``run`` is the entry point."""
 
 from chunkast.core.run import chunks_of
 

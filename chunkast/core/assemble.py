@@ -1,4 +1,4 @@
-"""From the packer's pieces to chunks."""
+"""Build chunks from the packer's pieces."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Cut:
 
 
 def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
-    """Yield the chunks of the pieces that have text.
+    """Yield a chunk for each piece that has text.
 
-    ``parts`` counts the chunks of each location, and is updated.
+    ``parts`` counts the chunks of each location; it is updated.
     """
     document, measure = cut.document, cut.measure
     location = Location.of(source or "")
@@ -90,7 +90,7 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
 
 
 def _start_of(cut: Cut, previous: Piece | None, piece: Piece, own: int) -> tuple[int, int]:
-    """Return the start of a chunk with its overlap, and its tokens."""
+    """Return the start of a chunk, overlap included, and its token count."""
     begins_section = cut.document.headings.begins(cut.measure.units.pos[piece.first])
     if previous is None or begins_section:
         return own, cut.measure.tokens(*piece)
@@ -100,9 +100,9 @@ def _start_of(cut: Cut, previous: Piece | None, piece: Piece, own: int) -> tuple
 def _embedded(
     cut: Cut, piece: Piece, place: tuple[int, int, int], tokens: int
 ) -> tuple[str, str, str, int]:
-    """Return the three parts of ``embed_text``, and the tokens of all three.
+    """Return the context, body and suffix of ``embed_text``, and their total token count.
 
-    ``place`` is the start of the chunk, the start of its own text, and its end.
+    ``place``: the start of the chunk, the start of its own text after the overlap, and its end.
     """
     measure, (start, own, end) = cut.measure, place
     text = cut.document.text[start:end]
@@ -116,7 +116,7 @@ def _embedded(
 
 
 def _metadata(analysis: Analysis, start: int, end: int) -> dict[str, Any]:
-    """Return the front matter, as data if it was parsed, and the annotations of ``[start, end)``."""
+    """Return the front matter (as data if it was parsed) and the annotations of the span."""
     data = analysis.front_matter_data
     front_matter = analysis.front_matter if data is None else data
     found: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}

@@ -11,7 +11,7 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("cell_content", "cell_spans")
 
-# Any pipe parts cells, inside code too, unless a backslash stands before it (GFM).
+# Any pipe separates cells, even inside code, unless a backslash precedes it (GFM).
 _PIPE = re.compile(r"(?<!\\)\|")
 # Before a row's first cell: indentation, and the marks of quotes around the table.
 _MARGIN = re.compile(r"[ \t>]*")
@@ -19,10 +19,10 @@ _OPENING = re.compile(r"[ \t>]*\|[ \t]*|[ \t]+")
 
 
 def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The cells of the row ``text[start:end]``, each with the pipe before it.
+    """Yield the spans of the cells of the row ``text[start:end]``, each with the pipe before it.
 
-    They tile the row: the first has what stands before its pipe, the last the pipe and the
-    line end after it.
+    The spans tile the row: the first includes the margin, the last the closing pipe and the
+    line end.
     """
     margin = _MARGIN.match(text, start, end)
     first = margin.end() if margin else start
@@ -35,7 +35,7 @@ def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def cell_content(text: str, start: int, end: int) -> tuple[int, int]:
-    """The text of a cell that is ``text[start:end]``, or of a part of one, without its pipes."""
+    """Return the span of the text in ``text[start:end]``, a cell or part of one, without pipes."""
     opening = _OPENING.match(text, start, end)
     first = opening.end() if opening else start
     last = content_end(text, first, end)

@@ -15,7 +15,7 @@ from chunkast.text.front_matter import front_matter_value
 __all__ = ("Context",)
 
 _SEPARATOR: Final = " > "
-# The tokens of a text and its context differ from their sum by less than this.
+# The token count of a joined context and text differs from the sum of theirs by less than this.
 _JOINED: Final = 8
 
 
@@ -42,7 +42,7 @@ class Context:
         stated = document.title
         top = (heading.title for heading in headings.all if heading.level == 1)
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
-        # A title that is too long leaves its room to the headings.
+        # A title that is too long is left out, so that the headings have room.
         self._root = stated if self.count(stated) <= self._half else ""
         self._longest: dict[tuple[tuple[str, ...], bool, str, str], str] = {}
         suffixes = {frame.suffix for frame in frames}
@@ -58,35 +58,35 @@ class Context:
         return self.count(frame.prefix) if frame is not None else 0
 
     def suffix_tokens(self, pos: int) -> int:
-        """Return the most tokens that closing the frame of a chunk that ends at ``pos`` takes."""
+        """Return the most tokens that the suffix of a chunk that ends at ``pos`` can add."""
         return self._suffix_cost(self._frames.suffix(pos))
 
     def _suffix_cost(self, suffix: str) -> int:
-        # One token more than it has: its line end may join the text before it.
+        # One token more than the suffix has, since its line end may merge with the text before it.
         return self.count(suffix) + 1 if suffix else 0
 
     def around(
         self, text: str, tokens: int, start: int, own: int, cut: int, *, verbatim: bool
     ) -> tuple[str, str, int]:
-        """Return the text to embed before a chunk's text and after it, and the tokens of all three.
+        """Return the context to embed before and after a chunk's text, and the tokens of all three.
 
         This is as much context as the budget allows. ``text`` has ``tokens`` tokens and begins at
-        ``start``, its own part at ``own``; the next chunk begins at ``cut``. If not ``verbatim``,
-        spans of it were replaced.
+        ``start``; its overlap ends at ``own``, and the next chunk begins at ``cut``. If not
+        ``verbatim``, spans of it were replaced.
         """
         budget = self._document.config.budget
         first, last = self._frames.around(start), self._frames.ending(cut)
         suffix = last.suffix if last is not None else ""
         html = [frame is not None and frame.html for frame in (first, last)]
-        # Tags for which there is no room were left out of the frame.
+        # A frame without tags had no room for them.
         if any(frame.html and not frame.suffix for frame in (first, last) if frame is not None):
             return self._with_least_tags(text, tokens, start, html, verbatim=verbatim)
         inside = first is not None
-        # A fence that is opened here is closed here, or neither.
+        # Either both fence lines are added or neither is.
         for closing in (suffix,) if inside else dict.fromkeys((suffix, "")):
             for before in self._before(start, own):
                 if not before and (inside or not closing):
-                    break  # the text has been counted
+                    break  # the text alone has been counted
                 if tokens + self.count(before) > budget + _JOINED:
                     continue
                 count = self._count(before, text, tokens, start, closing, verbatim=verbatim)
@@ -97,9 +97,9 @@ class Context:
     def _with_least_tags(
         self, text: str, tokens: int, start: int, html: Sequence[bool], *, verbatim: bool
     ) -> tuple[str, str, int]:
-        """Return the fewest tags around a part of an HTML table, if they fit; else nothing.
+        """Return the fewest tags around a part of an HTML table, or no context if they do not fit.
 
-        ``html``: whether the text begins, and ends, inside a table.
+        ``html`` has two values: whether the text begins and whether it ends inside a table.
         """
         if any(html):
             before, after = missing_tags(text, begins_inside=html[0], ends_inside=html[1])
@@ -119,9 +119,9 @@ class Context:
         return index.count_after(before, start, start + len(text))
 
     def _before(self, start: int, own: int) -> Iterator[str]:
-        """Yield the contexts that a chunk may have, from the longest to none.
+        """Yield the possible contexts of a chunk, from the longest to the empty one.
 
-        A heading that the chunk begins with is not shown twice.
+        A heading that the chunk begins with is not repeated.
         """
         frame = self._frames.around(start)
         path, heading = self._document.headings.at(own)

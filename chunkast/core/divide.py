@@ -25,10 +25,10 @@ __all__ = ("Division", "divide")
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The break points inside blocks over budget, in no order, and what their parts need.
+    """The unordered break points inside blocks over budget, and details of the resulting parts.
 
-    ``frames`` make parts self-contained. ``replaced`` are the opaque runs that are kept whole,
-    ``split`` those that were cut.
+    ``frames`` make the parts self-contained. ``replaced`` are the opaque runs that are kept
+    whole, ``split`` those that were cut.
     """
 
     points: list[BreakPoint] = field(default_factory=list)
@@ -38,9 +38,9 @@ class Division:
 
 
 def divide(document: Document, points: Sequence[BreakPoint]) -> Division:
-    """Return the cuts inside those units between the sorted ``points`` that are over budget.
+    """Return the cuts inside units over budget; the sorted ``points`` separate the units.
 
-    A paragraph that would fit alone, but not with the heading before it, divides at its
+    A paragraph that would fit alone, but not with the heading before it, is divided at its
     sentences, so that no heading ends a chunk.
     """
     division = Division()
@@ -64,7 +64,7 @@ def divide(document: Document, points: Sequence[BreakPoint]) -> Division:
 def _sentences_below_heading(
     document: Document, first: int, start: int, end: int
 ) -> Iterator[BreakPoint]:
-    """Yield the sentences of a top-level paragraph that does not fit with the text from ``first``."""
+    """Yield the sentences of a top-level paragraph, unless it fits with the text from ``first``."""
     leaf = document.leaves.at(start)
     if (
         leaf is not None
@@ -89,8 +89,8 @@ def _divide_unit(
 ) -> None:
     """Add the cuts inside ``[start, end)``, which begins with ``leaf``, to ``division``.
 
-    After the leaf, or the protected region that it opens, come white space and lines with
-    nothing but a container's markers.
+    White space and lines with only a container's markers may follow the leaf, or the protected
+    region that it opens.
     """
     body_end = max(leaf.end, document.protected.end(start + 1))
     tail = _tail(document, body_end, end)
@@ -124,7 +124,7 @@ def _divide_unit(
 
 
 def _tail(document: Document, body_end: int, end: int) -> int:
-    """Return the start of the text after a block that does not belong to it, or ``end``."""
+    """Return the start of the text between a block's body and ``end``; ``end`` without any."""
     text = document.text
     if body_end >= end or (document.config.trim and is_blank(text[body_end:end])):
         return end
@@ -135,7 +135,7 @@ def _tail(document: Document, body_end: int, end: int) -> int:
 def _keep(
     body: Body, runs: Iterable[OpaqueRun], start: int, end: int
 ) -> tuple[Body, list[OpaqueRun]]:
-    """Return ``body`` with those ``runs`` in ``[start, end)`` blocked that are kept, and these."""
+    """Block the ``runs`` that can be kept whole; return the changed body and those runs."""
     kept: list[OpaqueRun] = []
     spans: list[tuple[int, int]] = []
     sentences = (body.leaf.start, *body.sentences, body.leaf.end)
@@ -150,7 +150,7 @@ def _keep(
 
 
 def _parts(body: Body, start: int, end: int, levels: Sequence[Level]) -> Iterator[BreakPoint]:
-    """Yield the points of the first of ``levels`` that has any, and those inside parts over budget."""
+    """Yield the points of the first level that has any, and the points inside parts over budget."""
     document = body.document
     if document.fits(start, end):
         return
@@ -172,7 +172,7 @@ def _parts(body: Body, start: int, end: int, levels: Sequence[Level]) -> Iterato
 def _without_space(
     body: Body, start: int, content: int, end: int, levels: Sequence[Level]
 ) -> Iterator[BreakPoint]:
-    """Cut off the white space after ``content``, at a line's start if that is enough."""
+    """Cut off the white space after ``content``, at a line start if the rest then fits."""
     document = body.document
     following = line_starts(document.text, content, end)[1:-1]
     at = following[0] if following and document.fits(start, following[0]) else content

@@ -1,4 +1,4 @@
-"""A document on its way to chunks: its text, its leaves and its token counts."""
+"""A document to be cut into chunks: its text, leaves and token counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIMMED: Final = 8
 
 @dataclass(frozen=True)
 class Document:
-    """An analysed text with its leaves and token counts. The analysis has no tree any more."""
+    """An analysed text with its leaves and token counts. The analysis no longer has its tree."""
 
     analysis: Analysis
     leaves: Leaves
@@ -42,12 +42,12 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The text that is cut."""
+        """The original text, from which chunks are cut."""
         return self.analysis.text
 
     @property
     def parsed(self) -> str:
-        """The text as the parser read it, character for character."""
+        """The text that the parser read, in which positions are the same as in ``text``."""
         return self.analysis.masked or self.analysis.text
 
     @cached_property
@@ -62,28 +62,28 @@ class Document:
 
     @cached_property
     def dropped(self) -> int:
-        """The number of characters at the start, front matter, that are in no chunk."""
+        """The length of front matter that is left out of all chunks; 0 if it is kept."""
         front_matter = self.analysis.front_matter
-        # The later cells of a notebook have the front matter of the first.
+        # The later cells of a notebook share the front matter of the first.
         drop = self.config.front_matter_text == "drop" and self.text.startswith(front_matter)
         return len(front_matter) if drop else 0
 
     @cached_property
     def protected(self) -> SpanSet:
-        """The protected regions that fit the budget; nothing cuts them."""
+        """The protected regions that fit the budget; no cut falls inside them."""
         return protected_spans(self.analysis.regions, self.fits)
 
     @cached_property
     def language(self) -> str:
-        """The code of the language that the document's sentences are in."""
+        """The code of the language whose rules find the document's sentences."""
         given = self.config.sentence_language
         front_matter = self.analysis.front_matter
         return language_of_text(self.text, front_matter) if given == "auto" else given
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the characters that a chunk over ``text[start:end]`` has.
+        """Return the span of a chunk over ``text[start:end]``.
 
-        With ``trim``, it has no blank lines at its start and no white space at its end.
+        With ``trim``, blank lines at its start and white space at its end are excluded.
         """
         return trim_span(self.text, start, end) if self.config.trim else (start, end)
 

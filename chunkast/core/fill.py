@@ -18,7 +18,7 @@ __all__ = ("fill",)
 
 # A last piece below this share of the budget is balanced with the one before it.
 _CRUMB_SHARE: Final = 5
-# The most positions that are tried to balance them; a piece may have thousands.
+# The most cuts that are tried to balance two pieces; there may be thousands.
 _BALANCES: Final = 64
 
 
@@ -51,11 +51,11 @@ class _Search:
         return self.balanced(pieces) if len(pieces) > 1 else pieces
 
     def best_end(self, first: int, room: int) -> int:
-        """Return the end of the piece that begins with unit ``first``: at least one unit on.
+        """Return the end of the piece that begins with unit ``first``; it has at least one unit.
 
-        In this order: the best point in the window, or in one further back; any point before the
-        limit; a point that fits without context and overlap; a point that separates what belongs
-        together; the next point.
+        These are tried in order: the best point in the window, or in one further back; any point
+        before the limit; a point that fits without context and overlap; a point that separates
+        units that belong together; the next point.
         """
         measure, score = self.measure, self.score
         nearest = [h for h in range(self.limit(first, room), first, -1) if score[h] > 0]
@@ -79,10 +79,10 @@ class _Search:
         return end
 
     def by_value(self, points: Sequence[int], first: int, room: int) -> list[int]:
-        """Return the points of the window before the limit, the best first.
+        """Return the points in the window before the limit, the best first.
 
-        ``points`` come last to first. If none is in the window, the window ends at the last of
-        them instead.
+        ``points`` are in descending order. If the window has no points, it is moved back to end
+        at the last one.
         """
         before, window = self.measure.before, self.config.window_tokens
         distances = {h: max(room - before[h] + before[first], 0) for h in points}

@@ -19,9 +19,9 @@ __all__ = ("Frame", "Frames", "frames_of")
 class Frame:
     """The text that makes a part of a divided block self-contained.
 
-    ``prefix`` goes before a text that begins inside ``(start, end)``, ``suffix`` after a text
-    that ends there. ``bare`` replaces the prefix if there is no room for it. ``html``: a part of
-    an HTML table, which needs tags even if there is no room for these.
+    ``prefix`` is added before a text that begins inside ``(start, end)``, ``suffix`` after a text
+    that ends there. ``bare`` replaces the prefix if there is no room for it. ``html`` is true for
+    a part of an HTML table, which needs some tags even if prefix and suffix do not fit.
     """
 
     start: int
@@ -72,7 +72,7 @@ class Frames:
         return frame if frame is not None and pos < frame.end else None
 
     def suffix(self, pos: int) -> str:
-        """Return what closes a text that ends at ``pos``."""
+        """Return the suffix that closes a text that ends at ``pos``; "" without a frame."""
         frame = self.ending(pos)
         return frame.suffix if frame is not None else ""
 

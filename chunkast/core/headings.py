@@ -29,12 +29,12 @@ class Headings:
         self._starts = make_array((heading.start for heading in headings), len(text))
 
     def at(self, pos: int) -> tuple[tuple[str, ...], Heading | None]:
-        """Return the heading path at ``pos``, and its last heading; that may begin at ``pos``."""
+        """Return the heading path at ``pos`` and its last heading, which may begin at ``pos``."""
         slot = bisect_right(self._starts, pos) - 1
         return (self.all[slot].path, self.all[slot]) if slot >= 0 else (self.first_path, None)
 
     def sections(self, start: int, end: int, title: str) -> list[tuple[int, tuple[str, ...]]]:
-        """Return where each section of ``[start, end)`` begins, and its path from ``title`` down.
+        """Return the start of each section in ``[start, end)``, and its path from ``title`` down.
 
         Text before the first heading is only in a section if the document has a title.
         """

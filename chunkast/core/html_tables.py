@@ -1,4 +1,4 @@
-"""The rows and cells of HTML tables, and what makes a part of one a table again."""
+"""The rows and cells of HTML tables, and the tags that make a part of a table a table again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
 _TABLE: Final = _STRUCTURE | {"table"}
-# What begins something of its own inside a cell.
+# Elements that begin a block inside a cell.
 _ITEMS: Final = frozenset(
     "p li dt dd div ul ol dl tr h1 h2 h3 h4 h5 h6 blockquote pre".split()  # noqa: SIM905
 )
-# What an opening tag closes where the closing tag was left out.
+# Opening tag -> open elements that it closes implicitly: HTML lets their closing tags be omitted.
 _BEFORE_ROW: Final = frozenset({"caption", "colgroup", "tr"}) | _CELLS
 _IMPLIED: Final = {
     **dict.fromkeys(_PARTS, _BEFORE_ROW | _PARTS),
@@ -32,26 +32,27 @@ _IMPLIED: Final = {
     **{name: frozenset({name}) for name in ("li", "p")},
     **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
 }
-# Elements in each other, deeper than which none is looked at.
+# Elements nested deeper than this are ignored.
 _DEEPEST: Final = 24
 
 
 @dataclass(slots=True)
 class HtmlTables:
-    """The tables of a leaf (nearly always it is one) by what begins where, all sorted.
+    """Positions in the tables of a leaf (nearly always one table), each list sorted.
 
-    The tag that opens a part of the table stays with what is before it: a row that takes the whole
-    budget is then whole, and well-formed without anything around it. Tables in a cell belong to it.
+    A ``<thead>``, ``<tbody>`` or ``<tfoot>`` tag stays with the text before it, so that a row that
+    takes the whole budget is well-formed by itself. A table inside a cell is part of the cell.
 
-    rows: the rows; ``groups`` those that no cell of an earlier row reaches into.
-    leading: a table's first row, those of its header, and the row after it: no places to cut.
-    tails: where what closes a table, or a part of it, begins.
-    cells: all cells but the first of each row.
-    contents: where what is between the tags of each cell begins and ends, by turns.
-    inner: the rows of the tables in its cells; those of tables in these are items.
-    items: what else begins inside a cell: a paragraph, an item, a line.
-    edges: where a table begins or ends beside other text.
-    headers: of each table where its caption and header begin and end.
+    rows: the starts of rows.
+    groups: the starts of rows into which no cell of an earlier row reaches.
+    leading: the starts of header rows and of the row after them; cuts there are avoided.
+    tails: the starts of the tags that close a table or a part of it.
+    cells: the starts of cells, except the first of each row.
+    contents: the start and the end of each cell's content, alternating.
+    inner: the starts of rows of tables inside cells; rows nested deeper are in ``items``.
+    items: the starts of other blocks and lines inside cells, such as paragraphs and list items.
+    edges: the start and the end of each text beside the tables, alternating.
+    headers: the span of each table's caption and header.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -76,21 +77,21 @@ class _Reader:
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.found = HtmlTables()
-        self.ended = start  # the table before
+        self.ended = start  # the end of the last table
 
     def begin(self, inside: int) -> None:
-        """A table begins, its first tag ends at ``inside``."""
+        """Begin a table whose opening tag ends at ``inside``."""
         self.inside = inside
-        # The table's first row in those of the leaf, and whether each so far is a header: None
-        # for one without a cell.
+        # The index of the table's first row among the leaf's rows, and for each of its rows so far
+        # whether it is a header row; None for a row without cells.
         self.first = len(self.found.rows)
         self.are_headers: list[bool | None] = []
         self.cell = -1
-        # How many rows from the next one on a cell reaches into.
+        # The number of following rows into which a cell reaches.
         self.reached = 0
 
     def take(self, tag: Tag, in_head: bool) -> None:
-        """A tag of a row, a cell or a part of the table."""
+        """Process the tag of a row, a cell or a part of the table."""
         self.end_cell(tag.start)
         if tag.closing or tag.name in _PARTS:
             if tag.closing and tag.name in _PARTS:
@@ -122,7 +123,7 @@ class _Reader:
             self.cell = -1
 
     def item(self, tag: Tag, depth: int) -> None:
-        """A tag inside a cell, in so many tables."""
+        """Process a tag inside a cell; ``depth`` is the number of tables around it."""
         if tag.name == "br":
             self.found.items.append(tag.end)
         elif not tag.closing and tag.name in _ITEMS:
@@ -130,7 +131,7 @@ class _Reader:
             (self.found.inner if inner else self.found.items).append(tag.start)
 
     def finish(self, tag: Tag) -> None:
-        """The table's last tag."""
+        """End the table at its closing tag."""
         self.end_cell(tag.start)
         self.found.tails.append(tag.start)
         rows = self.found.rows[self.first :]
@@ -142,13 +143,13 @@ class _Reader:
         self.ended = tag.end
 
     def edge(self, pos: int) -> None:
-        """A table begins at ``pos``, or the leaf ends there."""
+        """Record any text between the last table and ``pos``, the next table or the leaf's end."""
         if not is_blank(self.text[self.ended : pos]):
             self.found.edges += (self.ended, pos)
 
 
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
-    """The tables in ``text[start:end]``, from their tags alone, however they are nested."""
+    """Find the tables in ``text[start:end]``, nested or not, from their tags alone."""
     reader = _Reader(text, start)
     for tag, stack in _walk(text, start, end):
         depth = stack.count("table")
@@ -166,9 +167,9 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
 
 
 def _walk(text: str, start: int, end: int) -> Iterator[tuple[Tag, list[str]]]:
-    """The tags of tables, each with the elements that are open before it, outermost first.
+    """Yield the tags of tables, each with the elements open before it, outermost first.
 
-    A closing tag that closes nothing since the innermost table began is left out.
+    A closing tag without an open element inside the innermost table is skipped.
     """
     stack: list[str] = []
     deeper = 0
@@ -196,7 +197,11 @@ def _walk(text: str, start: int, end: int) -> Iterator[tuple[Tag, list[str]]]:
 
 
 def _close_implied(stack: list[str], name: str) -> None:
-    """Close what ``<name>`` closes: of a row or cell all up to the table, else what is innermost."""
+    """Close the elements that ``<name>`` closes implicitly.
+
+    A row, cell or part of a table may close any element inside the innermost table, another tag
+    only the innermost element.
+    """
     closes = _IMPLIED.get(name)
     if closes:
         inner = _inner(stack) if name in _STRUCTURE else len(stack) - 1
@@ -205,15 +210,15 @@ def _close_implied(stack: list[str], name: str) -> None:
 
 
 def _inner(stack: list[str]) -> int:
-    """The place after the innermost table."""
+    """Return the index after the innermost table."""
     return len(stack) - stack[::-1].index("table")
 
 
 def missing_tags(text: str, *, begins_inside: bool, ends_inside: bool) -> tuple[str, str]:
-    """Return the fewest tags before and after a part of a table that close all that it opens.
+    """Return the fewest tags to add before and after a part of a table to balance its tags.
 
-    Elements outside the table, which a part may open that does not begin inside the table, or close
-    that does not end there, are left alone.
+    Elements outside the table are ignored: a part may open some before the table, unless it
+    begins inside, and close some after the table, unless it ends inside.
     """
     opened: list[str] = []
     closed: list[str] = []
@@ -238,10 +243,10 @@ def missing_tags(text: str, *, begins_inside: bool, ends_inside: bool) -> tuple[
 def tags_around(
     text: str, start: int, end: int, tables: HtmlTables, cuts: Iterable[int]
 ) -> Iterator[tuple[int, str, str, str]]:
-    """For each of the ``cuts`` in ``text[start:end]``, sorted, what goes around the parts beside it.
+    """Yield each of the ``cuts`` in ``text[start:end]``, in order, with the tags to add there.
 
-    That is what to put before the part after it, with the table's caption and header and
-    without, and what closes the part before it.
+    The tags are two prefixes of the part after the cut, with and without the table's caption and
+    header, and the suffix that closes the part before it.
     """
     walk = _walk(text, start, end)
     tag, stack = next(walk, (None, []))
@@ -267,7 +272,7 @@ def tags_around(
 
 
 def _tags(header: str, opened: Sequence[str], now: Sequence[str]) -> tuple[str, str, str]:
-    """Return the tags that open the elements ``now``, with a header and without, and close them."""
+    """Return the tags that open the elements ``now``, with and without header, and close them."""
     bare = "".join(f"<{name}>" for name in now)
     closing = "".join(f"</{name}>" for name in reversed(now))
     if not now or is_blank(header):

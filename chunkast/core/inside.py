@@ -36,7 +36,7 @@ class Inside:
 
 
 def inside_of(document: Document, leaf: Block, end: int) -> Inside:
-    """Return what is inside a leaf and the white space after it, up to ``end``."""
+    """Return the inner structure of a leaf, and of the white space after it up to ``end``."""
     last = max(leaf.end, end)
     clusters = joined_spans(document.text, leaf.start, last)
     whole = SpanSet(clusters)
@@ -52,16 +52,16 @@ def inside_of(document: Document, leaf: Block, end: int) -> Inside:
     for prose in _prose_of(document, leaf, tables):
         spans = prose.spans(document.analysis.references, document.analysis.extensions)
         for pos in prose.sentences(spans, document.language, items):
-            # A sentence that begins inside a region leaves the region's edges to cut at.
+            # If a sentence begins inside a region, a cut may fall at the region's edges instead.
             sentences |= {protected.start(pos), protected.end(pos)}
-        # Each is freed once it is used: there may be one for every two characters.
+        # Each span is freed once it is used: there may be one for every two characters.
         while spans:
             blocked.extend(_whole_spans(document, prose, spans.pop(), whole))
     return Inside(SpanSet(blocked), sorted(sentences), tables)
 
 
 def sentences_inside(document: Document, leaf: Block) -> list[int]:
-    """Return where a cut may fall between the sentences of a leaf of prose."""
+    """Return the positions between the sentences of a prose leaf at which a cut may fall."""
     if not sentence_starts(Prose(document.parsed, leaf).text, language=document.language):
         return []
     inside = inside_of(document, leaf, leaf.end)
@@ -79,8 +79,8 @@ def _prose_of(document: Document, leaf: Block, tables: HtmlTables) -> Iterator[P
         yield Prose(parsed, leaf)
     elif shape == "html-table":
         for cell in tables.cell_contents():
-            # A cell that takes most of the budget with its opening tag needs its sentences, so
-            # that the tag can stay with one.
+            # A cell that takes most of the budget with its opening tag is divided at sentences,
+            # so that the tag can stay with the first one.
             opened, room = parsed.rfind("<", leaf.start, cell[0]), document.config.budget * 3 // 4
             if not document.fits(opened, cell[1], room):
                 yield Prose(parsed, Block("paragraph", *cell))
@@ -97,7 +97,7 @@ def _whole_spans(
     document: Document, prose: Prose, span: InlineSpan, clusters: SpanSet, depth: int = 0
 ) -> Iterator[tuple[int, int]]:
     """Yield an inline span if it fits, else those inside it, in positions of the source."""
-    # A construct ends where no grapheme cluster is cut.
+    # The span is extended to whole grapheme clusters.
     first = clusters.start(prose.source(span.start))
     last = clusters.end(prose.source(span.end - 1) + 1)
     if not document.protected.crosses(first, last) and document.fits(first, last):

@@ -1,7 +1,7 @@
-"""Neighbours joined bottom-up, so that an edit only moves nearby cuts.
+"""Joining neighbouring pieces bottom-up, so that an edit only moves nearby cuts.
 
-A cut that is searched from the last one moves with every edit before it. Here the boundaries
-between neighbours are removed one by one, the worst first, as long as the union fits.
+If each cut were searched from the last one, it would move with every edit before it. Here the
+boundaries between neighbours are removed one by one, the worst first, if the union fits.
 """
 
 from __future__ import annotations
@@ -18,23 +18,22 @@ from chunkast.text.source_map import encode, make_array
 
 __all__ = ("Joins", "joined")
 
-# Whether the units from the first number to the second may be in one piece with those from
-# there to the third.
+# Returns, given units ``i < h < j``, whether the pieces ``(i, h)`` and ``(h, j)`` may be joined.
 Joins: TypeAlias = Callable[[int, int, int], bool]
 
 _Key: TypeAlias = tuple[int, int, int, int]
 
-# Characters after a boundary that tell it from others: few, as an edit in them moves it.
+# Characters after a boundary that distinguish it from others; few, since an edit in them moves it.
 _SAMPLE: Final = 20
 
 
 def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> list[int]:
-    """Return those of the ``bounds`` of pieces that remain when neighbours are joined.
+    """Join neighbouring pieces where ``joins`` allows it; return the ``bounds`` that remain.
 
-    ``bounds`` are ascending units: the first of each piece, then the end of the last. Boundaries
-    are tried in this order: those that separate what belongs together, the deeper in containers
-    first, the lower score, the one beside the smaller piece, by a hash of the text, the smaller
-    union, the first. Each is tried once.
+    ``bounds`` are ascending units: the first of each piece, then the end of the last. Each
+    boundary is tried once. Boundaries between units that belong together come first, then those
+    deeper in containers. Ties are broken by the lower score, the smaller neighbour, a hash of the
+    text, the smaller union and the position.
     """
     last = len(bounds) - 1
     if last < 2:
@@ -50,13 +49,14 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
     def key(number: int) -> _Key:
         at, union = before[number], before[upper[number]] - before[lower[number]]
         smaller = min(at - before[lower[number]], before[upper[number]] - at)
-        # Unions by powers of two: pieces alike pair up, and none grows by one each time.
+        # Unions are compared by powers of two, so that similar pieces pair up and no piece absorbs
+        # the others one by one.
         return ranks[number], smaller, samples[number], union.bit_length()
 
     number = 1
     while number < last:
-        # The order does not matter for a boundary that comes before both beside it: a piece that
-        # grows never gives its boundaries a smaller key. So each is found from the last one.
+        # A boundary with a smaller key than both its neighbours may be tried at once: a piece that
+        # grows never gives its boundaries a smaller key. So the search goes on from the last one.
         below, above, own = lower[number], upper[number], key(number)
         if not tried[above] and key(above) < own:
             number = above
@@ -78,7 +78,7 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
 
 
 def _ranks(units: Units, bounds: Sequence[int]) -> Iterator[int]:
-    """Return the place of each boundary in the order of what a cut there separates."""
+    """Return the rank of each boundary by the depth and the score of a cut there."""
     depths, scores = bytes(units.depth[unit] for unit in bounds), [units.score[u] for u in bounds]
     kinds = set(zip(depths, scores, strict=True))
     in_order = sorted(kinds, key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]))

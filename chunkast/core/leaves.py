@@ -20,7 +20,7 @@ _BLANK: Final = kinds_where("blank")
 
 
 class Leaves:
-    """The leaves with text in order, and the kinds of each and of the containers around it.
+    """The leaves that have text, in order, with the kinds of each and of its containers.
 
     The tree above them, which has a block for every item and quote, is not kept.
     """
@@ -30,7 +30,7 @@ class Leaves:
         self._kinds: list[tuple[str, ...]] = []
         # The number of containers that contain both a leaf and the one before it.
         self._depths = bytearray()
-        # Equal kinds, which most chunks have, are the same object.
+        # Equal tuples of kinds are the same object, since most chunks have the same kinds.
         self._named: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._collect(tree, (), 0, 0)
         self.starts: Sequence[int] = make_array([leaf.start for leaf in self._blocks], len(text))

@@ -28,9 +28,9 @@ Level: TypeAlias = Callable[[int, int], Iterable[BreakPoint]]
 
 _WORD = re.compile(f"(?<=[{WHITE_SPACE}])[^{WHITE_SPACE}]")
 _CELL_OPTION = re.compile(r"[ \t>]*(?:#|//|--|%%)\|[ \t]")
-# Word and cluster points are at first no closer than this share of the budget.
+# In a first pass, word and cluster points are at least this share of the budget apart.
 _STEP_SHARE: Final = 32
-# Characters whose tokens are counted to estimate how many characters a token has.
+# The number of characters counted to estimate the characters per token.
 _SAMPLE: Final = 64
 # The score of a sentence in a table's cell, as a share of a sentence's score.
 _CELL_SHARE: Final = 0.2
@@ -45,8 +45,8 @@ class Body:
     """A block over budget, and everything its levels read.
 
     No cut falls inside the ``blocked`` spans. ``sentences`` and ``kept``, the edges of opaque
-    runs that are kept whole, are sorted positions; ``syntax`` is sorted by position. A cut at
-    ``opened``, after a fence's opening line, falls only if words have to be parted.
+    runs that are kept whole, are sorted positions; ``syntax`` is sorted by position. ``opened``
+    is the position after a fence's opening line; only the levels of words and below cut there.
     """
 
     document: Document
@@ -101,8 +101,9 @@ class Body:
         return [item.point for item in inside if item.depth == depth]
 
     def lines(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield every line that is not blank; lines after a blank line score higher, outer ones most.
+        """Yield every line that is not blank.
 
+        A line after a blank line scores higher than others, and most if it is indented least.
         The first and the last line of a fence or a formula stay with the lines between them.
         """
         text, starts = self.text, line_starts(self.text, start, end)
@@ -137,14 +138,14 @@ class Body:
                 yield self.point(pos, "line")
 
     def rows(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield a table's rows; its header and delimiter row stay together, with a row after them."""
+        """Yield a table's rows; the header, the delimiter row and the first row stay together."""
         header = start == self.leaf.start
         for number, pos in enumerate(line_starts(self.text, start, end)[1:-1], 1):
             if not header or number > 1:
                 yield self.point(pos, "lead-in" if header and number == 2 else "row")
 
     def delimiters(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield the delimiter row below a header that it does not fit with."""
+        """Yield the delimiter row, if the header is too long to stay with it."""
         if start == self.leaf.start:
             for pos in line_starts(self.text, start, end)[1:-1]:
                 yield self.point(pos, "lead-in")
@@ -154,7 +155,7 @@ class Body:
             yield self.point(pos, "cell")
 
     def cell_edges(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield the edges between a sentence that fits and the pipes around its cell."""
+        """Yield the edges of a cell's text, which separate text that fits from the pipes."""
         for pos in cell_content(self.text, start, end):
             yield self.point(pos, "word")
 
@@ -193,9 +194,9 @@ class Body:
         return far_apart
 
     def _step(self, start: int, end: int) -> int:
-        """Return the characters in a small share of the budget, by the first of ``[start, end)``.
+        """Estimate the characters in a small share of the budget, from the start of the span.
 
-        Text elsewhere has no influence, so that an edit there moves no cut here.
+        Text outside the span has no influence, so that an edit there moves no cut inside it.
         """
         end = min(end, start + _SAMPLE)
         tokens = self.document.index.count(start, end)
@@ -216,12 +217,12 @@ def levels_of(body: Body) -> list[Level]:
 
 
 def grapheme_levels(body: Body) -> list[Level]:
-    """Return the levels of a text without words."""
+    """Return the levels for text without words."""
     return [body.far_graphemes, body.graphemes]
 
 
 def blank_line_levels(body: Body) -> list[Level]:
-    """Return the levels of lines of white space, which may have one character each."""
+    """Return the levels for blank lines, which may be one character long."""
     return [body.spaced(body.all_lines), body.all_lines]
 
 

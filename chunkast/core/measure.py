@@ -15,15 +15,15 @@ from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)
 
-# More tokens of white space than this at a span's ends may keep it from being joined.
+# A span with more tokens of white space than this at its ends may be judged too large to join.
 _MOST_SPACE: Final = 16
 
 
 class Measure:
     """Counts spans ``(i, j)`` of a document's units as chunks.
 
-    ``budget`` is in tokens. ``before`` has the tokens before each unit, exact at blocks and
-    nearly so inside divided ones.
+    ``budget`` is in tokens. ``before`` has the tokens before each unit, exact at the start of
+    blocks and approximate inside divided ones.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Measure:
         self.before, self._sums = _tokens_before(document, units)
 
     def span(self, i: int, j: int) -> tuple[int, int]:
-        """Return the characters of a chunk of the units ``(i, j)``; there may be none."""
+        """Return the span of a chunk of the units ``(i, j)``, which may be empty."""
         return self._document.span(self.units.pos[i], self.units.pos[j])
 
     def tokens(self, i: int, j: int) -> int:
@@ -51,7 +51,7 @@ class Measure:
         return self.budget - self.context.tokens(self.units.pos[i])
 
     def fits(self, i: int, j: int, room: int) -> bool:
-        """Return whether the units ``(i, j)``, closed if they end in a frame, take ``room`` tokens."""
+        """Return whether the units ``(i, j)``, and any suffix of a frame, fit ``room`` tokens."""
         if i == j:
             return True
         if self.context.most_suffix_tokens:
@@ -67,22 +67,22 @@ class Measure:
         if self._additive:
             first, last = self._sums[i], self._sums[j]
             if first != NOT_EXACT != last and last - first + TRIMMED <= most:
-                return True  # nearly all
+                return True  # nearly all spans
         size = self.before[j] - self.before[i]
         if size > most + _MOST_SPACE if self._additive else is_far_above(size, most):
             return False
         return self._document.fits(self.units.pos[i], self.units.pos[j], most)
 
     def _is_opaque(self, i: int, j: int) -> bool:
-        """Return whether ``(i, j)`` is opaque data that is kept, with the lead-ins before it."""
+        """Return whether ``(i, j)`` is opaque data kept whole, together with any lead-ins to it."""
         joined = all(self.units.score[h] < 0 for h in range(i + 1, j))
         return joined and not self._has(j - 1, j, self.budget)
 
 
 def _tokens_before(document: Document, units: Units) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the tokens before each unit, and the same or ``NOT_EXACT`` where they are estimates.
+    """Return the tokens before each unit, and again with ``NOT_EXACT`` for approximate values.
 
-    No size depends on text elsewhere.
+    The size of a unit never depends on text outside it.
     """
     index, pos = document.index, units.pos
     size = len(document.text)

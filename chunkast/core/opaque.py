@@ -1,4 +1,4 @@
-"""Opaque runs that are kept whole, and what each takes along."""
+"""Opaque runs that are kept whole, and the text that is kept with each."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from chunkast.text.spans import SpanSet
 
 __all__ = ("kept_span", "runs_above_budget")
 
-# A block or line goes with the run in it where the rest takes at most this share of the budget, a
-# link or tag where all that is embedded takes a half: alone, either would say as little as the run.
+# The block or line around a run is kept with it if the rest takes at most this share of the budget.
+# A link or tag is kept if its embedded form takes at most half. Alone, either would be meaningless.
 _REST_SHARE: Final = 10
-# More characters than this for each token are not counted.
+# Text with more characters per allowed token than this is rejected without counting.
 _CHARACTERS: Final = 8
-# What may stand right before a run and after it. (The scanner of inline Markdown takes no link with
-# so long a destination for one.)
+# The text of a link or tag right before and after a run. (The inline scanner does not recognize a
+# link with so long a destination.)
 _AROUND: Final = (
     (re.compile(r"!?\[[^\[\]]*\]\([ \t]*<?\Z"), re.compile(r">?[ \t]*(?:\"[^\"\r\n]*\"[ \t]*)?\)")),
     (re.compile(r"<[A-Za-z][^<>]*\Z"), re.compile(r"[^<>]*>")),
@@ -30,7 +30,7 @@ _AROUND: Final = (
 
 
 def runs_above_budget(document: Document, leaf: Block, start: int, end: int) -> list[OpaqueRun]:
-    """The opaque runs in ``[start, end)`` of a leaf that are alone larger than the budget."""
+    """Return the opaque runs in ``[start, end)`` of a leaf that exceed the budget on their own."""
     code = CONSTRUCTS[leaf.kind].shape in ("code", "lines")
     runs = opaque_runs(document.text, start, end, code=code)
     return [run for run in runs if not document.fits(run.start, run.end)]
@@ -45,15 +45,16 @@ def kept_span(
     blocked: SpanSet,
     sentences: Sequence[int],
 ) -> tuple[int, int] | None:
-    """Return the span that is kept whole for a run in ``[start, end)``; None without room to embed it.
+    """Return the span to keep whole for a run in ``[start, end)``; None without room to embed it.
 
-    It is the first that has little beside the run of: all of it, the run's lines, a link or tag
-    around it, the run. It cuts nothing ``blocked`` and no sentence that fits; ``sentences`` are
-    where they begin and the last ends.
+    It is the first of these that has little text beside the run: ``[start, end)``, the run's
+    lines, the link or tag around the run, the run itself. It is extended so that it cuts no
+    ``blocked`` span and no sentence that fits. ``sentences`` are the starts of the sentences and
+    the end of the last.
     """
     text, budget = document.text, document.config.budget
     little = document.counter.count(run.placeholder) + budget // _REST_SHARE
-    # More than little is kept of no line, so that no line is looked at beyond that.
+    # No more of a line than this can be kept, so no more is read.
     far = little * _CHARACTERS + 1
     near = max(start, run.start - far), min(end, run.end + far)
     for span, room in (
@@ -72,7 +73,7 @@ def kept_span(
 
 
 def _lines(text: str, run: OpaqueRun, start: int, end: int) -> tuple[int, int]:
-    """The whole lines that a run stands in."""
+    """Return the span of the lines that contain a run."""
     first, last = run.start, run.end
     if first > start and text[first - 1] not in "\r\n":
         first = line_starts(text, start, first)[-2]
@@ -82,7 +83,7 @@ def _lines(text: str, run: OpaqueRun, start: int, end: int) -> tuple[int, int]:
 
 
 def _link_or_tag(text: str, run: OpaqueRun, start: int, end: int) -> tuple[int, int]:
-    """The link, image or HTML tag around a run, or the run alone."""
+    """Return the link, image or HTML tag around a run, or the run alone."""
     for opening, closing in _AROUND:
         before, after = opening.search(text, start, run.start), closing.match(text, run.end, end)
         if before and after:
@@ -93,7 +94,7 @@ def _link_or_tag(text: str, run: OpaqueRun, start: int, end: int) -> tuple[int, 
 def _closed(
     document: Document, first: int, last: int, blocked: SpanSet, sentences: Sequence[int]
 ) -> tuple[int, int]:
-    """The span ``(first, last)`` with all of what is blocked, and of sentences that fit, at its edges."""
+    """Extend the span ``(first, last)`` to whole blocked spans and whole sentences that fit."""
     fits = document.fits
     first, last = blocked.start(first), blocked.end(last)
     before, after = _sentence(sentences, first)
@@ -106,7 +107,7 @@ def _closed(
 
 
 def _sentence(sentences: Sequence[int], pos: int) -> tuple[int, int]:
-    """The sentence that ``pos`` lies strictly inside of; an empty one if there is none."""
+    """Return the sentence that strictly contains ``pos``, or the empty span at ``pos``."""
     slot = bisect_left(sentences, pos)
     inside = 0 < slot < len(sentences) and pos < sentences[slot]
     return (sentences[slot - 1], sentences[slot]) if inside else (pos, pos)

@@ -18,7 +18,7 @@ __all__ = ("Overlap",)
 
 # Points inside a block that was divided, where no sentence or block begins.
 _DIVIDED: Final = frozenset({"cell", "line", "blank-line", "statement", "word", "grapheme"})
-# A tail has at most so many tokens fewer than its units, which may end in white space.
+# Units may end in white space of at most this many tokens, which their tail does not have.
 _MORE: Final = 16
 # Points where reading should not begin.
 _INNER: Final = _DIVIDED | {"lead-in", "orphan-heading"}
@@ -47,7 +47,7 @@ class Overlap:
     def reserve(self, previous: Piece) -> int:
         """Return the tokens that the piece after ``previous`` has to leave free.
 
-        This is one token more than the tail has, because words may join after it.
+        This is one token more than the tail has, because joining it to the piece may add one.
         """
         if not self.budget or self._sections.begins(previous.last):
             return 0
@@ -62,9 +62,9 @@ class Overlap:
         return self.reserve(Piece(max(bisect_left(before, far) - 1, 0), unit))
 
     def start(self, previous: Piece, piece: Piece, room: int) -> tuple[int, int]:
-        """Return the start of ``piece`` with the longest tail that leaves it ``room`` tokens.
+        """Return the start of ``piece`` with the longest tail that fits ``room`` tokens with it.
 
-        The second value is the number of tokens of both.
+        The second value is the token count of both together.
         """
         start, end = self._measure.span(*piece)
         longest = self._longest_tail(previous)

@@ -1,7 +1,7 @@
-"""Packing: which units go together in one chunk.
+"""Packing: combining units into chunks.
 
-"sections" keeps a section whole while it fits and joins whole neighbours under one parent; a
-body that does not fit is joined from its units up. "fill" is the scored search.
+"sections" keeps a section whole if it fits, and joins whole neighbours under one parent. A body
+that does not fit is built up by joining its units. "fill" is the scored search.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class _Packer:
         self.sections = sections
         self.overlap = overlap
         self.tenth = -(-measure.budget // _CRUMB_SHARE)
-        # Cuts inside sections that do not fit: no piece beside one is whole.
+        # Cuts inside sections that do not fit; a piece beside one is not a whole section.
         self.cuts: set[int] = set()
 
     def section(self, number: int, first: int) -> list[int]:
         """Return the ends of the pieces of a section whose text begins at unit ``first``.
 
-        A heading without text of its own, before the section, goes with the text below it.
+        The text may begin before the section, with headings that have no text of their own.
         """
         sections, last = self.sections, self.sections.end(number)
         if self.least != 0 and self.fits(first, last):
@@ -89,7 +89,7 @@ class _Packer:
         return ends
 
     def without_crumbs(self, bounds: list[int]) -> list[int]:
-        """Join crumbs that only context and overlap keep from a neighbour."""
+        """Join each crumb with a neighbour if only context and overlap keep them apart."""
         if any(starmap(self.is_crumb, pairwise(bounds))):
             return self.joined(bounds, self.crumb_fits)
         return bounds
@@ -122,13 +122,17 @@ class _Packer:
         )
 
     def fit_together(self, i: int, h: int, j: int) -> bool:
-        """Return whether two pieces fit; context and overlap never separate what belongs together."""
+        """Return whether two pieces fit in one.
+
+        Context and overlap are ignored for pieces that belong together, such as a heading and
+        its text.
+        """
         if self.units.score[h] < 0:
             return self.measure.fits(i, j, self.measure.budget)
         return self.fits(i, j)
 
     def belong(self, i: int, h: int, j: int) -> bool:
-        """Return whether two neighbours fit, and both are whole or one of them is small."""
+        """Return whether two neighbours fit together, and both are whole or one is small."""
         whole = self.cuts.isdisjoint((i, h, j))
         if not (self.least is None and whole) and self.units.has_text(h, j):
             most = (self.tenth if self.least is None else self.least) - 1

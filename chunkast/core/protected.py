@@ -19,8 +19,8 @@ def protected_spans(
 ) -> SpanSet:
     """Return the spans of the sorted ``regions`` that fit, by ``fits(start, end)``.
 
-    If two cross and do not fit together, one is dropped: a block (blocks never cross each other)
-    before a user's region or a tool call; of two others, the later one.
+    A block that crosses a user's region or a tool call is dropped; blocks never cross each other.
+    Of two other regions that cross and do not fit together, the later one is dropped.
     """
     foreign = [region for region in regions if region.kind not in _BLOCK_KINDS]
     if not foreign:

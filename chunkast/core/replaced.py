@@ -1,4 +1,4 @@
-"""The text of a chunk as it is embedded, where spans of it are replaced."""
+"""The embedded form of chunks in which spans of text are replaced."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _MAX_REMEMBERED: Final = 16_384
 
 
 class Replaced:
-    """The spans of a document that ``embed_text`` has something else for."""
+    """The spans of a document that are replaced in ``embed_text``."""
 
     def __init__(self, document: Document, replacements: Iterable[Replacement]) -> None:
-        """Of ``replacements`` that overlap, the first is used."""
+        """Use the first of ``replacements`` that overlap."""
         text = self._text = document.text
         self._count = document.counter.count
         self._trim = document.config.trim
         self._tokens: dict[tuple[int, int], int | None] = {}
         self._spans: list[Replacement] = []
-        # Where each begins and ends but for white space, which may be trimmed off a chunk.
+        # The start and end of each without white space, which may be trimmed off a chunk.
         self._starts: list[int] = []
         self._ends: list[int] = []
         for span in sorted(replacements, key=attrgetter("start", "end")):
@@ -47,8 +47,8 @@ class Replaced:
     def body(self, start: int, end: int) -> tuple[str, int] | None:
         """Return the embedded form of ``text[start:end]``, and its tokens; None if it is the text.
 
-        It is where no span lies within it, white space at the span's ends aside, and where
-        nothing but white space would be left.
+        It is the text if no replaced span lies within it (ignoring white space at the span's
+        ends), or if only white space would be left.
         """
         first = bisect_left(self._starts, start)
         last = bisect_right(self._ends, end, first)
@@ -59,7 +59,7 @@ class Replaced:
         for span in self._spans[first:last]:
             parts += (self._text[at : span.start], span.text)
             at = span.end
-        # The last may end in white space after ``end``.
+        # The last span may end in white space after ``end``.
         body = "".join((*parts, self._text[at:end]))
         if is_blank(body):
             return None
@@ -68,10 +68,10 @@ class Replaced:
         return body, self._count(body)
 
     def tokens(self, start: int, end: int) -> int | None:
-        """The tokens of what is embedded of ``text[start:end]``; None if that is the text itself."""
+        """Return the tokens of the embedded form of ``text[start:end]``; None if it is the text."""
         span = start, end
         if span not in self._tokens:
-            # The packer asks of most spans twice or three times.
+            # The packer needs the count of most spans two or three times.
             body = self.body(start, end)
             remember(self._tokens, span, None if body is None else body[1], _MAX_REMEMBERED)
         return self._tokens[span]

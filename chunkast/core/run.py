@@ -1,4 +1,4 @@
-"""One document's way from its analysis to its chunks."""
+"""The steps from the analysis of a document to its chunks."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from chunkast.tokens import Counter
 
 __all__ = ("chunks_of",)
 
-# Replaces a tree whose leaves are known.
+# Replaces the tree once its leaves are known.
 _NO_TREE: Final = Block("document", 0, 0)
 
 
 def chunks_of(
     analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
-    """Return the chunks of an analysed document, in order, made as they are asked for.
+    """Return an iterator that makes the chunks of an analysed document, in order.
 
-    Everything is packed when this returns. ``parts`` counts the chunks of each location, from
-    document to document.
+    Packing is complete when this returns. ``parts`` counts the chunks of each location across
+    documents.
     """
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than everything after it, which only needs the leaves.
@@ -52,7 +52,7 @@ def chunks_of(
 
 
 def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter) -> Cut:
-    """Cut a document into pieces: the walk from its analysis to the packer."""
+    """Cut an analysed document into pieces."""
     document = Document.of(analysis, leaves, config, counter)
     units, division = _units(document)
     context = Context(document, Frames(division.frames, config.budget // 2, counter.count))
@@ -65,7 +65,7 @@ def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Count
 
 
 def _units(document: Document) -> tuple[Units, Division]:
-    """Return the units of a document, and what its divided blocks need."""
+    """Return the units of a document, and the division of its blocks over budget."""
     points = cut_points(document, document.analysis.break_points)
     division = divide(document, points)
     points = sorted([*points, *division.points], key=lambda point: point.pos)
@@ -73,7 +73,7 @@ def _units(document: Document) -> tuple[Units, Division]:
 
 
 def _estimates_hold(cut: Cut) -> bool:
-    """Return whether estimated counts of all pieces are as near their counts as assumed."""
+    """Return whether the estimated token counts of all pieces are as accurate as assumed."""
     near = cut.document.index.is_near
     return all(near(*cut.measure.span(*piece)) for piece in cut.pieces)
 

@@ -14,8 +14,8 @@ from chunkast.text.source_map import make_array
 
 __all__ = ("Sections", "sections_of")
 
-# Deeper sections lie beside each other. Markdown has six levels, but code and heuristics may
-# have any number, and the packer calls itself for each.
+# Sections nested deeper than this become siblings. Markdown has six levels, but code and
+# heuristics may have any number, and the packer recurses into each.
 _DEEPEST: Final = 64
 
 

@@ -23,7 +23,7 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("Piece", "Units", "cut_points", "units_of")
 
-# Headings and front matter go with the text after them.
+# Headings and front matter stay with the text after them.
 _WITHOUT_TEXT: Final = kinds_where("heads") | {"front-matter"}
 
 
@@ -39,8 +39,8 @@ class Units:
     """Positions where a cut may fall, each with the score and kind of its break point.
 
     The first and the last position are the ends of the text. ``depth`` has the number of
-    containers that a cut there would divide, ``texts`` the number of units before each position
-    that are text of a section.
+    containers that a cut at each position would divide, ``texts`` the number of units before it
+    that are more than headings and front matter.
     """
 
     pos: Sequence[int]

@@ -1,1 +1,1 @@
-"""Files: found in folders, read as documents, written at once or not at all."""
+"""Finds files, reads them as documents, and writes files atomically."""

@@ -12,7 +12,7 @@ A document's source is its path relative to the root, however it was found (see 
   the shell has not. It skips the same files as a search of the folder before its first wildcard.
   A pattern with an extension (``*.rst``) takes every file that it matches, any other pattern
   (``docs/*``) those that a search takes; folders that it matches are searched.
-- Standard input has no source, a pipe has its path as it was given.
+- Standard input has no source. The source of a pipe is its path as given.
 
 A file found twice, by whatever path, is taken once.
 """
@@ -44,7 +44,7 @@ from chunkast.files.read import STDIN, InputFile, input_file
 
 __all__ = ("ENDINGS", "VENDORED", "Search", "Selection", "named_part", "select")
 
-# Folders of generated files and of other people's.
+# Folders of generated files and of third-party code.
 VENDORED: Final = frozenset(
     {
         "__pycache__",
@@ -154,9 +154,9 @@ class _Finder:
         self.included = Globs("--include", search.include)
         self.excluded = Globs("--exclude", search.exclude)
         self.ignore_files = IgnoreFiles(root.real, self.problems, wanted=not search.no_ignore)
-        # The folder that was given, without links in its path.
+        # The folder given as an argument, without links in its path.
         self.base = ""
-        # Folders that a link led to, which may be a circle, each with the rest of the glob.
+        # Folders reached by a link, which may form a cycle, each with the rest of the glob.
         self.entered: set[tuple[str, ...]] = set()
 
     def find(self, argument: str) -> Iterable[str]:

@@ -27,9 +27,9 @@ __all__ = (
 
 # Reasons to skip something, as the note gives them after the names.
 VENDORED_FOLDER: Final = ""
-IGNORED: Final = "named in .gitignore files, which --no-ignore passes over"
-EXCLUDED: Final = "named by --exclude"
-LINKED_OUT: Final = "symbolic links out of the folder given, which --follow-links takes"
+IGNORED: Final = "ignored by .gitignore files, which --no-ignore disregards"
+EXCLUDED: Final = "excluded by --exclude"
+LINKED_OUT: Final = "symbolic links out of the folder given, which --follow-links follows"
 # The most names that the note shows for each reason.
 _SHOWN: Final = 5
 
@@ -38,7 +38,7 @@ class LeftOut:
     """The paths that were skipped, by reason."""
 
     def __init__(self) -> None:
-        # By reason: the paths as they were found, each once, by the path without links.
+        # Reason -> path without links -> the path as it was first found.
         self._paths: dict[str, dict[str, str]] = {}
 
     def add(self, why: str, path: str) -> None:
@@ -48,13 +48,13 @@ class LeftOut:
         self._paths.setdefault(why, {}).setdefault(real, Path(path).as_posix())
 
     def __str__(self) -> str:
-        """Return all of it in one line; "" for nothing."""
+        """Return all skipped paths in one line; "" if there are none."""
         parts = []
         for why in (VENDORED_FOLDER, IGNORED, EXCLUDED, LINKED_OUT):
             names = sorted(self._paths.get(why, {}).values())
             if names:
                 parts.append(f"{_some(names)}: {why}" if why else ", ".join(names))
-        return f"left out {'; '.join(parts)}" if parts else ""
+        return f"skipped {'; '.join(parts)}" if parts else ""
 
 
 def _some(names: Sequence[str]) -> str:
@@ -95,7 +95,7 @@ class IgnoreFiles:
         self._wanted = wanted
         # By the folder's name.
         self._known: dict[str, Sequence[_Pattern]] = {}
-        # Files above this folder are disregarded: one of them ignores it, but it was given.
+        # Files above this folder are disregarded: one of them ignores the folder, but it was given.
         self._top = ""
 
     def enter(self, folder: str) -> None:

@@ -65,7 +65,7 @@ class Root:
         return found
 
     def name(self, path: str) -> str:
-        """Like :meth:`find`, but raise ``UsageError`` for a path outside the root."""
+        """Return the name as :meth:`find` does; raise ``UsageError`` for a path outside the root."""
         found = self.find(path)
         if found is None:
             root = "the current folder" if self.path == "." else f"the root {self.path}"

@@ -1,4 +1,4 @@
-"""Repairs around a parse, in three phases: before it, after it failed, after it succeeded."""
+"""Heuristics: repairs before a parse, after a failed parse, and after a successful one."""
 
 from chunkast.heuristics.engine import (
     DEFAULT_REPARSES,

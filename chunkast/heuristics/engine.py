@@ -1,17 +1,17 @@
-"""The run of a pipeline around one parse.
+"""Runs a pipeline of heuristics around one parse.
 
-1. The pre-parse heuristics, in order.
-2. One attempt to parse, unless there is a value or an error by then.
-3. The fallback-reparse heuristics, if there are errors. They continue after a reparse that
-   succeeded; ``applies`` of one that is not wanted then returns false.
-4. The post-parse heuristics, if there is a value.
+1. The pre-parse heuristics run, in order.
+2. The source is parsed, unless the draft already has a value or an error.
+3. The fallback-reparse heuristics run if there are errors. The remaining ones also run after a
+   successful reparse; a heuristic that does not want that checks ``draft.errors`` in ``applies``.
+4. The post-parse heuristics run if there is a value.
 
-A patch is applied in the order source, value, notes, retry, stop. A reparse that succeeds
-sets the value and clears the errors; one that fails adds its error and keeps the value.
-Each phase makes at most ``max_reparses`` reparses; the first attempt does not count.
+A patch is applied in the order source, value, notes, retry, stop. A successful reparse sets the
+value and clears the errors; a failed one adds its error and keeps the value. Each phase makes at
+most ``max_reparses`` reparses; the first parse does not count.
 
-A heuristic's own exception is noted and reported, and the draft stays unchanged. Only
-``MemoryError`` is raised: the result for a document must not depend on it.
+If a heuristic raises an exception, it is noted and reported, and the draft does not change. Only
+``MemoryError`` is raised again, because the chunks of a document must not depend on free memory.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "PipelineRun", "Report", "run
 
 V = TypeVar("V")
 C = TypeVar("C")
-# Parses a source; raises where it cannot.
+# Parses a source; raises any exception if it fails.
 Attempt = Callable[[str], V]
-# Why a patch must not be applied, or None. Its exceptions are not caught.
+# Returns the reason why a patch must not be applied, or None. Its exceptions are not caught.
 Check = Callable[[Draft[V, C], Patch[V], Heuristic[V, C]], "str | None"]
-# Called with what the engine itself notes: a heuristic's exception, a patch that was dropped.
+# Called with the engine's own notes: a heuristic raised an exception, or its patch was dropped.
 Report = Callable[[str], object]
 
 # Enough for one repair of the structure and one of the content.
@@ -47,7 +47,7 @@ def run_pipeline(
     check: Check[V, C] | None = None,
     report: Report | None = None,
 ) -> Draft[V, C]:
-    """The draft after the pipeline: parsed, or with the errors that prevented it."""
+    """Run a pipeline; return the draft with the parsed value, or with the errors of the parses."""
     run = PipelineRun(attempt, max_reparses, check, report)
     draft = run.phase(pipeline.pre_parse, draft)
     if draft.value is None and not draft.errors:
@@ -60,7 +60,7 @@ def run_pipeline(
 
 
 class PipelineRun(Generic[V, C]):
-    """A run, for callers with steps of their own between the phases."""
+    """One run of a pipeline, for callers that do something between the phases."""
 
     __slots__ = ("attempt", "check", "max_reparses", "report")
 
@@ -105,7 +105,7 @@ class PipelineRun(Generic[V, C]):
             value = self.attempt(draft.source)
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001 - a parse that fails is what fallback is for
+        except Exception as error:  # noqa: BLE001 - the fallback phase handles failed parses
             # Its traceback would keep the objects of the parse alive.
             return replace(draft, errors=(*draft.errors, error.with_traceback(None)))
         return Draft(draft.source, draft.original, value, (), draft.notes, draft.context)
@@ -114,7 +114,7 @@ class PipelineRun(Generic[V, C]):
         self, draft: Draft[V, C], patch: Any, heuristic: Heuristic[V, C]
     ) -> str | None:
         if not isinstance(patch, Patch):
-            return f"gave {type(patch).__name__}; it must be a Patch or None"
+            return f"returned {type(patch).__name__}; it must return a Patch or None"
         return None if self.check is None else self.check(draft, patch, heuristic)
 
     def noted(self, draft: Draft[V, C], heuristic: Heuristic[V, C], what: str) -> Draft[V, C]:

@@ -1,7 +1,7 @@
-"""The values of the pipeline: what is worked on, what changes it, and in which order.
+"""The data types of the pipeline: drafts, patches, heuristics and their order.
 
-Nothing here depends on the language of the source or the type of the value: ``V`` is the
-result of the parse, ``C`` is what the caller lets its heuristics see.
+They are independent of the language of the source. ``V`` is the type of the parsed value, ``C`` the
+type of the context that the caller passes to its heuristics.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 @dataclass(frozen=True, slots=True)
 class Draft(Generic[V, C]):
-    """The state of one run: a source, and its value once it is parsed; every step makes a new one.
+    """The state of a run: a source and, once it is parsed, its value. Each step makes a new draft.
 
-    ``source`` is the text as changed by the heuristics so far, ``original`` the unchanged one.
-    ``value`` is None until a parse succeeded. ``errors`` are those of the attempts
-    since the last one that succeeded. ``notes`` describe the steps that were taken or skipped,
-    a sentence each. ``context`` is an object of the caller for the heuristics.
+    ``source`` is the text as changed by the heuristics so far, ``original`` the unchanged text.
+    ``value`` is None until a parse has succeeded. ``errors`` are those of the parses since the last
+    successful one. ``notes`` describe the steps that were taken or skipped, in a sentence each.
+    ``context`` is an object of the caller for its heuristics.
     """
 
     source: str
@@ -39,16 +39,16 @@ class Draft(Generic[V, C]):
 
     @classmethod
     def of(cls, source: str, context: C, value: V | None = None) -> Draft[V, C]:
-        """The first draft of a run; if it has a value, the source is not parsed."""
+        """Return the first draft of a run; if it has a ``value``, the source is not parsed."""
         return cls(source, source, value, (), (), context)
 
 
 @dataclass(frozen=True, slots=True)
 class Patch(Generic[V]):
-    """The changes of a heuristic; a field that is None changes nothing.
+    """The changes that a heuristic makes to a draft; a field that is None changes nothing.
 
-    ``retry`` requests another parse, of the patch's ``source`` (without one it does
-    nothing). ``stop`` ends the phase after the patch is applied.
+    ``retry`` requests a parse of the patch's ``source``; without a ``source`` it does nothing.
+    ``stop`` ends the phase after the patch is applied.
 
     Raises ``TypeError`` for a source that is neither a string nor None.
     """
@@ -73,10 +73,10 @@ def _always(_draft: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Heuristic(Generic[V, C]):
-    """One repair: ``run`` returns a patch for a draft or None; it is called if ``applies`` is true.
+    """A repair: ``run`` returns a patch for a draft, or None. It only runs if ``applies`` is true.
 
-    Drafts and their values are shared: a heuristic must not change them, but return new ones.
-    Raises ``ConfigError`` for a phase that does not exist.
+    Drafts and their values are shared, so a heuristic must not modify them. Raises ``ConfigError``
+    for an unknown phase.
     """
 
     id: str
@@ -93,8 +93,8 @@ class Heuristic(Generic[V, C]):
 class Pipeline(Generic[V, C]):
     """Heuristics by phase, in the order in which they run.
 
-    ``first + second`` runs those of ``first`` before those of ``second``, in each phase.
-    Raises ``ConfigError`` for a heuristic in a phase that is not its own.
+    In each phase, ``first + second`` runs the heuristics of ``first`` before those of ``second``.
+    Raises ``ConfigError`` for a heuristic in the wrong phase.
     """
 
     pre_parse: tuple[Heuristic[V, C], ...] = ()
@@ -112,7 +112,7 @@ class Pipeline(Generic[V, C]):
 
     @classmethod
     def of(cls, heuristics: Iterable[Heuristic[V, C]]) -> Pipeline[V, C]:
-        """The pipeline of a flat list: each heuristic in its own phase, in the list's order."""
+        """Return the pipeline of a flat list: each heuristic in its phase, in the list's order."""
         given = tuple(heuristics)
         for heuristic in given:
             if not isinstance(heuristic, Heuristic):

@@ -1,4 +1,4 @@
-"""Names for chunks that stay the same when the text around them changes."""
+"""Chunk ids that survive edits elsewhere, and the write plans and citations based on them."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
 from chunkast.identity.ids import Location, Parts, chunk_id

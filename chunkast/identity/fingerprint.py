@@ -23,10 +23,10 @@ _DISTRIBUTIONS: Final = ("markdown-it-py", "mdit-py-plugins", "regex", "sentence
 
 
 def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
-    """The configuration's fields as JSON values.
+    """Return the configuration's fields as JSON values.
 
-    ``encoding`` is the name of the counter in use, in place of the fields ``encoding``
-    and ``model``. ``allow_download`` changes no chunk and is left out.
+    ``encoding``, the name of the counter in use, replaces the fields ``encoding`` and ``model``.
+    ``allow_download`` does not affect chunks and is left out.
     """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     del values["model"], values["allow_download"]
@@ -42,10 +42,10 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
 
 
 def fingerprint(config: ChunkConfig, encoding: str) -> str:
-    """The SHA-256 of the configuration and of the versions that affect chunks, in hexadecimal.
+    """Return the SHA-256 of the configuration and of all versions that affect chunks.
 
-    With equal fingerprints the same text has the same chunks. A user's own counter is
-    identified by its name alone, a heuristic by its id: change it when the behaviour changes.
+    If fingerprints are equal, the same text has the same chunks. A user's own counter is only
+    identified by its name, and a heuristic by its id: change them if the behaviour changes.
     """
     values = {**config_values(config, encoding), **versions()}
     if not grammars():
@@ -55,7 +55,7 @@ def fingerprint(config: ChunkConfig, encoding: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of everything that affects chunks, by name."""
+    """Return the versions of everything that affects chunks, by name."""
     return {
         **_distributions(),
         **grammars(),

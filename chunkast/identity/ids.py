@@ -1,4 +1,4 @@
-"""Chunk ids."""
+"""Chunk ids: hashes of a source, a heading path and a number."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from chunkast.text.source_map import encode
 
 __all__ = ("Location", "Parts", "chunk_id")
 
-# How many chunks each location has, by its key.
+# The number of chunks at each location so far, by the location's key.
 Parts = defaultdict[bytes, int]
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
-    """The id of a chunk: 16 hexadecimal digits.
+    """Return the id of a chunk: 16 hexadecimal digits.
 
-    They are the first of the SHA-256 of three lines: the source, the headings joined by
-    " > ", and "#" with the part.
+    They are the first digits of the SHA-256 of three lines: the source, the headings joined by
+    " > ", and "#" followed by the part.
 
     source: the document's name.
     headings: the titles of the sections around the chunk, outermost first.
@@ -35,16 +35,16 @@ def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
 
 
 class Location:
-    """A source and a heading path, and the ids of the chunks there.
+    """A source and a heading path, which give the ids of the chunks there.
 
-    A path's hash continues that of the enclosing path, so that long titles are hashed once.
-    ``key`` is equal for locations whose chunks have equal ids.
+    The hash of a path continues that of the enclosing path, so that each title is hashed once. Two
+    locations with equal ``key`` give equal ids.
     """
 
     __slots__ = ("_below", "_hash", "_root", "key")
 
     def __init__(self, state: Any, *, root: bool) -> None:
-        """``state``: a hash of all that precedes the part. ``root``: whether there is no heading."""
+        """``state`` is the hash up to the part; ``root`` is true if the path has no headings."""
         self._hash = state
         self._root = root
         self._below: dict[str, Location] = {}
@@ -52,11 +52,11 @@ class Location:
 
     @classmethod
     def of(cls, source: str) -> Location:
-        """The location before any heading of ``source``."""
+        """Return the location before the first heading of ``source``."""
         return cls(sha256(encode(f"{source}\n")), root=True)
 
     def at(self, headings: tuple[str, ...]) -> Location:
-        """The location under ``headings``, the outermost first."""
+        """Return the location under ``headings``, the outermost first."""
         location = self
         for title in headings:
             below = location._below.get(title)
@@ -68,7 +68,7 @@ class Location:
         return location
 
     def id(self, part: int) -> str:
-        """The id of the ``part``-th chunk here: see :func:`chunk_id`."""
+        """Return the id of the chunk with the number ``part`` here: see :func:`chunk_id`."""
         state = self._hash.copy()
         state.update(f"\n#{part}".encode())
         return str(state.hexdigest()[:16])

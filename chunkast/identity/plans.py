@@ -1,4 +1,4 @@
-"""Changes between two states of a store: the digest of a state, the plan between two."""
+"""Plans of the writes that bring a store up to date, and digests of its state."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ V = TypeVar("V")
 class Identified(Protocol):
     """The fields of a chunk that a plan needs; :class:`chunkast.Chunk` has them.
 
-    ``state_hash``, the hash of all that a store keeps, may be missing: then such a chunk counts
-    as moved, unless the other state lacks it too and the embedded text is the same.
+    ``state_hash``, the hash of everything that a store keeps, is optional. If only one of two
+    states has it, the chunk counts as moved; if both lack it, only the embedded text is compared.
     """
 
     @property
@@ -36,7 +36,7 @@ class Identified(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A chunk of which only the hashes are known."""
+    """The id and the hashes of a chunk."""
 
     id: str
     content_hash: str
@@ -46,24 +46,26 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """Chunk ids by the action that a store has to take.
+    """The ids of chunks by what a store has to do with them.
 
-    Every current id is in one of ``added``, ``changed`` and ``unchanged``, and every prior id
-    that is not current in ``removed``. ``moved`` is a part of ``unchanged``; ``embed`` and the
-    keys of ``reuse`` have no id in common and may lie in ``added``, ``changed`` and ``moved``. A
-    store that deletes ``removed``, rewrites ``added``, ``changed`` and ``moved``, and gives each
-    id of ``embed`` and ``reuse`` its vector (see :meth:`vectors`) is equal to a fresh one.
+    To bring a store up to date, delete ``removed``; write ``added``, ``changed`` and ``moved``; and
+    set the vector of each id in ``embed`` and ``reuse`` (see :meth:`vectors`). The store then
+    equals one that was filled from scratch.
 
-    added: ids of the current chunks that are not stored yet, in the order of the chunks.
+    Every current id is in ``added``, ``changed`` or ``unchanged``. ``moved`` is a subset of
+    ``unchanged``. ``embed`` and the keys of ``reuse`` have no id in common, and are all in
+    ``added``, ``changed`` or ``moved``.
+
+    added: current ids that are not stored yet, in the order of the current chunks.
     changed: ids that are stored with another text, in the same order.
-    unchanged: ids that are stored with the same text, white space aside, in the same order.
-    removed: ids that are stored but not current, in the order of the prior chunks.
-    embed: ids whose embedded text has no vector yet, of those with the same text the first.
-    moved: the ``unchanged`` ids of which anything else that a store keeps differs: positions,
-        lines, overlap, metadata, white space, what is embedded.
-    reuse: the other ids that need a vector, each with the id that has it: a prior one, as it was
-        before the run, or, if the key is in ``repeats``, one in ``embed``.
-    repeats: the keys of ``reuse`` whose vector is one of the new ones.
+    unchanged: ids that are stored with the same text, apart from white space, in the same order.
+    removed: ids that are stored but not current, in the order of the stored chunks.
+    embed: ids whose embedded text has no vector yet; of several with the same text, the first.
+    moved: the ``unchanged`` ids for which something else that a store keeps differs: positions,
+        lines, overlap, metadata, white space or the embedded text.
+    reuse: other ids that need a vector, each with the id whose vector it takes. That is the vector
+        stored before the run, or, for keys in ``repeats``, the new vector of an id in ``embed``.
+    repeats: the keys of ``reuse`` that take a new vector.
     """
 
     added: tuple[str, ...] = ()
@@ -80,12 +82,12 @@ class WritePlan:
         return f"<WritePlan: {', '.join(f'{name} {count:,}' for name, count in counts.items())}>"
 
     def vectors(self, stored: Mapping[str, V], embedded: Mapping[str, V]) -> dict[str, V]:
-        """The vector of every id in ``embed`` and ``reuse``.
+        """Return the vector of every id in ``embed`` and ``reuse``.
 
         stored: the vectors before the run, by id; those of ``reuse.values()`` are enough.
-        embedded: the new vectors, by id: one for each of ``embed``.
+        embedded: the new vectors, by id: one for each id in ``embed``.
 
-        Raises ``KeyError`` when one is missing.
+        Raises ``KeyError`` if a vector is missing.
         """
         repeats = set(self.repeats)
         found = {id_: embedded[id_] for id_ in self.embed}
@@ -100,13 +102,13 @@ def plan_writes(
 ) -> WritePlan:
     r"""Plan the writes to a store that contains ``prior`` and will contain ``current``.
 
-    Both are chunks, results of :meth:`Chunk.to_dict`, or records (:meth:`Chunk.record`), which
-    are enough for stored chunks. A vector is found again wherever in ``prior`` its text was, so
-    give the plan all documents at once.
+    Both may be chunks, results of :meth:`Chunk.to_dict`, or results of :meth:`Chunk.record`, which
+    are all that a store has to keep. A vector is reused from any chunk in ``prior`` with the same
+    embedded text, so pass all documents at once.
 
-    An id that occurs twice in ``current`` is listed twice; of one that occurs twice in
-    ``prior`` the last is compared, and both are listed when it is removed. Raises ``KeyError``
-    for a record without an id or a hash.
+    An id that occurs twice in ``current`` is listed twice. If an id occurs twice in ``prior``, the
+    last chunk is compared; ``removed`` lists both. Raises ``KeyError`` for a record without an id
+    or a hash.
 
     >>> from chunkast import chunk, plan_writes
     >>> before = chunk("# A\n\nOne.\n", source="a.md")
@@ -135,10 +137,11 @@ def plan_among(
     holder: Callable[[str], str | None],
     embedded: MutableMapping[str, str],
 ) -> WritePlan:
-    """The plan for some documents of a store.
+    """Plan the writes for some documents of a store.
 
-    holder: the id that had the vector of an ``embed_hash`` before the run, anywhere in the store.
-    embedded: the ids that new vectors are computed for, by ``embed_hash``; the plan adds its own.
+    holder: returns the id that had the vector of an ``embed_hash`` before the run, anywhere in the
+        store.
+    embedded: the ids that get new vectors, by ``embed_hash``; this plan's ids are added.
     """
     known = {chunk.id: chunk for chunk in prior}
     added: list[str] = []
@@ -189,11 +192,10 @@ def _state(chunk: Identified) -> str:
 
 
 def digest(chunks: Iterable[Identified]) -> str:
-    """One hash for a whole state: 64 lower-case hexadecimal digits.
+    """Return one hash for all chunks of a store: 64 lower-case hexadecimal digits.
 
-    The SHA-256 of the lines ``id:content_hash``, sorted as text, duplicates kept, joined
-    by line feeds; of the empty string without chunks. The order of ``chunks`` does not
-    matter. Raises nothing.
+    It is the SHA-256 of the lines ``id:content_hash``, sorted as text, with duplicates, and joined
+    by line feeds. The order of ``chunks`` does not matter. Never raises.
     """
     lines = sorted(f"{chunk.id}:{chunk.content_hash}" for chunk in chunks)
     return sha256("\n".join(lines).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Quotes: checks and exact places, regardless of white space."""
+"""Checks of quotes and their exact positions; differences in white space are ignored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chunkast.text.white_space import WHITE_SPACE
 __all__ = ("Citation", "locate_quote", "validate_quote")
 
 MAX_QUOTE: Final = 240
-# Runs of white space other than one single blank.
+# Runs of white space other than a single space.
 _NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 
 
@@ -32,12 +32,13 @@ class Citation:
     end_byte: where it ends, in bytes of UTF-8, exclusive.
     start_line: the line in which it begins, from 1.
     end_line: the line of its last character, from 1, inclusive.
-    pages: the page on which it begins and the one on which it ends, from 1; ``None`` without
-        pages. If the marks inside a chunk do not show where its pages begin, the first or the
-        last page of that chunk.
-    chunk_ids: the chunks that contain all of it: empty if it is divided between chunks, two
-        or more if it is in an overlap.
-    section: the heading path of the section in which it begins; empty if it was found in a text.
+    pages: the pages on which the quote begins and ends, from 1; ``None`` if the document has no
+        pages. If the marks inside a chunk do not show where its pages begin, the chunk's first or
+        last page is used.
+    chunk_ids: the ids of the chunks that contain the whole quote: empty if it is divided between
+        chunks, two or more if it is in an overlap.
+    section: the heading path of the section in which the quote begins; empty if the search was in
+        a text instead of chunks.
     """
 
     source: str | None
@@ -56,8 +57,7 @@ def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
     r"""Return True if ``text`` contains ``quote`` word for word, apart from white space.
 
     Case, markup and Unicode forms must be the same. A quote that is empty, blank, or longer
-    than ``max_chars`` characters (before its white space is normalized) is not valid. Raises
-    nothing.
+    than ``max_chars`` characters (before its white space is normalized) is not valid. Never raises.
 
     >>> from chunkast import validate_quote
     >>> validate_quote("are red", "Apples are\nred.")
@@ -70,13 +70,13 @@ def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
 def locate_quote(
     quote: str, where: str | Iterable[Chunk], *, page_markers: str | None = None
 ) -> tuple[Citation, ...]:
-    r"""Find every place of ``quote`` in a source text or in chunks; a blank quote has no place.
+    r"""Find all places of ``quote`` in a text or in chunks; a blank quote has none.
 
-    White space may differ, as in :func:`validate_quote`; the places do not overlap.
-    ``where`` is the source text (then citations have no source and no chunk ids), or chunks,
-    document by document, in order: all of them or a selection. A quote may continue from one
-    chunk to the next. ``page_markers`` is the option of that name, where chunks were made with
-    one. Raises nothing but ``re.error``, for a wrong pattern.
+    White space may differ, as in :func:`validate_quote`. The places do not overlap. ``where`` is a
+    source text (then citations have no source and no chunk ids), or chunks: all or a selection,
+    document by document, in order. A quote may continue from one chunk to the next. If the chunks
+    were made with ``page_markers``, pass the same pattern here. Only raises ``re.error``, for an
+    invalid pattern.
 
     >>> from chunkast import locate_quote
     >>> [found] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
@@ -92,7 +92,7 @@ def locate_quote(
 
 
 class _Normalized:
-    """A text with its inner white space normalized, and the positions in the original."""
+    """A text with normalized white space, and the positions of its characters in the original."""
 
     def __init__(self, text: str) -> None:
         # Positions in the normalized text and in the original; each pair is valid up to the next.
@@ -112,7 +112,7 @@ class _Normalized:
         self._text = "".join(parts)
 
     def places(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """The spans of the text that ``wanted``, normalized and not empty, covers."""
+        """Yield the spans of the original text that match ``wanted``, normalized and not empty."""
         at = self._text.find(wanted)
         while at >= 0:
             end = at + len(wanted)
@@ -125,7 +125,7 @@ class _Normalized:
 
 
 def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    if wanted in normalize_text(text):  # much faster than ``_Normalized``, and mostly false
+    if wanted in normalize_text(text):  # much faster than ``_Normalized``, and usually false
         yield from _Normalized(text).places(wanted)
 
 
@@ -147,7 +147,7 @@ def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
 
 
 class _Positions:
-    """Character positions of a document that lie in one of its chunks, in other units."""
+    """Converts character positions inside one chunk to bytes, lines and pages of the document."""
 
     def __init__(self, chunk: Chunk, own: str | None) -> None:
         self._chunk = chunk
@@ -161,7 +161,7 @@ class _Positions:
         return self._chunk.start_line + self._map.line(pos - self._chunk.start_index) - 1
 
     def pages(self, pos: int) -> tuple[int, int] | None:
-        """Return the page of a character, twice; if it is unknown, the pages of the chunk."""
+        """Return the page of a character as first and last; if unknown, the pages of the chunk."""
         inside = pos - self._chunk.start_index
         return pages_of(self._starts, inside, inside + 1) or self._chunk.pages
 
@@ -169,8 +169,8 @@ class _Positions:
 def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
     """Yield the start and the number of each page in a chunk's text.
 
-    Yields nothing if the marks in it contradict the chunk's pages: marks of another kind may
-    count in its document, or a fence may begin before the chunk.
+    Yields nothing if the marks in the text contradict the chunk's pages: its document may use other
+    marks, or a fence may begin before the chunk.
     """
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return
@@ -182,7 +182,7 @@ def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
 
 
 def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Group chunks that follow one another in one document."""
+    """Group consecutive chunks of one document."""
     run: list[Chunk] = []
     for chunk in chunks:
         if run and (run[-1].source, run[-1].index + 1) != (chunk.source, chunk.index):
@@ -194,9 +194,9 @@ def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 
 
 def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterator[Citation]:
-    """``chunks`` follow one another: between them lies white space, or nothing."""
-    # Where each chunk's own text begins, in the source and in the texts put together. The
-    # first chunk's overlap is text that no other chunk of the run has.
+    """Find a quote in consecutive ``chunks``, with nothing but white space between them."""
+    # The start of each chunk's own text, in the source (``there``) and in the joined texts
+    # (``here``). The first chunk's overlap is kept, because no other chunk of the run has it.
     there = [chunk.start_index + chunk.overlap for chunk in chunks]
     there[0] = chunks[0].start_index
     here: list[int] = []
@@ -235,7 +235,7 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterato
 
 
 def _containing(chunks: Sequence[Chunk], first: int, start: int, end: int) -> Iterator[str]:
-    """The ids of the chunks that contain the whole span, which begins in ``chunks[first]``."""
+    """Yield the ids of the chunks that contain a whole span, which begins in ``chunks[first]``."""
     for slot in range(first, len(chunks)):
         # Later chunks contain it too if their overlap is long enough.
         if chunks[slot].start_index > start:

@@ -1,4 +1,4 @@
-"""Finds damage in a database: in rows, the words of its full-text index, settings."""
+"""Damage checks for a database: its rows, its full-text index and its settings."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _TABLES: Final = (
     "search_config",
 )
 
-# The tables in which FTS5 keeps its index: a key and a value of each row, and their types,
-# which any of SQLite's columns may change. One of them has a
-# small row for each chunk, which is read as a whole.
+# The key and the value of each row in FTS5's own tables. Types are included, because any SQLite
+# column accepts values of any type. ``search_docsize`` has one small row for each chunk, so its
+# rows are concatenated.
 _WORD_TABLES: Final = (
     "SELECT id || typeof(block), CAST(block AS BLOB) FROM search_data ORDER BY id",
     """SELECT quote(segid) || quote(pgno) || typeof(term), CAST(term AS BLOB) FROM search_idx
@@ -60,7 +60,7 @@ _WORD_TABLES: Final = (
 
 
 class StoredDocument(NamedTuple):
-    """A stored document; ``chunks`` is their number."""
+    """A stored document; ``chunks`` is the number of its chunks."""
 
     number: int
     source: str
@@ -69,19 +69,19 @@ class StoredDocument(NamedTuple):
     chunks: int
 
     def checksum(self) -> int:
-        """The checksum that its row must have."""
+        """Return the checksum that the document's row must have."""
         return checksum(*self)
 
 
 @dataclass(slots=True)
 class Survey:
-    """The contents and the damaged rows of a database.
+    """The contents and the damage of a database.
 
-    ``documents`` are those whose own row is undamaged; ``incomplete`` has the number of
-    undamaged chunks of those that have damaged or missing ones. ``damaged`` are the numbers of
-    the rows of chunks that are damaged or whose document is damaged or missing. ``chunks`` is
-    the number of undamaged rows, ``total`` the sum of their checksums. ``settings`` are empty
-    if they are damaged.
+    ``documents`` are the documents with an undamaged row, by source. ``incomplete`` has those with
+    a damaged text, or with damaged or missing chunks, and the number of their undamaged chunks.
+    ``damaged`` has the row numbers of chunks that are damaged or whose document's row is damaged
+    or missing. ``chunks`` is the number of undamaged chunks, ``total`` the sum of their checksums.
+    ``settings`` is empty if the settings are damaged.
     """
 
     settings: dict[str, str] = field(default_factory=dict)
@@ -167,18 +167,18 @@ def _survey_settings(connection: sqlite3.Connection, found: Survey) -> None:
         else:
             there = len(found.documents) + len(found.damaged_documents)
             if there != int(settings[_DOCUMENTS]):
-                found.faults.append(f"{there} of {settings[_DOCUMENTS]} documents are there")
+                found.faults.append(f"{there} of {settings[_DOCUMENTS]} documents are present")
             if _words_checksum(connection) != settings[_WORDS]:
                 found.faults.append("its full-text index is damaged")
             if not found.faults and _rows(found.chunks, found.total) != settings[_ROWS]:
-                found.faults.append("its chunks are not those that the last run stored")
+                found.faults.append("its chunks differ from those that the last run stored")
     elif found.documents or found.damaged_documents or found.chunks or found.damaged:
         found.faults.append("its settings are missing")
     found.settings = settings
 
 
 def _words_checksum(connection: sqlite3.Connection) -> str:
-    """A checksum of the full-text index, as the file has it."""
+    """Return a checksum of the full-text index as stored in the file."""
     state = 0
     for statement in _WORD_TABLES:
         for key, value in connection.execute(statement):
@@ -189,8 +189,11 @@ def _words_checksum(connection: sqlite3.Connection) -> str:
 def seal(
     connection: sqlite3.Connection, settings: dict[str, str], *, rows: tuple[int, int]
 ) -> None:
-    """Add checksums of the tables to the settings; ``rows``: the number of chunks, their total."""
-    # Makes FTS5 write what it still has in memory.
+    """Add checksums of the tables to the settings.
+
+    ``rows`` is the number of chunks and the sum of their checksums.
+    """
+    # Makes FTS5 write its data from memory to its tables.
     connection.execute("SAVEPOINT written")
     connection.execute("RELEASE written")
     (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
@@ -213,13 +216,16 @@ def check_rows(settings: Mapping[str, str], count: int, total: int) -> None:
 
 
 def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> None:
-    """Raise ``DamageError`` if the full-text index is not as it was written."""
+    """Raise ``DamageError`` if the full-text index has changed since the last run."""
     if _words_checksum(connection) != settings[_WORDS]:
         raise DamageError("its full-text index is damaged")
 
 
 def document_named(connection: sqlite3.Connection, source: str, settings: Mapping[str, str]) -> int:
-    """Return the number of chunks of a document, 0 if it is not stored; raises ``DamageError``."""
+    """Return the number of chunks of a document, 0 if it is not stored.
+
+    Raises ``DamageError`` if its row is damaged, or if it may be missing because of damage.
+    """
     row = connection.execute(
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents "
         "WHERE source = ?",
@@ -228,7 +234,7 @@ def document_named(connection: sqlite3.Connection, source: str, settings: Mappin
     if row is None:
         (count,) = connection.execute("SELECT count(*) FROM documents").fetchone()
         if settings and str(count) != settings[_DOCUMENTS]:
-            raise DamageError(f"{count} of {settings[_DOCUMENTS]} documents are there")
+            raise DamageError(f"{count} of {settings[_DOCUMENTS]} documents are present")
         return 0
     document = StoredDocument(*row[1:])
     if row[0] != document.checksum():
@@ -246,7 +252,7 @@ def _settings_checksum(settings: Mapping[str, object]) -> str:
 
 
 def digest_of(connection: sqlite3.Connection) -> str:
-    """The hash of the state: see :func:`chunkast.digest`."""
+    """Return the hash of the state: see :func:`chunkast.digest`."""
     state = sha256()
     before = ""
     # All ids have the same length, so this is the order of the lines as well.
@@ -261,8 +267,8 @@ def digest_of(connection: sqlite3.Connection) -> str:
 def check_structure(connection: sqlite3.Connection) -> None:
     """Raise ``sqlite3.DatabaseError`` unless every row can be found by its key.
 
-    A scan of a table does not show that. An index that does not agree with its table is
-    created again, which needs a transaction that writes.
+    A table scan does not detect this fault. An SQL index that disagrees with its table is
+    rebuilt, which needs a write transaction.
     """
     if any(True for _ in _structure(connection)):
         connection.execute("REINDEX")
@@ -271,7 +277,7 @@ def check_structure(connection: sqlite3.Connection) -> None:
 
 
 def check_all_pages(connection: sqlite3.Connection) -> None:
-    """Raise ``sqlite3.DatabaseError`` unless the file may be written to, its free pages included.
+    """Raise ``sqlite3.DatabaseError`` unless all pages, free ones included, are safe to write to.
 
     Rows are not checked: :func:`check_structure` does that.
     """
@@ -292,10 +298,10 @@ def _structure(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def faults(connection: sqlite3.Connection) -> list[str]:
-    """Every fault of a database, a line each; empty if nothing is damaged.
+    """Return every fault of a database, one line each; empty if nothing is damaged.
 
-    These are the faults that :func:`survey` and SQLite find, and chunks whose hashes are not
-    those of their texts.
+    These are the faults that :func:`survey` and SQLite find, hashes that do not match the text of
+    their chunk, and a wrong digest.
     """
     lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
     seen = survey(connection)
@@ -311,5 +317,5 @@ def faults(connection: sqlite3.Connection) -> list[str]:
         if fault := faults_of(sources[document], values):
             found.append(f"row {number} of its chunks: {fault}")
     if not seen.faults and digest_of(connection) != seen.settings[DIGEST]:
-        found.append("its digest is not that of its chunks")
+        found.append("its digest does not match its chunks")
     return found

@@ -1,4 +1,4 @@
-"""Connections to SQLite: long queries that can be interrupted, errors that say what to do."""
+"""SQLite connections with interruptible queries, and errors that name a remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chunkast.index.rows import DamageError
 
 __all__ = ("Connection", "store_errors")
 
-# How many instructions of SQLite's machine run between two checks for signals: a few
+# The number of SQLite's virtual machine instructions between two checks for signals: a few
 # milliseconds.
 _INSTRUCTIONS_PER_CHECK: Final = 100_000
 # Parts of SQLite's messages on files that cannot be repaired.
@@ -20,9 +20,9 @@ _IRREPARABLE: Final = ("malformed", "corrupt", "not a database", "fts5", "vtable
 
 
 class Connection(sqlite3.Connection):
-    """A connection during whose queries Python's signal handlers run.
+    """A connection that runs Python's signal handlers during its queries.
 
-    ``stopped`` contains the exception that a handler raised, since SQLite raises none of them.
+    ``stopped`` has the exception that a handler raised, because SQLite does not propagate it.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -35,10 +35,10 @@ class Connection(sqlite3.Connection):
 
 
 def _watch(stopped: list[BaseException]) -> Iterator[int]:
-    """Yield 0 to continue, and 1 once a signal handler has raised; the exception is noted.
+    """Yield 0 to continue, and 1 after a signal handler has raised; store its exception.
 
-    A generator, because an exception of a handler that runs as a function is entered would
-    leave that function before any ``try`` of its own.
+    This is a generator because a handler may raise while a function is being entered, before the
+    function's own ``try`` can catch the exception.
     """
     stop = 0
     while True:
@@ -69,7 +69,7 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
 
 
 def _reason(error: sqlite3.Error) -> str:
-    # The message quotes all of the text that cannot be decoded.
+    # Without the undecodable text, which the message quotes in full.
     reason = str(error).partition(" with text ")[0]
     if reason.startswith("Could not decode"):
         return f"damaged ({reason}); 'chunkast index DIR --db FILE' repairs it"

@@ -32,7 +32,7 @@ _READING: Final = ("extensions", "pseudo_headings", "heading_levels", "page_mark
 
 
 class Documents:
-    """The documents of the index at ``path``, in one state; ``settings`` are those stored."""
+    """The documents in one state of the index at ``path``, with its stored ``settings``."""
 
     def __init__(
         self, path: str, connection: sqlite3.Connection, settings: Mapping[str, str]
@@ -44,7 +44,7 @@ class Documents:
         self._outlines: dict[str, Outline | None] = {}
 
     def costs(self) -> dict[str, int]:
-        """Return the source of each document with the tokens of its chunks, overlap aside."""
+        """Return the token count of each document by source, without overlap."""
         rows = self._connection.execute(
             "SELECT source, coalesce(sum(own_token_count), 0) FROM documents "
             "LEFT JOIN chunks ON chunks.document = documents.number "
@@ -53,7 +53,7 @@ class Documents:
         return dict(rows.fetchall())
 
     def chunk(self, identity: str) -> Chunk:
-        """Return the chunk with this id; raises ``StoreError``."""
+        """Return the chunk with this id; raises ``StoreError`` if there is none."""
         found = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
         row = self._connection.execute(found, (without_surrogates(identity),)).fetchone()
         if row is None:
@@ -61,7 +61,11 @@ class Documents:
         return read_row(row)[2]
 
     def text(self, source: str) -> str:
-        """Return the text of a document; raises ``StoreError``."""
+        """Return the text of a document.
+
+        Raises ``StoreError`` if the text is not stored, and for a notebook; ``DamageError`` if it
+        is damaged.
+        """
         stored = without_surrogates(source)
         row = self._connection.execute(
             "SELECT text, text_hash FROM documents WHERE source = ?", (stored,)
@@ -85,7 +89,7 @@ class Documents:
         return {name: self._config[name] for name in _READING}
 
     def chunker(self, **options: Any) -> Chunker:
-        """Return a chunker that reads and counts as the index does, but for these options."""
+        """Return a chunker that reads and counts as the index does, unless ``options`` differ."""
         from chunkast.chunker import Chunker
 
         encoding = {"encoding": self._config["encoding"]}

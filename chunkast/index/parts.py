@@ -1,4 +1,4 @@
-"""The parts of documents that a search returns: chunks whole, or grown to more."""
+"""The parts of documents that a search returns: whole chunks, or expanded chunks."""
 
 from __future__ import annotations
 
@@ -39,13 +39,16 @@ def part_of(found: Candidate, *, overlap: bool) -> Passage:
 
 
 class Whole:
-    """Takes chunks whole, but for an overlap with another."""
+    """Takes whole chunks, but omits an overlap that repeats another taken chunk."""
 
     def __init__(self) -> None:
         self._taken: dict[tuple[str | None, int], Candidate] = {}
 
     def take(self, found: Candidate, room: int) -> int | None:
-        """Take a chunk; the tokens are less the overlap that the chunk after it then omits."""
+        """Take a chunk; return the tokens that it adds, or ``None`` if they exceed ``room``.
+
+        The next chunk, if taken, then omits its overlap, which is subtracted.
+        """
         source, index = found.place
         tokens = self._tokens(found, alone=(source, index - 1) not in self._taken)
         following = self._taken.get((source, index + 1))
@@ -72,10 +75,10 @@ class _Span(NamedTuple):
 
 
 class Grown:
-    """Grows chunks to at most ``most`` tokens, each into what no other has taken.
+    """Expands each chunk to at most ``most`` tokens, within text that no other part contains.
 
-    ``outline_of`` returns the outline of a document, or ``None`` if it has no text to read; its
-    chunks are taken as they are.
+    ``outline_of`` returns the outline of a document, or ``None`` if its text cannot be read; the
+    document's chunks are then not expanded.
     """
 
     def __init__(self, outline_of: Callable[[str], Outline | None], most: int) -> None:
@@ -84,7 +87,7 @@ class Grown:
         self._taken: list[tuple[Candidate, Passage]] = []
 
     def take(self, found: Candidate, room: int) -> int | None:
-        """Take what grows from a chunk; ``None`` also if the others have all of it already."""
+        """Take an expanded chunk; return ``None`` also if other parts already contain all of it."""
         source, end = found.chunk.source, found.chunk.end_index
         start = found.chunk.start_index + found.chunk.overlap
         others = [other for _, other in self._taken if other.source == source]

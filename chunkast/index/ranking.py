@@ -19,8 +19,9 @@ __all__ = ("Candidate", "best_section", "ranked")
 
 # Chunks are loaded in steps of this many.
 _STEP_SIZE: Final = 50
-# A title like the query adds up to this share of the score. It and the weight of titles in BM25 were
-# chosen on the development half of the retrieval benchmark, and by unique titles as queries.
+# A title similar to the query increases the score by up to this share. This share and the weight
+# of titles in BM25 were chosen on the development half of the retrieval benchmark, and with unique
+# titles as queries.
 _TITLE_SHARE: Final = 0.4
 # The most characters of markup before a title.
 _MARKS: Final = 80
@@ -62,8 +63,8 @@ def ranked(
 ) -> Iterator[Candidate]:
     """Yield the chunks with any word of the query, the best first.
 
-    ``within`` is a glob that the documents' sources must match. Among the first chunks, those with
-    a title like the query come first.
+    ``within`` is a glob that the documents' sources must match. Among the first chunks, titles
+    similar to the query increase the score.
     """
     expression = match_expression(query)
     if not expression:
@@ -107,7 +108,7 @@ def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
 def best_section(query: str, chunk: Chunk) -> int:
     """Return the number of the section in the chunk that matches the query best, by BM25.
 
-    Titles and text count alike here. It is the first section if no word of the query is in any.
+    Titles and text have the same weight here. Return 0 if no section has a word of the query.
     """
     if len(chunk.sections) < 2:
         return 0

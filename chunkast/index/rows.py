@@ -53,7 +53,7 @@ COLUMNS: Final = (
     "embed_after",
     "oversize",
     "metadata",
-    # NULL if it contains ``text``.
+    # NULL if the embedded text contains ``text``.
     "embed_text",
     # NULL for a document without pages.
     "pages",
@@ -61,7 +61,7 @@ COLUMNS: Final = (
     "sections",
 )
 _OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
-# What ``read_row`` reads; the document may be missing if it is joined from the left.
+# The columns that ``read_row`` reads; ``source`` is NULL if a left join finds no document.
 SELECT: Final = (
     f"SELECT chunks.number, chunks.checksum, documents.source, "  # noqa: S608  (constants)
     f"{', '.join(f'chunks.{name}' for name in COLUMNS)} FROM chunks"
@@ -69,17 +69,17 @@ SELECT: Final = (
 
 
 class DamageError(Exception):
-    """Stored data differs from the written data; the message names it."""
+    """Stored data is damaged; the message names the damaged data."""
 
 
 def checksum(*values: object) -> int:
-    """Return the CRC-32 of values as SQLite stores them: whole numbers and strings, without NULL."""
+    """Return the CRC-32 of values as SQLite stores them: integers and strings. NULL is ignored."""
     stored = "\0".join([str(value) for value in values if value is not None])
     return crc32(stored.encode("utf-8", "surrogatepass"))
 
 
 def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
-    """The values of ``COLUMNS``; ``own_tokens`` are the chunk's tokens without its overlap."""
+    """Return a chunk's values for ``COLUMNS``; ``own_tokens`` counts tokens without overlap."""
     embed = without_surrogates(chunk.embed_text)
     text = without_surrogates(chunk.text)
     at = embed.find(text)
@@ -101,12 +101,12 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
 
 
 def as_json(value: Any) -> str:
-    """``value`` as JSON, the way it is stored."""
+    """Return ``value`` as JSON in the stored form."""
     return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
-    """Number, tokens without the overlap, and chunk of a row of ``SELECT``.
+    """Return the number, the token count without overlap, and the chunk of a row of ``SELECT``.
 
     Raises ``DamageError`` for a row that was changed since it was written.
     """

@@ -25,14 +25,15 @@ _RETRY_DELAY_S: Final = 0.05
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
-# It has no copy of the text: the words of a removed chunk are computed from its row by ``terms``.
+# The full-text index has no copy of the text: ``terms`` computes the words of a removed chunk from
+# its row.
 WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             headings, text, content = '',
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-# The version of the schema that this package writes, and the columns that came with it. The
-# version before is read as well; the next write adds the columns.
+# The version of the schema that this package writes, and the columns that it added. The previous
+# version can be read too; the next write adds the columns.
 VERSION: Final = 5
 _ADDED: Final = {"chunks": "sections", "documents": "text"}
 # The number of a document's chunks and the checksums of rows are checked by ``checks``.
@@ -141,7 +142,7 @@ def _open(path: str, *, read_only: bool) -> Connection:
     try:
         return _set_up(f"{uri}?mode=ro", patience_ms=10_000)
     except sqlite3.OperationalError:
-        # A folder that cannot be written to. Without a log beside it, the file does not change.
+        # The folder may not be writable. Without a write-ahead log beside it, the file is stable.
         if Path(f"{path}-wal").exists():
             raise
     return _set_up(f"{uri}?immutable=1", patience_ms=10_000)
@@ -171,7 +172,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) -> None:
     """Raise ``StoreError`` unless this is an index that this version can read."""
-    # One state of the file: another process may be creating it.
+    # Read one state of the file: another process may be creating it.
     connection.execute("BEGIN")
     try:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
@@ -193,7 +194,7 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
 
 
 def _hide_old_tables(connection: sqlite3.Connection) -> None:
-    """Put views with all columns in front of the tables, also in a file that is read only."""
+    """Hide the tables behind temporary views with all columns, even in a read-only file."""
     for table, column in _ADDED.items():
         connection.execute(
             f"CREATE TEMP VIEW {table} AS SELECT *, NULL AS {column} FROM main.{table}"  # noqa: S608
@@ -201,9 +202,9 @@ def _hide_old_tables(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> bool:
-    """Add the columns that a database of the version before lacks, in the open transaction.
+    """Add the columns that a database of the previous version lacks, in the open transaction.
 
-    Returns true if it did; the full-text index must then be made again.
+    Return true if columns were added; the full-text index must then be rebuilt.
     """
     for table in _ADDED:
         connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
@@ -216,7 +217,7 @@ def upgrade(connection: sqlite3.Connection) -> bool:
 
 
 class _Table(NamedTuple):
-    """A table or an index in the schema; ``made`` is the statement of a virtual table."""
+    """A table or an index in the schema; ``made`` is the CREATE statement of a virtual table."""
 
     kind: str
     of: str
@@ -226,24 +227,22 @@ class _Table(NamedTuple):
 def _check_tables(
     connection: sqlite3.Connection, path: str, lacking: AbstractSet[tuple[str, str]]
 ) -> None:
-    """Raise ``StoreError`` where a table is missing or something else has its name.
+    """Raise ``StoreError`` if a table is missing or differs from the schema.
 
-    There may be more tables, and more columns in these; columns in ``lacking`` may be missing.
+    Additional tables and columns are allowed; columns in ``lacking`` may be missing.
     """
     tables, columns = _expected()
     there = _tables(connection)
-    # Before the full-text index is used, which reads tables of its own.
+    # This comes before any use of the full-text index, which reads its own tables.
     for name, wanted in tables.items():
         if name not in there:
             raise _damaged(path, f"its {wanted.kind} {name} is missing")
         if there[name] != wanted:
-            raise _damaged(path, f"its {wanted.kind} {name} is not as it was made")
+            raise _damaged(path, f"its {wanted.kind} {name} differs from the schema")
     for name, wanted_columns in columns.items():
         needed = {column for column in wanted_columns if (name, column[0]) not in lacking}
         if not _columns(connection, name) >= needed:
-            raise _damaged(
-                path, f"its table {name} does not have the columns that it was made with"
-            )
+            raise _damaged(path, f"its table {name} lacks columns")
 
 
 def _damaged(path: str, reason: str) -> StoreError:
@@ -278,7 +277,7 @@ def _tables(connection: sqlite3.Connection) -> dict[str, _Table]:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
-    """The columns' names and places in the primary key."""
+    """Return the columns' names and positions in the primary key."""
     rows = connection.execute("SELECT name, pk FROM pragma_table_xinfo(?)", (table,))
     return frozenset(rows.fetchall())
 
@@ -304,10 +303,10 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:
-    """Begin a transaction that writes, once no other process is in one.
+    """Begin a write transaction as soon as no other process is in one.
 
-    ``on_wait`` is called once if there is one. Another process's lock ends with it, so
-    this waits without a limit; it can be interrupted.
+    ``on_wait`` is called once if another process is. A lock ends with its process, so this waits
+    without a time limit; the wait can be interrupted.
     """
     _until_free(lambda: connection.execute("BEGIN IMMEDIATE"), on_wait)
 

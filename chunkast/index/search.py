@@ -15,15 +15,15 @@ __all__ = ("Hit", "hits", "take_best")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that matches a query, alone or with what is around it.
+    """A chunk that matches a query, possibly expanded.
 
     id: the chunk's id.
     source: the document's name.
-    text: the chunk's text, without its overlap if the previous chunk is a hit as well; or what it
-        was expanded to.
+    text: the chunk's text, without its overlap if the previous chunk is a hit as well; or the
+        expanded text.
     start_index: where ``text`` begins in the document, a character index from 0.
-    end_index: where it ends, a character index, exclusive.
-    start_line: the line in which it begins, from 1.
+    end_index: where ``text`` ends, a character index, exclusive.
+    start_line: the line in which ``text`` begins, from 1.
     end_line: the line of its last character, from 1, inclusive.
     token_count: how many tokens ``text`` has.
     headings: the chunk's heading path, outermost first: the section in which it begins.
@@ -58,7 +58,7 @@ def take_best(
 ) -> None:
     """Take the best chunks, at most ``limit``, that fit the budget; others are skipped.
 
-    Warns with a ``ChunkastWarning`` about better ones that are oversize and larger than the
+    Warns with a ``ChunkastWarning`` about better chunks that are oversize and larger than the
     whole budget, so that a worse hit is not mistaken for the best.
     """
     larger: list[Candidate] = []

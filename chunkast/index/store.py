@@ -71,7 +71,7 @@ class Store:
         self._file = self._file_there()
 
     def _file_there(self) -> tuple[int, int] | None:
-        """Identify the file that has the name now; ``None`` for ":memory:"."""
+        """Return the identity of the file now at ``path``; ``None`` for ":memory:"."""
         if self.path == ":memory:":
             return None
         try:
@@ -135,8 +135,8 @@ class Store:
     ) -> Iterator[Writing]:
         """Run one transaction: all changes inside are stored at the end, or nothing.
 
-        ``chunker`` is the one that makes the chunks. Waits for another writer; ``on_wait`` is
-        called if there is one. Raises ``StoreError`` when the index cannot be written.
+        ``chunker`` makes the chunks. Waits for another writer; ``on_wait`` is called if there is
+        one. Raises ``StoreError`` when the index cannot be written.
         """
         with store_errors(self.path, self._connection):
             self._lock(on_wait)
@@ -159,10 +159,9 @@ class Store:
             raise StoreError(self.path, "was removed while it was written; run this again")
 
     def _lock(self, on_wait: Callable[[], None]) -> None:
-        """Begin a transaction in the file that has the name now.
+        """Begin a write transaction in the file that is now at ``path``.
 
-        A first run that fails removes the file that it created, even if another process has
-        opened it and waits.
+        While this waits, a failed first run of another process may remove the file that was opened.
         """
         lock(self._connection, on_wait)
         while self._file != self._file_there():
@@ -172,10 +171,10 @@ class Store:
             lock(self._connection, on_wait)
 
     def faults(self) -> list[str]:
-        """Everything that is damaged, a sentence each, after reading and comparing all of it.
+        """Check the whole index and return its faults, one sentence each.
 
-        Empty if the index is what the last run stored. :meth:`update` repairs what can be
-        repaired.
+        Empty if the index is as the last run stored it. :meth:`update` repairs damage where
+        possible.
         """
         with self._snapshot():
             return faults(self._connection)
@@ -185,12 +184,12 @@ class Store:
     # All of these raise ``StoreError`` for a file that is damaged or cannot be read.
 
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
-        """All chunks, or those of one document, in order."""
+        """Yield all chunks, or those of one document, in order."""
         with store_errors(self.path, self._connection):
             yield from self._all() if source is None else self._of(source)
 
     def settings(self) -> dict[str, str]:
-        """The configuration and checksums of the last run; empty if no run was completed."""
+        """Return the configuration and checksums of the last run; empty if no run was completed."""
         with store_errors(self.path, self._connection):
             found = dict(self._connection.execute("SELECT name, value FROM settings"))
             if found:
@@ -198,7 +197,7 @@ class Store:
             return found
 
     def digest(self) -> str:
-        """The hash of the state: see :func:`chunkast.digest`."""
+        """Return the hash of the state: see :func:`chunkast.digest`."""
         with store_errors(self.path, self._connection):
             return digest_of(self._connection)
 
@@ -214,13 +213,14 @@ class Store:
     ) -> list[Hit]:
         """Return the best chunks for ``query``, best first, within ``budget``.
 
-        They are ranked by BM25; titles weigh more than text. ``budget`` is the most tokens of the
-        hits' texts together, in the encoding of the index, ``limit`` the most hits, ``within`` a
-        glob for the sources to search, such as "docs/*". A hit whose previous chunk is a hit too
-        does not repeat its end.
+        They are ranked by BM25; titles weigh more than text. ``budget`` is the most tokens of all
+        hits together, in the encoding of the index, ``limit`` the most hits, and ``within`` a glob
+        for the sources to search, such as "docs/*". A hit omits its overlap if the previous chunk
+        is a hit too.
 
-        With ``expand`` each hit grows to at most so many tokens as :meth:`Outline.expand` does,
-        into what no better hit has; ``chunker`` counts them, by default :meth:`chunker`.
+        With ``expand``, each hit is expanded to at most that many tokens, as by
+        :meth:`Outline.expand`, without text that a better hit has. ``chunker`` counts the tokens,
+        by default :meth:`chunker`.
         """
         with self._snapshot():
             self._check_words()
@@ -236,8 +236,8 @@ class Store:
     def chunker(self, **options: Any) -> Chunker:
         """Return a chunker that reads and counts documents as the index does.
 
-        ``options`` replace its own; an index of another counter than tiktoken's needs
-        ``encoding``. Raises ``ConfigError`` for wrong values.
+        ``options`` override the index's configuration. An index made with a counter other than
+        tiktoken's needs ``encoding``. Raises ``ConfigError`` for invalid values.
         """
         with self._snapshot():
             return self._documents().chunker(**options)
@@ -259,9 +259,9 @@ class Store:
     ) -> Outline | dict[str, int]:
         """Return the outline of a stored document, to read it and to expand hits.
 
-        Without ``source``, the source of each document with its tokens. ``depth`` is the level of
-        the deepest sections in it, ``chunker`` is :meth:`chunker` by default. Raises ``StoreError``
-        if the document is not stored, or without its text, and for a notebook.
+        Without ``source``, return the token count of each document by source. ``depth`` is the
+        deepest level to include; ``chunker`` is :meth:`chunker` by default. Raises ``StoreError``
+        if the document or its text is not stored, and for a notebook.
         """
         with self._snapshot():
             stored = self._documents()
@@ -282,7 +282,7 @@ class Store:
     ) -> Passage:
         """Return a section of a stored document, or some lines: see :meth:`Outline.read`.
 
-        With the id of a chunk instead, the chunk, expanded to ``max_tokens``: see
+        With ``chunk_id`` instead, return that chunk, expanded to ``max_tokens``: see
         :meth:`Outline.expand`.
         """
         if chunk_id is None:
@@ -299,25 +299,25 @@ class Store:
         return Documents(self.path, self._connection, self._completed())
 
     def quote(self, quote: str) -> list[Citation]:
-        """Every place of ``quote``, apart from white space: see :func:`chunkast.locate_quote`."""
+        """Return every place of ``quote``, as :func:`chunkast.locate_quote` does."""
         with self._snapshot():
             config = json.loads(self._completed()["config"])
             marks = config.get("page_markers")
             return list(locate_quote(quote, self._all(), page_markers=marks))
 
     def _completed(self) -> dict[str, str]:
-        """The settings of an index that a run has completed."""
+        """Return the settings; raises ``StoreError`` if no run has completed the index."""
         settings = self.settings()
         if not settings:
             raise StoreError(
-                self.path, "no run has completed it; 'chunkast index DIR --db FILE' does"
+                self.path, "no run has completed it; 'chunkast index DIR --db FILE' completes it"
             )
         return settings
 
     def _check_words(self) -> None:
         """Check the whole full-text index: damage in it may hide any chunk.
 
-        Once for a state of the file, so that further searches take no longer.
+        Each state of the file is checked only once, to keep further searches fast.
         """
         settings = self._completed()
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
@@ -354,7 +354,7 @@ class Store:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """One state of the index for several statements."""
+        """Let several statements read one state of the index."""
         with store_errors(self.path, self._connection):
             self._connection.execute("BEGIN")
             try:

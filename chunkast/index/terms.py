@@ -36,7 +36,7 @@ _STOP_WORDS: Final = frozenset(
 _EDGES: Final = "?!.,;:\"'()[]"
 
 
-# ``maxTokens`` and ``HTMLParser``, and their parts.
+# Words such as ``maxTokens`` and ``HTMLParser``, and their parts.
 _CAMEL_CASE: Final = re.compile(
     r"\b(?=[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z][A-Z][a-z]))[A-Za-z][A-Za-z0-9]*\b"
 )
@@ -46,8 +46,8 @@ _HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 def terms(text: str) -> str:
     """Return ``text`` as it is indexed: ``CamelCase`` also in parts, unspaced scripts by character.
 
-    Words are removed from the index by the result for a stored text, so another result needs
-    another version of the schema and a new index.
+    Removing a stored text from the index needs the same result as adding it. A change here needs a
+    new version of the schema and a new index.
     """
     text = _CAMEL_CASE.sub(lambda found: f"{found[0]} {' '.join(_HUMPS.findall(found[0]))}", text)
     if text.isascii():
@@ -56,10 +56,10 @@ def terms(text: str) -> str:
 
 
 def match_expression(query: str) -> str:
-    """An FTS5 expression for chunks that have any of the query's words; "" if it has none.
+    """Return an FTS5 expression for chunks with any word of the query; "" if it has no words.
 
-    Every word is a string in quotes that contains only letters, marks and digits, so that no
-    query has a meaning in FTS5's syntax. Words without a space between them (``max_tokens``,
+    Every word is a quoted string of letters, marks and digits only, so that a query is never read
+    as FTS5 syntax. Words without a space between them (``max_tokens``,
     ``a.b``) are searched as a phrase as well; neighbouring characters of unspaced scripts are
     searched as a phrase instead of singly.
     """
@@ -83,7 +83,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def _content(text: str) -> list[str]:
-    """Return the terms of a text but for stop words; all if it has no others."""
+    """Return the terms of a text without stop words; all terms if it has only stop words."""
     given = without_surrogates(text).split()
     content = [term for term in given if term.strip(_EDGES).lower() not in _STOP_WORDS]
     return content or given

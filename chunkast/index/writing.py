@@ -88,7 +88,7 @@ class IndexedDocument:
 
 
 def text_hash(data: bytes) -> str:
-    """The SHA-256 of a document's bytes, in hexadecimal."""
+    """Return the SHA-256 of a document's bytes, in hexadecimal."""
     return sha256(data).hexdigest()
 
 
@@ -103,12 +103,12 @@ def index_document(chunker: Chunker, source: str, document: str | Notebook) -> I
 
 
 def document_hash(document: str | Notebook) -> str:
-    """The hash of the text that a document was read from."""
+    """Return the hash of the text that a document was read from."""
     return text_hash(encode(document if isinstance(document, str) else document.text))
 
 
 def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tuple[int, ...]:
-    """The tokens of each chunk's text without its overlap."""
+    """Return the token count of each chunk's text without its overlap."""
     return tuple(
         count(chunk.text[chunk.overlap :]) if chunk.overlap else chunk.token_count
         for chunk in chunks
@@ -119,14 +119,14 @@ def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tu
 class IndexReport:
     """The changes that a run made to the index.
 
-    added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, over
-        all documents: a vector is found again wherever in the index its text was.
+    added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, for
+        all documents; vectors are reused across the whole index.
     unchanged: the number of unchanged chunks.
     documents: the number of documents of the run.
     written: the number of those that were new or had changed.
     digest: the digest of the state after the run.
-    faults: the damage found before the run, a sentence each. Undamaged chunks of the documents
-        concerned are unchanged, the others are added.
+    faults: the damage found before the run, one sentence each. In a damaged document, undamaged
+        chunks count as unchanged, the others as added.
     """
 
     added: list[str] = field(default_factory=list)
@@ -152,7 +152,7 @@ class IndexReport:
         return f"<IndexReport: {self}, embed {len(self.embed):,}, reuse {len(self.reuse):,}>"
 
     def __str__(self) -> str:
-        """The plan in one line; ``moved`` is a part of ``unchanged``."""
+        """Return the changes in one line; moved chunks count as unchanged too."""
         return (
             f"added {len(self.added):,}, changed {len(self.changed):,}, "
             f"unchanged {self.unchanged:,}, removed {len(self.removed):,}, moved {len(self.moved):,}"
@@ -160,7 +160,7 @@ class IndexReport:
 
 
 class _Row(NamedTuple):
-    """A chunk's values, of ``COLUMNS``, and its row where it is stored."""
+    """A chunk's values for ``COLUMNS``; for a stored one, its row number and checksum too."""
 
     values: tuple[Any, ...]
     number: int = 0
@@ -184,9 +184,10 @@ class _Row(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str]:
-        """The titles and the text as they are indexed: that to embed, where it is another.
+        """The titles and the text as they are indexed.
 
-        The titles of the chunk's own sections count twice.
+        The embedded text is used if it does not contain the chunk's text. The titles of the chunk's
+        own sections are included twice.
         """
         text = self.values[_EMBED_TEXT] or self.values[_TEXT]
         sections = json.loads(self.values[_SECTIONS] or "[]")
@@ -196,7 +197,7 @@ class _Row(NamedTuple):
 
 
 class _Vectors:
-    """The chunks that had the vector of each embedded text before the run."""
+    """Finds the chunk that had the vector of an embedded text before the run."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -208,7 +209,7 @@ class _Vectors:
         )
 
     def holder(self, embed_hash: str) -> str | None:
-        """The id that has the vector of this hash, if any."""
+        """Return the id of the chunk with the vector of this hash, if any."""
         found = self._connection.execute(
             "SELECT id FROM temp.vectors WHERE embed_hash = ?", (embed_hash,)
         ).fetchone()
@@ -219,12 +220,12 @@ class _Vectors:
 
 
 class Writing:
-    """A transaction under way: see :meth:`Store.writing`."""
+    """A running transaction: see :meth:`Store.writing`."""
 
     def __init__(
         self, connection: sqlite3.Connection, chunker: Chunker, *, new_words: bool = False
     ) -> None:
-        """Begin to write; with ``new_words`` the full-text index is made again."""
+        """Begin to write; with ``new_words``, rebuild the full-text index."""
         self._connection = connection
         encoding = chunker.counter.name
         self._config = config_values(chunker.config, encoding)
@@ -258,7 +259,7 @@ class Writing:
         return (known.text_hash, known.fingerprint) == (text_hash, self._fingerprint)
 
     def absent(self) -> list[str]:
-        """The stored sources that were neither kept nor put, sorted."""
+        """Return the stored sources that were neither kept nor put, sorted."""
         return sorted(self._stored.keys() - self._given)
 
     def keep(self, source: str) -> None:
@@ -328,7 +329,7 @@ class Writing:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum(), stored))
 
     def _repair(self, found: Survey) -> None:
-        """Remove damaged data, which is then created again like missing data."""
+        """Remove damaged data, so that the run creates it again like missing data."""
         self._touch()
         self.report.faults = found.faults
         execute, executemany = self._connection.execute, self._connection.executemany
@@ -344,10 +345,10 @@ class Writing:
             execute("DELETE FROM settings")
 
     def _index_words(self) -> None:
-        """Make the full-text index again.
+        """Rebuild the full-text index.
 
-        The words of a damaged row, or of one from an earlier version, are unknown, and so cannot be
-        removed one by one; the table's own settings may be damaged, too.
+        The indexed words of a damaged row, or of a row from an earlier version, are unknown, so
+        they cannot be removed one by one. The table's own settings may be damaged, too.
         """
         self._touch()
         execute = self._connection.execute
@@ -363,7 +364,7 @@ class Writing:
         return [_Row(tuple(values), number, stored) for number, stored, *values in rows]
 
     def _apply(self, document: int, source: str, given: IndexedDocument | None) -> None:
-        """Write the chunks that differ; the words of one only if its text or headings do."""
+        """Write the chunks that differ, and their words only if these differ."""
         if self._vectors is None:
             self._vectors = _Vectors(self._connection)
         pairs = zip(given.chunks, given.own_token_counts, strict=True) if given else ()
@@ -387,7 +388,7 @@ class Writing:
     def _write(
         self, document: int, source: str, values: tuple[Any, ...], before: _Row | None
     ) -> None:
-        """Insert a chunk, or put it in the place of ``before``."""
+        """Insert a chunk, or replace ``before`` with it."""
         if before is None:
             number = self._last_chunk = self._last_chunk + 1
         else:

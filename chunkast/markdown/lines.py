@@ -19,9 +19,9 @@ _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
-    """Return the end of the quote and item markers that the line ``text[start:end]`` begins with."""
+    """Return the end of the quote and item markers that begin the line ``text[start:end]``."""
     last = len(text) if end is None else end
-    # One by one: a repeat in the pattern takes a hundred bytes for each of thousands.
+    # Matched one by one: a repeated group in the pattern takes a hundred bytes for each marker.
     while marks := _MARKS.match(text, start, last):
         start = marks.end()
     return start

@@ -105,9 +105,9 @@ def parse_document(
 ) -> ParsedMarkdown:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
-    A block on which the parser or a plugin fails (none is known) is read as a paragraph. If there
-    are too many of them, the parser's exception is raised. Without ``blanks`` the tree has no
-    blank lines between top-level blocks.
+    A block on which the parser or a plugin fails (no such block is known) is read as a paragraph.
+    If there are too many of them, the parser's exception is raised. Without ``blanks`` the tree
+    has no blank lines between top-level blocks.
     """
     starts = _line_starts(text)
     wanted = frozenset(extensions)

@@ -36,7 +36,7 @@ class Prose:
 
     def __init__(self, text: str, block: Block) -> None:
         self._offset = block.start
-        # Starts of the content's lines, and the positions of both their text and their line in the source.
+        # The start of each line of the content, and the source positions of its text and its line.
         self._content: list[int] = []
         self._source: list[int] = []
         self._line: list[int] = []
@@ -86,8 +86,8 @@ class Prose:
     ) -> Iterator[int]:
         """Yield the source positions of sentences in ``language``, except the first.
 
-        A sentence that begins a line has the start of the source's line. Lines that match one of
-        the patterns ``items`` begin a sentence.
+        A sentence that begins a line is given the start of that line in the source. Lines that
+        match one of the patterns ``items`` begin a sentence.
         """
         lines = self._content or line_starts(self.text)
         slot = -1

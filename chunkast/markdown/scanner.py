@@ -43,7 +43,7 @@ def _code_spans(text: str) -> dict[int, int]:
         if length in closers:
             ends[start] = closers[length]
         if text[start - 1 : start] == "\\" and length - 1 in closers:
-            # After an escaped backtick the rest of the run opens.
+            # After an escaped backtick, the rest of the run may open a code span.
             ends[start + 1] = closers[length - 1]
         closers[length] = end
     return ends
@@ -69,7 +69,7 @@ class Scanner:
         self.inactive = 0
 
     def state(self, of: Callable[[str], State]) -> State:
-        """Return the object of a class that a dialect's rules keep for this text."""
+        """Return the result of ``of(text)``, created once per scan for a dialect's rules."""
         if of not in self._states:
             self._states[of] = of(self.text)
         found: State = self._states[of]

@@ -1,7 +1,7 @@
 """A heading's title as plain text, as a reader of the rendered document sees it.
 
-Links and images become their text, with an inline destination or a reference. Footnote marks and
-HTML tags are removed. A line break, or ``<br>``, becomes a space. Dollar math is unchanged.
+Links and images, inline or by reference, become their text. Footnote marks and HTML tags are
+removed. A line break, or ``<br>``, becomes a space. Dollar math is unchanged.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ def plain_title(
 
 
 def _without_code_marks(content: str) -> str:
-    """``content`` whose only markup are code spans, each between single backticks; or ""."""
+    """Return ``content`` without backticks if its only markup is simple code spans; else ""."""
     parts = content.split("`")
-    # Between two backticks stands code, and markup in it is none.
+    # The text between two backticks is code, in which nothing is markup.
     if len(parts) % 2 == 0 or "$" in content or _MARKUP.search(" ".join(parts[::2])):
         return ""
     # Longer runs of backticks, and spaces beside one, need the parser.
@@ -108,7 +108,7 @@ def _without_code_marks(content: str) -> str:
 
 
 def _without_plain_brackets(content: str, references: Collection[str]) -> str:
-    """``content`` whose only markup are brackets around plain text, links too; or ""."""
+    """Return ``content`` with links as text if its only markup is plain brackets; else ""."""
     parts: list[str] = []
     at = 0
     for found in _PLAIN_BRACKETS.finditer(content):

@@ -1,4 +1,4 @@
-"""An index for agents: a server of the Model Context Protocol over stdio."""
+"""A Model Context Protocol server over stdio that gives agents access to an index."""
 
 from importlib.util import find_spec
 

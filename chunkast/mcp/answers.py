@@ -1,4 +1,4 @@
-"""The tools' answers: plain text with places to go on from, of at most so many tokens."""
+"""The answers of the MCP tools: plain text with places to read next, within a token limit."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 __all__ = ("Answers",)
 
-# The most that a search looks at: more hits are no help.
+# The most hits of a search; more would not help an agent.
 _HITS: Final = 20
 _HIT_LINES: Final = 2
 _LINE_LENGTH: Final = 100
-# Of a line that says nothing.
+# The only characters of a line without content.
 _MARKS: Final = "#-=*`~|:> \t\r\n"
 _LEVELS: Final = 6
-# Sections; fewer say little of a document.
+# An outline with fewer sections than this is of little use.
 _FEW: Final = 4
 _MORE_SECTIONS: Final = "more sections; search(query, within=source) finds them"
 _MORE_PLACES: Final = "more places"
-# Links' destinations, which would hide the text in a pointer.
+# Destinations of links, which would crowd out the text of a hit.
 _DESTINATION: Final = re.compile(r"\]\(\S*?\)")
-# For what the protocol puts before an error.
+# Reserved for the prefix that the protocol adds to an error.
 _ERROR_TOKENS: Final = 10
 
-MaxTokens = Annotated[int, Field(ge=100, description="the most tokens of the answer")]
+MaxTokens = Annotated[int, Field(ge=100, description="the most tokens in the answer")]
 
 
 class Answers:
-    """The answers from an index, counted by ``chunker``."""
+    """The answers from an index; ``chunker`` counts tokens and parses documents."""
 
     def __init__(self, store: Store, chunker: Chunker) -> None:
         self._store = store
@@ -51,7 +51,7 @@ class Answers:
 
     async def outline(
         self,
-        source: Annotated[str | None, Field(description="a document; none: list them all")] = None,
+        source: Annotated[str | None, Field(description="a document; default: list all")] = None,
         depth: Annotated[int | None, Field(ge=1, description="the deepest level shown")] = None,
         max_tokens: MaxTokens = 2_000,
     ) -> str:
@@ -65,7 +65,7 @@ class Answers:
         for level in (depth,) if depth else range(_LEVELS, 0, -1):
             lines = [section_line(section) for section in outline.down_to(level)]
             if answer and len(lines) < _FEW:
-                break  # the list before says more, although it is cut
+                break  # the previous answer is more useful, although it is shortened
             hidden = len(outline.sections) - len(lines)
             answer = self._first(lines, max_tokens, _MORE_SECTIONS, hidden)
             if answer.startswith("\n".join(lines)):
@@ -81,7 +81,7 @@ class Answers:
         """Find places by words: source:lines, section, tokens, id, and two lines of each."""
         hits = self._store.search(query, 10**9, limit=_HITS, within=within)
         if not hits:
-            return "Nothing has any word of the query. outline() lists the documents."
+            return "Nothing contains a word of the query. outline() lists the documents."
         return self._first([_pointer(hit, query) for hit in hits], max_tokens, _MORE_PLACES)
 
     async def read(
@@ -95,7 +95,7 @@ class Answers:
             str | None, Field(description="lines to read instead: '120-180'", pattern=r"^\d+-\d+$")
         ] = None,
         id: Annotated[  # noqa: A002 - the name that a search gives it
-            str | None, Field(description="an id from search: that place with what is around it")
+            str | None, Field(description="an id from search: the place with its surroundings")
         ] = None,
         max_tokens: MaxTokens = 2_000,
     ) -> str:
@@ -124,18 +124,18 @@ class Answers:
 
     async def quote(
         self,
-        text: Annotated[str, Field(description="the words, apart from white space")],
+        text: Annotated[str, Field(description="the exact words; white space may differ")],
         max_tokens: MaxTokens = 500,
     ) -> str:
-        """Prove that a text is in the documents: every place where it stands word for word."""
+        """Verify that a text is in the documents: list every place where it occurs verbatim."""
         places = self._store.quote(text)
         if not places:
-            return "It stands nowhere word for word. search(query) finds places by words."
+            return "The text occurs nowhere verbatim. search(query) finds places by words."
         listed = [f"{_place(found)}  {' > '.join(found.section)}" for found in places]
         return self._first(listed, max_tokens, _MORE_PLACES)
 
     def cut(self, text: str, max_tokens: int) -> str:
-        """Return the beginning of an error, which the protocol adds a few tokens to."""
+        """Shorten an error message to ``max_tokens``, including the prefix added to it."""
         while self._count(text) > max_tokens - _ERROR_TOKENS:
             text = text[: int(len(text) * 0.9)]
         return text
@@ -144,7 +144,7 @@ class Answers:
         return self._chunker.counter.count(text)
 
     def _first(self, entries: Sequence[str], most: int, rest: str, hidden: int = 0) -> str:
-        """Return as many entries as fit, then how many more there are, with the ``hidden`` ones."""
+        """Return the entries that fit, and the number of the others, ``hidden`` ones included."""
 
         def shown(count: int) -> str:
             left_out = len(entries) - count + hidden
@@ -178,7 +178,7 @@ def _around(line: str, wanted: Collection[str]) -> str:
 
 
 def _numbered(passage: Passage) -> str:
-    """Return a passage with its place, the numbers of its lines, and the call that goes on."""
+    """Return a passage with its place, numbered lines, and the call that continues it."""
     head = f"{_place(passage)}  {' > '.join(passage.section)}  {passage.tokens:,} tokens"
     lines = [
         f"{number}\t{line}" for number, line in enumerate(_lines(passage.text), passage.start_line)

@@ -1,4 +1,4 @@
-"""The server: four tools that only read, over stdio."""
+"""The MCP server: four read-only tools over stdio."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def serve(store: Store, chunker: Chunker) -> None:
 def _with_next_call(
     tool: Callable[..., Awaitable[str]], cut: Callable[[str, int], str]
 ) -> Callable[..., Awaitable[str]]:
-    """Report errors to the agent with the call that helps, ``cut`` to the tokens asked for."""
+    """Report errors to the agent with useful next calls, shortened with ``cut``."""
 
     @wraps(tool)
     async def called(*, max_tokens: int, **given: object) -> str:

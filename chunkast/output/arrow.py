@@ -1,8 +1,8 @@
-"""Arrow: documents in, chunks out, batch by batch, for engines over many machines.
+"""Chunks of documents in Arrow tables and batches, for distributed engines.
 
-:func:`chunk_record_batches` is a function for PySpark's ``mapInArrow``; :func:`chunk_table`
-is the same over a table, for Ray Data's ``map_batches``, Dask and Polars. What a worker
-process needs to load it loads once. Needs the extra ``chunkast[arrow]``.
+Use :func:`chunk_record_batches` with PySpark's ``mapInArrow``, and :func:`chunk_table` with Ray
+Data's ``map_batches``, Dask and Polars. Each worker process loads the vocabulary only once. Needs
+the extra ``chunkast[arrow]``.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _SPARK_TYPES: Final = {
     "positions": "array<bigint>",
     "bool": "boolean",
 }
-# The columns of Parquet output, and ``error``: why a row has no chunks.
+# The columns of Parquet output, and ``error``, the reason why a row has no chunks.
 CHUNK_SCHEMA: Final = pa.schema(
     [*(field.with_nullable(True) for field in arrow_schema()), pa.field("error", pa.string())]
 )
-# The same as a schema of Spark.
+# The same schema for Spark.
 SPARK_SCHEMA: Final = ", ".join(
     f"`{name}` {_SPARK_TYPES[kind]}" for name, kind in (*COLUMNS.items(), ("error", "string"))
 )
@@ -55,18 +55,17 @@ def chunk_record_batches(
     source: str | None = "source",
     keep_columns: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """The chunks of the documents in ``batches``, a document per row, in order.
+    """Yield the chunks of the documents in ``batches``, one document per row, in order.
 
-    ``text`` and ``source`` are the names of the columns of strings with the documents and their
-    names; ``source=None``: they have no names. The result has the columns of
-    :data:`CHUNK_SCHEMA` and then those named by ``keep_columns``, repeated for each chunk;
-    others can be joined by ``source``. A row that cannot be chunked, because its text is null
-    or no string, becomes one row with ``source``, the kept columns and ``error``; all other
-    columns are null.
+    ``text`` and ``source`` are the string columns with the documents and their names;
+    ``source=None`` is for documents without names. The result has the columns of
+    :data:`CHUNK_SCHEMA`, then those in ``keep_columns``, repeated for each chunk. Other columns
+    can be joined by ``source``. A row that cannot be chunked, for example because its text is null,
+    becomes one row with ``source``, the kept columns and ``error``; all other columns are null.
 
-    Every row is a separate document, so that chunks and ids do not depend on how an engine
-    distributes the rows; each needs its own ``source``. Raises ``ConfigError`` when a column
-    is missing.
+    Every row is a separate document, so chunks and ids do not depend on how an engine distributes
+    the rows. Give each row a ``source`` of its own, because ids are computed from it. Raises
+    ``ConfigError`` if a column is missing.
     """
     chunker = Chunker(ChunkConfig() if config is None else config)
     for batch in batches:
@@ -94,7 +93,7 @@ def chunk_table(
     source: str | None = "source",
     keep_columns: Sequence[str] = (),
 ) -> pa.Table:
-    """The chunks of the documents in a table: see :func:`chunk_record_batches`."""
+    """Return the chunks of the documents in a table: see :func:`chunk_record_batches`."""
     found = chunk_record_batches(
         table.to_batches(), config, text=text, source=source, keep_columns=keep_columns
     )
@@ -105,7 +104,7 @@ def chunk_table(
 def _schema(
     given: pa.Schema, text: str, source: str | None, keep_columns: Sequence[str]
 ) -> pa.Schema:
-    """The schema of the chunks; raises ``ConfigError`` for missing and conflicting columns."""
+    """Return the output schema; raises ``ConfigError`` for missing or conflicting columns."""
     hint = "; source=None is for documents without names"
     for field, name, more in (
         ("text", text, ""),
@@ -117,7 +116,7 @@ def _schema(
             raise ConfigError(field, name, f"must be a column of the batch ({columns}){more}")
     for name in keep_columns:
         if name in CHUNK_SCHEMA.names:
-            raise ConfigError("keep_columns", name, "chunks have such a column; rename yours")
+            raise ConfigError("keep_columns", name, "is a column of the chunks; rename yours")
     return pa.schema([*CHUNK_SCHEMA, *(given.field(name) for name in keep_columns)])
 
 

@@ -14,8 +14,8 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = ("COLUMNS", "arrow_schema", "chunk_row")
 
-# Column -> name of its Arrow type ("list": of strings, "lists": of lists of strings, "pages": of
-# two numbers, "positions": of character indices).
+# Column -> name of its Arrow type: "list" is a list of strings, "lists" a list of lists of strings,
+# "pages" a list of two numbers, "positions" a list of character indices.
 COLUMNS: Final = {
     "id": "string",
     "index": "int32",
@@ -45,7 +45,7 @@ _NULLABLE: Final = frozenset({"source", "pages", "sections", "section_starts"})
 
 
 def arrow_schema() -> Any:
-    """The Arrow schema of chunks; needs pyarrow."""
+    """Return the Arrow schema of chunks; needs pyarrow."""
     import pyarrow as pa
 
     strings = pa.list_(pa.field("item", pa.string(), nullable=False))
@@ -66,7 +66,7 @@ def arrow_schema() -> Any:
 
 
 def chunk_row(chunk: Chunk) -> dict[str, Any]:
-    """The values of ``chunk`` by column, of the types that the schema has."""
+    """Return the values of ``chunk`` by column, with the types of the schema."""
     values = chunk.to_dict()
     values["metadata"] = json.dumps(values["metadata"], ensure_ascii=False, sort_keys=True)
     return {name: _value(values[name]) for name in COLUMNS}

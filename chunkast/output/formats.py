@@ -1,7 +1,7 @@
-"""Output formats: one table, which also has the choices of the command's ``--format``.
+"""The output formats, which are also the choices of the command's ``--format``.
 
-A writer takes an iterable of chunks, a binary stream, and the chunker that made them (for the
-formats that store its configuration). A new format is a module and a row.
+A writer takes an iterable of chunks, a binary stream, and the chunker that made them (for formats
+that store its configuration). To add a format, write a module and add it to ``WRITERS``.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Format:
     write: writes chunks to a stream.
     endings: the extensions of files in this format, in lower case.
     binary: true if the output is unreadable in a terminal.
-    encode: returns the bytes of some chunks, if those of all chunks are what ``write`` writes,
-        one after another; else ``None``. Such chunks can be encoded in several processes.
+    encode: returns the bytes of some chunks, for formats whose outputs can be concatenated; else
+        ``None``. With it, several processes can encode chunks.
     """
 
     write: Callable[[Iterable[Chunk], BinaryIO, Chunker], None]
@@ -65,10 +65,10 @@ WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
 
 
 def format_of(path: str | None, given: str | None = None) -> str:
-    """Return the format of a file: the one ``given``, else that of the file's extension.
+    """Return the format of a file: the ``given`` one, else the one of the file's extension.
 
-    Standard output (``None``), devices and names without an extension have the default. Raises
-    ``UsageError`` for an extension that no format has, and for one of another format.
+    Standard output (``None``), devices and names without an extension have the default format.
+    Raises ``UsageError`` for an unknown extension, and for one that contradicts ``given``.
     """
     default = next(iter(WRITERS))
     if path is None or path.startswith("/dev/"):
@@ -76,7 +76,7 @@ def format_of(path: str | None, given: str | None = None) -> str:
     name = path.lower()
     known = next((key for key, row in WRITERS.items() if name.endswith(row.endings)), None)
     if given is not None and known not in (None, given):
-        raise UsageError(f"--format {given} contradicts --output {path}, a name of {known}")
+        raise UsageError(f"--format {given} contradicts --output {path}, which is {known}")
     if given is None and known is None and PurePath(path).suffix:
         choices = ", ".join(f"{' '.join(row.endings)} ({key})" for key, row in WRITERS.items())
         raise UsageError(f"--output {path}: unknown extension; give --format, or one of {choices}")

@@ -2,8 +2,8 @@ r"""JSON: an object per line, or one array with an object per line.
 
 The bytes are UTF-8, with only the necessary escapes. Lone surrogates, which UTF-8 cannot
 represent, become ``\uXXXX`` escapes, which every JSON reader accepts and Python reads back.
-(A high surrogate right before a low one, as two characters of a ``str``, is read back as the
-one character of the pair: JSON cannot distinguish them.)
+(Two characters of a ``str`` that form a pair of surrogates are read back as one character: JSON
+cannot distinguish them.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None)
 
 
 def encode_jsonl(chunks: Iterable[Chunk]) -> bytes:
-    """One compact object per line."""
+    """Return one compact object per line."""
     return b"".join(_lines(chunks))
 
 
@@ -41,7 +41,7 @@ def _lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
 
 
 def json_bytes(value: object) -> bytes:
-    """JSON data as one compact line, without a line end."""
+    """Return JSON data as one compact line, without a line end."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # Only lone surrogates inside strings cannot be encoded; "backslashreplace" writes them as
     # JSON escapes.

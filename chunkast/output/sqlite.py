@@ -1,4 +1,4 @@
-"""SQLite: a database like that of ``chunkast index``, which can be searched."""
+"""SQLite: a database like that of ``chunkast index``, for searching."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> No
         with Store(str(path), create=True) as store, store.writing(chunker) as run:
             for source, group in groupby(chunks, key=document_source):
                 found = tuple(group)
-                # The document's text is not known here; this is the hash of no text.
+                # The document's text is unknown here, and so is its hash.
                 run.put(
                     IndexedDocument(
                         "-" if source is None else source,

@@ -1,9 +1,9 @@
-"""Text for reading: each chunk below a line with its place.
+"""Text for reading: each chunk below a header line with its place, tokens and headings.
 
     docs/guide.md:12-40  312 tokens  Guide > Set-up
     docs/guide.md:41-90  480 tokens  Guide > Use … Guide > Errors (4 sections)
 
-The chunk follows verbatim (lone surrogates excepted, which are escaped), then a rule.
+The chunk follows verbatim, except that lone surrogates are escaped, then a horizontal rule.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) 
 
 
 def encode_text(chunks: Iterable[Chunk]) -> bytes:
-    """Each chunk with a header line before it and a rule after it."""
+    """Return each chunk with a header line before it and a rule after it."""
     return b"".join(_pages(chunks))
 
 

@@ -99,9 +99,9 @@ class Outline:
         lines: tuple[int, int] | None = None,
         max_tokens: int | None = None,
     ) -> Passage:
-        """Return a section, or some lines, with subsections: whole, or as much as fits.
+        """Return a section with its subsections, or some lines: whole, or as much as fits.
 
-        where: a section, or what :meth:`find` takes; the document by default.
+        where: a section, or an argument for :meth:`find`; the document by default.
         lines: the first and the last line to read instead, from 1, inclusive.
         max_tokens: the most tokens; ``None``: all. A longer text ends at the best boundary.
 
@@ -127,9 +127,9 @@ class Outline:
         """Return a chunk or hit with as much around it as fits.
 
         This is the largest whole section around it that fits ``max_tokens``; otherwise the chunk
-        and as many whole neighbouring blocks of its section as fit. A chunk with more tokens comes
-        back alone, with ``oversize`` set. ``inside`` is a span of the document that the passage
-        does not leave. Raises ``ConfigError`` for a wrong ``max_tokens``.
+        and as many whole neighbouring blocks of its section as fit. A chunk with more tokens is
+        returned alone, with ``oversize`` set. The passage does not leave the span ``inside`` of the
+        document. Raises ``ConfigError`` for an invalid ``max_tokens``.
         """
         check_count("max_tokens", max_tokens)
         start, end = chunk.start_index, chunk.end_index

@@ -19,10 +19,10 @@ class Passage:
     end_line: the line of its last character, from 1, inclusive.
     tokens: how many tokens the text has, exact.
     section: the heading path of the section that it is a part of.
-    tokens_before, tokens_after: how many tokens of the section are left out on each side.
-    next_line: the line at which the section continues, or ``None`` if nothing is left out there.
-    last_line: the last line of the section, or of the lines that were asked for.
-    oversize: whether it has more tokens than were asked for: a chunk comes back whole.
+    tokens_before, tokens_after: how many tokens of the section are omitted on each side.
+    next_line: the line at which the section continues, or ``None`` if nothing follows.
+    last_line: the last line of the section, or of the requested lines.
+    oversize: whether it has more tokens than requested, because a chunk is returned whole.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Passage:
 
     @property
     def rest(self) -> str:
-        """The parts that were left out, in a sentence; empty without any."""
+        """A sentence about the omitted parts; empty if nothing was omitted."""
         notes = []
         if self.tokens_before:
             notes.append(f"{self.tokens_before:,} tokens before line {self.start_line:,}")

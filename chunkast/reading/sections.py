@@ -1,4 +1,4 @@
-"""The sections of a document, with their anchors and token costs, and how one is named."""
+"""The sections of a document, with their anchors and token costs, and finding one by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_CANDIDATES: Final = 5
 class SectionError(ChunkastError, LookupError):
     """No section, or several, have the given name.
 
-    ``where`` is the name, ``candidates`` are the paths of the sections that may be meant.
+    ``where`` is the name; ``candidates`` has the paths of sections that it may refer to.
     """
 
     def __init__(self, where: object, reason: str, candidates: Sequence[str]) -> None:
@@ -131,7 +131,7 @@ def _anchors(analysis: Analysis) -> Iterator[tuple[int, str]]:
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
-    """Return the section with this path, anchor or end of a path, without regard to case.
+    """Return the section with this path, anchor or end of a path; paths ignore case.
 
     Raises ``SectionError`` if there is none, or more than one.
     """

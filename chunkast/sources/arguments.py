@@ -18,7 +18,7 @@ _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 
 
 def checked_text(value: object, name: str = "text") -> str:
-    """``value`` as a plain str; a subclass may slice and join in ways of its own.
+    """Return ``value`` as a plain str: a subclass may override slicing and joining.
 
     Raises ``TypeError`` for anything else.
     """
@@ -48,7 +48,7 @@ def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
     Raises ``TypeError`` for a single text, for other values without items, and for other items.
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
-        raise _wrong(name, value, "a list; put a single one into a list: [one]")
+        raise _wrong(name, value, "a list; wrap a single item in a list: [item]")
     items = list(value)
     for number, item in enumerate(items):
         if not isinstance(item, of):
@@ -58,7 +58,7 @@ def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for anything else."""
-    allowed = "(source, text) pairs; a mapping's are mapping.items()"
+    allowed = "(source, text) pairs; for a mapping, pass mapping.items()"
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise _wrong("documents", documents, allowed)
     for number, pair in enumerate(documents):
@@ -70,7 +70,7 @@ def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
 def source_of_path(path: Any) -> str:
     """Return the source of a file's chunks: its path with forward slashes.
 
-    Raises ``TypeError`` for what is neither a str nor a path of text.
+    Raises ``TypeError`` for other types, and for a path of bytes.
     """
     if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
         return PurePath(path).as_posix()

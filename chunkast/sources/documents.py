@@ -1,4 +1,4 @@
-"""A document of any kind to its chunks: a text, its analysis, a notebook."""
+"""Chunks a document of any kind: a text, an analysis or a notebook."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def iter_document(
     language: str | None = None,
     name: str | None = None,
 ) -> Iterator[Chunk]:
-    """Return the chunks of a document one by one; everything is packed when this returns.
+    """Return an iterator that makes the chunks of a document, in order.
 
     ``parts`` counts the chunks of each location so far, for documents with a source. The type of a
     text is inferred from the extension of ``name`` (the ``source`` unless given). Raises
@@ -50,7 +50,7 @@ def iter_document(
     name = source if name is None else name
     config, counter = chunker.config, chunker.counter
     if source is None:
-        # Nothing is known of the documents before.
+        # Without a source, counts do not continue from earlier documents.
         parts = defaultdict(int)
     if not isinstance(document, (Analysis, Notebook)):
         document = checked_text(document)

@@ -87,9 +87,9 @@ def is_notebook(source: str | None) -> bool:
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """The notebook of format 4, 3 or 2 that ``text`` contains as JSON.
+    """Return the notebook of format 4, 3 or 2 that ``text`` contains as JSON.
 
-    Raises ``SourceError`` for any other text; it names ``path`` and says what is wrong where.
+    Raises ``SourceError``, which names ``path`` and the fault, for any other text.
     """
     try:
         # A byte order mark is not part of the JSON.
@@ -99,7 +99,7 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
         reason = f"not a notebook, which is JSON: {error.msg} (line {error.lineno})"
         raise SourceError(path, reason, len(encode(text[:at]))) from None
     except RecursionError:
-        raise SourceError(path, "not a notebook: nested too deep") from None
+        raise SourceError(path, "not a notebook: nested too deeply") from None
     except ValueError as error:  # a number with more digits than Python reads
         raise SourceError(path, f"a notebook that cannot be read: {error}") from None
     reader = _Reader(path)
@@ -107,7 +107,7 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
 
 
 def notebook_in(text: str) -> Notebook | None:
-    """The notebook that ``text`` holds as JSON; None if it holds none, for whatever reason."""
+    """Return the notebook that ``text`` contains as JSON; ``None`` for any other text."""
     try:
         return read_notebook(text)
     except SourceError:
@@ -145,7 +145,7 @@ class _Reader:
             cell = self.mapping(value, where)
             cell_type = self.checked(cell.get("cell_type"), f"{where}.cell_type", str, "a string")
             given_id, own = cell.get("id"), cell.get("language", language)
-            # Format 3 has the source of code under another name; other types may have none.
+            # Format 3 has the source of code under another name; cells of other types may lack it.
             name = "input" if "input" in cell and "source" not in cell else "source"
             yield Cell(
                 number=number,
@@ -185,12 +185,12 @@ def _language(metadata: Any) -> str:
 
 
 def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
-    """The ``source`` of the chunks of a notebook's cell."""
+    """Return the ``source`` of the chunks of a notebook's cell."""
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
 
 
 def document_source(chunk: Chunk) -> str | None:
-    """The source of a chunk's document: the notebook's, if the chunk is of a cell."""
+    """Return the source of a chunk's document; for a chunk of a cell, the notebook's source."""
     source, about = chunk.source, chunk.metadata
     if source is None or not isinstance(about.get("cell_id"), str):
         return source
@@ -198,7 +198,7 @@ def document_source(chunk: Chunk) -> str | None:
 
 
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
-    """Each cell with its analysis, including the headings and front matter before it."""
+    """Yield each cell with its analysis, including the headings and front matter before it."""
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
     for cell in notebook.cells:
@@ -218,7 +218,7 @@ def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Ce
 
 
 def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
-    """``headings`` with their paths since the notebook's first cell; updates ``path``."""
+    """Yield ``headings`` with their paths from the notebook's first cell on; update ``path``."""
     for heading in headings:
         while path and path[-1][0] >= heading.level:
             path.pop()
@@ -243,7 +243,7 @@ def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
 
 
 def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
-    """The analysis of a cell that is not Markdown, as one block that is divided at its lines."""
+    """Return the analysis of a cell that is not Markdown, as one block that is cut at its lines."""
     from chunkast.core.analysis.points import scan_break_points
     from chunkast.core.analysis.regions import find_regions
     from chunkast.markdown.titles import plain_title

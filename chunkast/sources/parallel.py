@@ -1,7 +1,7 @@
-"""Many documents: in this process or spread over several, in input order.
+"""Processes many documents, in this process or in several, in input order.
 
-Documents of one source, nearly always a single one, stay together, because their chunks count
-their parts on from one to the next. What is raised in one document costs that document alone.
+Documents of one source (nearly always a single one) stay together, because part counts continue
+from one to the next. An exception in one document does not affect the others.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def answers(
 ) -> Iterator[Iterator[Answer[Result]]]:
     """Run ``run(document, parts)`` for every document of the groups; yield the answers in order.
 
-    Groups go to at most that number of ``workers`` (processes) in units, by the ``size`` of their
-    documents; ``run`` must be picklable then. ``parts`` counts on within a group. Each answer is
-    packed on its own, and may fail so.
+    Groups are sent to at most ``workers`` processes in units, formed by the ``size`` of their
+    documents; ``run`` must be picklable then. ``parts`` continues within a group. Each answer is
+    pickled separately, so that one that cannot be pickled fails alone.
     """
     units = list(_units(groups, size)) if workers > 1 else []
     if len(units) > 1:
@@ -111,7 +111,7 @@ def chunk_texts(
     progress: bool,
     on_error: OnError | None,
 ) -> list[list[Chunk]]:
-    """The chunks of every text, in input order, as ``Chunker.chunk_batch`` promises them."""
+    """Return the chunks of every text, in input order; see ``Chunker.chunk_batch``."""
     groups: dict[object, list[int]] = {}
     for number, source in enumerate(sources):
         groups.setdefault(number if source is None else source, []).append(number)
@@ -143,15 +143,15 @@ def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list
 
 
 def _size(document: tuple[str | None, str]) -> int:
-    # What is not text fails where it is chunked, alone.
+    # A document that is not text fails later, when it is chunked, without affecting the others.
     return len(document[1]) if isinstance(document[1], str) else 0
 
 
 @contextmanager
 def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Show how many of ``total`` documents are done; the function counts one more.
+    """Show how many of ``total`` documents are done; call the function after each document.
 
-    Nothing is shown for a single document, and where stderr is not a terminal.
+    Nothing is shown for a single document, or if stderr is not a terminal.
     """
     if not wanted or total < 2 or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None
@@ -159,7 +159,7 @@ def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    # Lines printed on stderr meanwhile go above the bar; stdout is the data's.
+    # Lines printed on stderr meanwhile appear above the bar; stdout is for data.
     with Progress(
         BarColumn(),
         MofNCompleteColumn(),

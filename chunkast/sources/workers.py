@@ -1,10 +1,10 @@
-"""Work units spread over processes, their results in order.
+"""Spreads work units over processes and yields their results in order.
 
-Each process has its own connection, so that any of them can end at any moment and its end is
-noticed. The queues of ``concurrent.futures`` are shared: a process that ends while it writes
-leaves the others and this one waiting forever. Memory is bounded: at most
-``_UNITS_PER_PROCESS`` units for each process are in work or finished and waiting for their
-turn, and the next is taken when the result of one of them is yielded.
+Each process has its own connection, so that its end is noticed whenever it happens. The queues
+of ``concurrent.futures`` are shared: a process that ends while it writes leaves the others and
+this one waiting forever. Memory is bounded: at most ``_UNITS_PER_PROCESS`` units for each process
+are in work, or finished and waiting for their turn. The next unit is taken when the result of one
+of them is yielded.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Workers(Generic[Unit, Result]):
         self._processes = processes
 
     def results(self, units: Iterable[Unit]) -> Generator[Result, None, None]:
-        """The result of every unit, in order; units are taken as results are consumed.
+        """Yield the result of every unit, in order; units are taken as results are consumed.
 
         Raises the exception of a unit when its turn comes, and ``ChunkastError`` when a
         process has ended unexpectedly.
@@ -81,7 +81,7 @@ class Workers(Generic[Unit, Result]):
                 return
 
     def _exchange(self, worker: Any, action: Callable[..., Any], *values: object) -> Any:
-        """Send or receive; ``ChunkastError`` when the process at the other end has ended."""
+        """Send or receive; raise ``ChunkastError`` if the process at the other end has ended."""
         try:
             return action(*values)
         except (EOFError, OSError):
@@ -117,20 +117,20 @@ class Answer(Generic[Result]):
     trace: str = ""
 
     def value(self) -> Result:
-        """The result; raises the exception if there is one."""
+        """Return the result; raise the exception if there is one."""
         if self.error is not None:
             raise self.exception()
         return cast("Result", self.result)
 
     def exception(self) -> BaseException:
-        """The exception, whose cause is its traceback in the other process."""
+        """Return the exception, whose cause is its traceback in the other process."""
         assert self.error is not None, "there is a result"
         if self.trace:
             self.error.__cause__ = _RemoteError(f"\n{self.trace}")
         return self.error
 
     def packed(self) -> bytes:
-        """The answer as bytes for :meth:`unpacked` in another process, even if it cannot be pickled."""
+        """Return the answer as bytes for :meth:`unpacked`, or an error if it cannot be pickled."""
         import pickle
 
         if self.error is not None:
@@ -140,7 +140,7 @@ class Answer(Generic[Result]):
 
     @staticmethod
     def unpacked(data: bytes) -> Answer[Any]:
-        """The answer that another process has packed."""
+        """Return the answer that another process has packed."""
         import pickle
 
         loaded: Answer[Answer[Any]] = attempt(lambda: pickle.loads(data))  # noqa: S301 - our own
@@ -148,7 +148,7 @@ class Answer(Generic[Result]):
 
 
 def _sendable(error: BaseException) -> Answer[Any]:
-    """The answer with ``error``, or with its message if it cannot be pickled itself."""
+    """Return an answer with ``error``, or with its message if it cannot be pickled itself."""
     import pickle
 
     trace = attempt(lambda: "".join(traceback.format_exception(error))).result or ""
@@ -160,7 +160,7 @@ def _sendable(error: BaseException) -> Answer[Any]:
 
 
 def attempt(run: Callable[[], Result]) -> Answer[Result]:
-    """The result of ``run`` or its exception; one of ``STOPS`` is raised.
+    """Return the result of ``run`` or its exception; an exception in ``STOPS`` is raised.
 
     The exception keeps its traceback, but not the local variables there, which may take a lot
     of memory.
@@ -181,7 +181,7 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
 def started(
     start: Callable[[], Callable[[Unit], Result]], count: int
 ) -> Iterator[Workers[Unit, Result]]:
-    """``count`` processes; each calls ``start`` once, and the returned function for each unit.
+    """Start ``count`` processes; each calls ``start`` once and its result for each unit.
 
     Where processes cannot be forked, ``start`` must be picklable; raises ``ConfigError`` if it
     is not. On exit the processes are terminated, whatever they are doing.
@@ -210,8 +210,8 @@ def started(
 def _process(
     context: Any, connection: Any, ours: Sequence[Any], start: Callable[[], object]
 ) -> BaseProcess:
-    # A forked process has copies of this one's connections. Left open, they would hide the
-    # end of this one from it.
+    # A forked process has copies of its parent's connections. If they stayed open, the child would
+    # not notice the end of its parent.
     copies = ours if context.get_start_method() == "fork" else ()
     process: BaseProcess = context.Process(
         target=_work, args=(connection, copies, start), daemon=True
@@ -234,7 +234,7 @@ def _context() -> BaseContext:
 
 
 def _is_single_threaded() -> bool:
-    """Return true if no other thread runs here, not even of a library."""
+    """Return true if no other thread runs in this process, including threads of libraries."""
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - only their number
     except OSError:
@@ -264,7 +264,7 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
     if context.get_start_method() != "fork":
         from multiprocessing import resource_tracker
 
-        # It unblocks signals when it starts, which it would do with the first process.
+        # The tracker unblocks signals when it starts, so it must not start with the first process.
         resource_tracker.ensure_running()
     ours = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ours)
@@ -287,8 +287,8 @@ def _work(
     for copy in copies:
         copy.close()
     run = start()
-    # What is loaded is never freed: the collector need not visit it, nor write to memory that
-    # is shared with the parent process.
+    # Objects loaded so far are never freed: the collector need not visit them, nor write to memory
+    # that is shared with the parent process.
     gc.freeze()
     with suppress(EOFError, OSError):
         while True:

@@ -29,8 +29,8 @@ def assert_whole(
 ) -> None:
     r"""Assert that every block or protected region of ``kind`` in ``text`` is in one chunk.
 
-    White space at its end does not count. ``text`` is the whole document; it is read as
-    ``chunker`` does, or as the default configuration does. Fails, too, if there is none.
+    White space at the end of a block is ignored. ``text`` is the whole document; it is parsed with
+    ``chunker``, or with the default configuration. Also fails if ``text`` has no such block.
 
     >>> from chunkast import chunk
     >>> document = "Run it:\n\n```sh\nmake\n```\n"
@@ -68,7 +68,7 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
         return
     shown = repr(shorten(visible(quote), _TEXT))
     if not places:
-        raise AssertionError(f"{shown} is in no chunk and in no two that follow one another")
+        raise AssertionError(f"{shown} is in no chunk, nor in consecutive chunks")
     faults = []
     for place in places:
         same_source = [chunk for chunk in found if chunk.source == place.source]
@@ -78,10 +78,10 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
 
 
 def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl100k_base") -> None:
-    """Assert that no chunk has more tokens than ``max_tokens``, nor the text embedded for it.
+    """Assert that no chunk and no embedded text has more tokens than ``max_tokens``.
 
-    They are counted again, with ``encoding`` as in ``ChunkConfig``; chunks that are flagged as
-    ``oversize`` count like others.
+    Tokens are counted again, with ``encoding`` as in ``ChunkConfig``. Chunks that are flagged as
+    ``oversize`` are checked like any other.
 
     >>> from chunkast import chunk
     >>> assert_budget(chunk("Apples are red.", max_tokens=8), 8)
@@ -101,15 +101,15 @@ def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl1
 
 
 def assert_cites(chunks: Iterable[Chunk], text: str) -> None:
-    """Assert that the chunks are slices of ``text`` at their positions, and nothing is lost.
+    """Assert that the chunks are slices of ``text`` at their positions, and no text is lost.
 
-    Checked are characters, bytes and lines, and that only white space is outside all chunks.
+    Checks positions in characters, bytes and lines. Only white space may be outside all chunks.
 
     >>> from chunkast import chunk
     >>> assert_cites(chunk("Apples are red."), "Apples are red.")
     """
     __tracebackhide__ = True
-    _fail("not at its positions, or lost", list(_uncited(list(chunks), text)))
+    _fail("text that is not at its positions, or lost", list(_uncited(list(chunks), text)))
 
 
 def _uncited(chunks: Sequence[Chunk], text: str) -> Iterator[str]:

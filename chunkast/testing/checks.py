@@ -1,4 +1,4 @@
-"""Checks of documents against a lock for pytest: records, faults as text, new locks."""
+"""Checks of documents against a lock, for pytest: recording, reports of faults, new locks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def record_all(
 
 
 def fault_of(path: Path, chunker: Chunker, records: Iterable[DocumentRecord], rules: Rules) -> str:
-    """Return a report of how the records break the lock at ``path``; empty if they do not."""
+    """Return a report of forbidden differences from the lock at ``path``; empty without any."""
     if not path.exists():
         return missing_lock(path)
     try:
@@ -84,7 +84,7 @@ def report_faults(diff: Diff, lock: Path, rules: Rules) -> str:
 
 
 def write_new(path: Path, chunker: Chunker, records: Iterable[DocumentRecord]) -> None:
-    """Write a lock, and the folder that it is in."""
+    """Write a lock, and create its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_output(str(path)) as output:
         write_lock(output.stream, header_of(chunker), records)

@@ -1,7 +1,7 @@
-"""Two snapshots compared: the causes, the chunks that differ, the texts to embed again.
+"""Compares two snapshots: the causes, the chunks that differ, the texts that need re-embedding.
 
-A group of chunks (see ``pairing``) is one change: a chunk changed, one divided into several,
-several joined to one, several cut again.
+A group of chunks (see ``pairing``) is one change: a changed chunk, a chunk split into several,
+several chunks merged into one, or several chunks cut differently.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ COMPARED: Final = (
     "oversize",
     "cut",
 )
-# A text in more documents than these does not help to find renamed ones.
+# A text that is in more documents than this is no evidence of a renamed document.
 _MOST_ALIKE: Final = 8
 # Fields that differ if the same text is embedded in another context.
 _EMBEDDING: Final = frozenset({"id", "headings", "part", "embed_hash", "embed_tokens"})
@@ -63,7 +63,7 @@ class Change:
     kind: one of ``KINDS``.
     old: the chunks before, in order.
     new: the chunks now, in order.
-    fields: for one chunk before and one now: the names of the fields that differ.
+    fields: the names of the fields that differ, if there is one chunk before and one now.
     """
 
     kind: str
@@ -74,7 +74,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A cut that only one side has: the end of the chunk before it, and the chunk it begins."""
+    """A cut that only one side has: the end of the text before it, and the chunk after it."""
 
     before: str
     chunk: ChunkRecord
@@ -84,9 +84,9 @@ class Edge:
 class DocumentDiff:
     """The changes of a document.
 
-    old: its source before, or ``None`` if there was none.
-    new: its source now, or ``None`` if there is none.
-    edited: whether its text has changed; ``None`` where neither is known.
+    old: its source before, or ``None`` for a new document.
+    new: its source now, or ``None`` for a document that is gone.
+    edited: whether its text has changed; ``None`` if unknown.
     changes: the changes of its chunks, in order.
     gone: the cuts that no longer exist.
     come: the cuts that are new.
@@ -101,7 +101,7 @@ class DocumentDiff:
 
     @property
     def source(self) -> str:
-        """The document's name now, or else before."""
+        """The document's current name, or its last one if it is gone."""
         return self.old or "" if self.new is None else self.new
 
     @property
@@ -143,12 +143,12 @@ class Diff:
     """The differences between two snapshots.
 
     config: the fields of the configuration that differ: name, value before, value now.
-    versions: the versions that differ, likewise; "" where there is none.
+    versions: the versions that differ, likewise; "" for a missing version.
     documents: the documents that differ in their name, text or chunks, sorted by source.
     old: the sums before.
     new: the sums now.
-    embed: how many texts have to be embedded that were not before, each text once.
-    embed_tokens: how many tokens these have.
+    embed: how many distinct texts need embedding that were not embedded before.
+    embed_tokens: how many tokens these texts have.
     """
 
     config: tuple[tuple[str, Any, Any], ...]
@@ -172,7 +172,7 @@ def compare(
 ) -> Diff:
     """Compare two snapshots; the documents of each must be sorted by source.
 
-    Without both headers the configuration is not compared.
+    Configurations are compared only if both headers are given.
     """
     (old_header, before), (new_header, after) = old, new
     sums = Totals(_budget(old_header)), Totals(_budget(new_header))
@@ -193,7 +193,7 @@ def compare(
             come += [] if now is None else [now]
         elif was != now:
             diff = _compare_documents(was, now)
-            # Where one side has no texts, other records alone are not a difference.
+            # If a text hash is unknown, records that differ without changes do not count.
             if diff.edited is not None or diff.changes:
                 diffs.append(diff)
     diffs += _renamed_and_others(gone, come)
@@ -259,7 +259,7 @@ def _compare_headers(
 def _renamed_and_others(
     gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
 ) -> Iterator[DocumentDiff]:
-    """Compare documents that only one side has, renamed ones with each other."""
+    """Compare documents that only one side has, and the two sides of renamed ones."""
     left = {document.source: document for document in gone}
     right = {document.source: document for document in come}
     for one, two in _renames(gone, come):
@@ -282,7 +282,7 @@ def _renames(
 ) -> list[tuple[str, str]]:
     """Return the sources, before and now, of documents that may be renamed, the best first.
 
-    The two share at least half of the texts of the larger one's chunks.
+    The two share at least half of the chunk texts of the document with more of them.
     """
     texts = [
         {document.source: {chunk.content_hash for chunk in document.chunks} for document in side}
@@ -398,7 +398,7 @@ def _cuts(
 
 
 def _missing(edges: Sequence[Edge], others: Sequence[Edge]) -> tuple[Edge, ...]:
-    """Return the cuts that the others do not have, compared by the lines next to them."""
+    """Return the cuts in ``edges`` but not in ``others``, compared by the lines next to them."""
     counts = Counter(map(_lines, others))
     found = []
     for edge in edges:

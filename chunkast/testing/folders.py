@@ -1,12 +1,12 @@
-"""Documents as tests in pytest: folders that ``pyproject.toml`` declares.
+"""Documents as pytest tests, from folders that ``pyproject.toml`` declares.
 
     [tool.chunkast.snapshots.docs]
-    folder = "docs"              # its name, unless given
-    lock = "docs/chunks.lock"    # chunks.lock in the folder, unless given
-    allow = ["moved"]            # nothing, unless given
+    folder = "docs"              # default: the table's name
+    lock = "docs/chunks.lock"    # default: chunks.lock in the folder
+    allow = ["moved"]            # default: no changes
     max_tokens = 512             # and any other field of ChunkConfig
 
-Every document in a folder is a test, and so is the lock: no document of it may be missing.
+Every document in a folder is a test. The lock is a test, too: it fails if a document is gone.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ class Declared:
         return self.locked
 
     def gone(self) -> list[DocumentRecord]:
-        """Return the documents of the lock that have no file any more."""
+        """Return the documents of the lock whose file no longer exists."""
         present = set(self.sources.values())
         return [each for source, each in self.content()[1].items() if source not in present]
 
 
 def read_declared(root: Path, project: bytes) -> list[Declared]:
     """Return the folders that ``project``, the content of ``pyproject.toml``, declares."""
-    # Before Python 3.11 pytest installs the same library under its first name.
+    # Before Python 3.11, pytest installs the same library under its original name.
     toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         table = toml.loads(project.decode("utf-8"))
@@ -114,7 +114,7 @@ def _read_declared(root: Path, name: str, given: Any) -> Declared:
 
 
 class Documents:
-    """The plugin that makes tests of documents; registered where folders are declared."""
+    """The plugin that collects documents as tests; registered if folders are declared."""
 
     def __init__(self, config: pytest.Config, declared: list[Declared]) -> None:
         self.declared = declared
@@ -176,7 +176,7 @@ class _File(pytest.File):
 
 
 class _ChunksError(Exception):
-    """Chunks that differ from the lock; the message is all there is to show."""
+    """Chunks differ from the lock; pytest shows only the message."""
 
 
 class _Item(pytest.Item):
@@ -207,7 +207,7 @@ class _Item(pytest.Item):
 
 
 class _DocumentItem(_Item):
-    """A test that a document is cut as the lock says."""
+    """A test that the chunks of a document match the lock."""
 
     def runtest(self) -> None:
         declared, source = self.declared, self.declared.sources[self.path]
@@ -216,11 +216,11 @@ class _DocumentItem(_Item):
             self.documents.put(declared, source, encode_document(record))
             return
         before = declared.content()[1].get(source) or self.renamed(record)
-        # The lock's own test reports another configuration, once.
+        # A different configuration is reported once, by the lock's own test.
         self.judge([before] if before else [], [record], "configuration")
 
     def renamed(self, record: DocumentRecord) -> DocumentRecord | None:
-        """Return the document of the lock that has no file any more and became this one."""
+        """Return the document of the lock that was renamed to this one; else ``None``."""
         for before in self.declared.gone():
             if len(compare((None, [before]), (None, [record])).documents) == 1:
                 return before
@@ -228,7 +228,7 @@ class _DocumentItem(_Item):
 
 
 class _LockItem(_Item):
-    """A test that the lock is readable, has this configuration, and misses no document."""
+    """A test that the lock is readable, has this configuration, and lists no missing file."""
 
     def runtest(self) -> None:
         gone = self.declared.gone()
@@ -240,11 +240,11 @@ class _LockItem(_Item):
 
 
 def _update(declared: Declared, sections: Mapping[str, bytes | None]) -> str:
-    """Write a lock with these sections in place of its own; return a line about it."""
+    """Write a lock with these sections; return a line about it."""
     header = header_of(declared.chunker)
     kept: dict[str, bytes | None] = {}
     if not sections.keys() >= set(declared.sources.values()):
-        # Only some documents were run: the others stay as they are.
+        # Only some documents were tested: the sections of the others are kept.
         try:
             locked = declared.locked
         except LockError as error:

@@ -55,7 +55,7 @@ def _documents(path: str, chunks: Iterable[Chunk]) -> list[DocumentRecord]:
     documents = sorted(record_chunks(chunks), key=lambda document: document.source)
     for one, two in pairwise(documents):
         if one.source == two.source:
-            raise LockError(path, f"the chunks of {one.source} are not together, or of two files")
+            raise LockError(path, f"the chunks of {one.source} are not adjacent, or from two files")
     return documents
 
 

@@ -15,11 +15,11 @@ r"""The lock: a text file with the records of documents, for review and for comp
 
     end
 
-UTF-8, lines in one order, documents sorted by source. A chunk's position is relative to the chunk
-before it, and its metadata is omitted if that chunk has the same, so that a new line above it, or
-an edit of the front matter, changes no other stanza. Each section ends with a hash of its lines,
-so that an edit by hand is detected, and sections that two branches changed can be merged. Lines
-may end with CRLF.
+The file is UTF-8, with lines in a fixed order and documents sorted by source. A chunk's position
+is relative to the previous chunk, and its metadata is omitted if the previous chunk has the same.
+So a new line, or an edit of the front matter, only changes the first stanza after it. Each section
+ends with a hash of its lines, so that manual edits are detected, and sections that two branches
+changed can be merged. Lines may end with CRLF.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _REPEATS: Final = re.compile(r"  repeats (\".*\")")
 _FIRST: Final = re.compile(r"  first (\".*\")")
 _LAST: Final = re.compile(r"  last (\".*\")")
 
-# In place of an unknown or missing value.
+# Written for an unknown or missing value.
 _NOTHING: Final = "-"
 _DAMAGED: Final = "the line before this one was edited by hand or is damaged"
 _START: Final = Place(0, 0, 0, 0, 1, 1)
@@ -91,8 +91,8 @@ _START: Final = Place(0, 0, 0, 0, 1, 1)
 class LockError(ChunkastError):
     """A lock that cannot be read.
 
-    ``path`` is its name as the caller gave it, ``reason`` the fault, ``line`` its line from 1, or
-    ``None`` if it has no single line.
+    ``path`` is the lock's name as the caller gave it, ``reason`` the fault, and ``line`` the line
+    of the fault from 1, or ``None`` if it is not in a single line.
     """
 
     def __init__(self, path: str, reason: str, line: int | None = None) -> None:
@@ -149,7 +149,7 @@ def encode_document(document: DocumentRecord) -> bytes:
 
 
 def _end_of(before: ChunkRecord | None, cell: str) -> Place:
-    """Return the place that a chunk of this cell is relative to."""
+    """Return the place that positions of a chunk in this cell are relative to."""
     return before.place if before is not None and before.cell == cell else _START
 
 
@@ -210,8 +210,8 @@ def is_lock(data: bytes) -> bool:
 def open_lock(path: str) -> Iterator[OpenLock]:
     """Read a lock, document by document.
 
-    Raises ``LockError`` for a file that is not a lock, of a newer version, truncated, with a merge
-    conflict or edited by hand; for faults after the header while the documents are read.
+    Raises ``LockError`` if the file is not a lock, has a newer format, is truncated, has a merge
+    conflict or was edited by hand. Faults after the header are raised while documents are read.
     """
     try:
         with Path(path).open("rb") as stream:
@@ -249,7 +249,7 @@ class _Reader:
         except UnicodeDecodeError:
             self.fail("this is not UTF-8")
         if _CONFLICT.match(self.line):
-            self.fail("a conflict of a merge is left here")
+            self.fail("an unresolved merge conflict begins here")
 
     def begin(self) -> None:
         """Go to the first line of a section."""
@@ -309,7 +309,7 @@ class _Reader:
             newer = re.fullmatch(_NUMBER, given) and int(given) > _FORMAT
             self.fail(
                 f"a lock of a newer chunkast (format {given}, this one reads {_FORMAT}): "
-                "install that"
+                "install a newer version"
                 if newer
                 else f"expected format {_FORMAT}"
             )
@@ -339,7 +339,7 @@ class _Reader:
             found = self.match(_DOCUMENT, "'document' or 'end'")
             source = self.text(found[1])
             if before is not None and source <= before:
-                self.fail("documents are not sorted, or one is there twice")
+                self.fail("documents are not sorted, or one occurs twice")
             chunks = tuple(self.chunks())
             self.close_section()
             yield DocumentRecord(source, found[2].removeprefix(_NOTHING), chunks)

@@ -62,7 +62,7 @@ _SAME_TEXT: Final[Sequence[Callable[[ChunkRecord], Hashable]]] = (
 def _paired(
     left: _Side, right: _Side, key: Callable[[ChunkRecord], Hashable]
 ) -> Iterator[tuple[int, int]]:
-    """Pair chunks with the same key: of several the first with the first, and so on."""
+    """Pair chunks with the same key, in order."""
     others = right.by(key)
     for value, ones in left.by(key).items():
         for one, two in zip(ones, others.get(value, ()), strict=False):
@@ -89,7 +89,7 @@ def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
 
 
 def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
-    """Link chunks that alone begin or end with some text; then those with the same id."""
+    """Link chunks with the same beginning or end, then the same id, if unique on each side."""
     linked: tuple[set[int], set[int]] = (set(), set())
     for key, weak in _LIKENESSES:
         others = right.by(key)

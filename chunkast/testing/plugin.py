@@ -1,9 +1,9 @@
-"""Chunks under test in pytest: the fixture ``chunk_snapshot``, and documents as tests.
+"""The pytest plugin: the fixture ``chunk_snapshot``, and documents as tests.
 
 pytest finds this module by its entry point. Nothing else of chunkast is imported until a test
 uses the fixture, or ``pyproject.toml`` declares folders (see ``folders``).
 
-``--chunkast-update`` writes locks again, and is refused where ``CI`` is set.
+``--chunkast-update`` rewrites the locks; it is refused if ``CI`` is set.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--chunkast-update",
         action="store_true",
         dest="chunkast_update",
-        help="write the locks of chunks again (not where CI is set)",
+        help="rewrite the locks of chunks (refused where CI is set)",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the declared folders; a run without paths includes them."""
     if config.getoption("chunkast_update") and os.environ.get("CI"):
-        raise pytest.UsageError("locks are not updated where CI is set: a person reads them")
+        raise pytest.UsageError("locks are not updated where CI is set: a person must review them")
     try:
         project = (config.rootpath / "pyproject.toml").read_bytes()
     except OSError:
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def chunk_snapshot(request: pytest.FixtureRequest) -> ChunkSnapshot:
-    """Compares chunks with a lock beside the test: ``chunk_snapshot.check(path_or_text)``."""
+    """Compare chunks with a lock beside the test: ``chunk_snapshot.check(path_or_text)``."""
     update = bool(request.config.getoption("chunkast_update"))
     name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
     folder = request.path.parent / "chunks" / request.path.stem
@@ -65,7 +65,7 @@ def chunk_snapshot(request: pytest.FixtureRequest) -> ChunkSnapshot:
 class ChunkSnapshot:
     """The fixture ``chunk_snapshot``.
 
-    Its first lock is ``chunks/MODULE/TEST.lock`` beside the test, the next ends with ``-2``.
+    A test's first lock is ``chunks/MODULE/TEST.lock`` beside it, the second ``TEST-2.lock``.
     """
 
     def __init__(self, stem: Path, *, update: bool) -> None:
@@ -82,12 +82,12 @@ class ChunkSnapshot:
         allow: Iterable[str] = (),
         **options: Unpack[ChunkOptions],
     ) -> None:
-        """Fail unless the chunks of ``what`` are as its lock says; with the update, write it.
+        """Fail unless the chunks of ``what`` match its lock; with the update, write the lock.
 
         what: a text, or the path of a document or folder (a ``pathlib.Path``).
-        source: the name of a text or a document; "text", or the file's name, unless given.
-        lock: the lock's path, in place of the one that the test's name gives.
-        allow: changes that are not a failure, as in ``chunkast check --allow``.
+        source: the name of a text or a document; by default "text", or the file's name.
+        lock: the lock's path; by default derived from the test's name.
+        allow: changes that do not fail the test, as in ``chunkast check --allow``.
         options: the fields of ``ChunkConfig``.
 
         Raises ``ConfigError`` for an invalid option or kind of change, ``SourceError`` for a

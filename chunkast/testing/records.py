@@ -52,7 +52,7 @@ class ObjectError(ChunkastError):
     """A configuration with Python objects, of which only the ``names`` are recorded."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"made with objects of Python that only Python has: {', '.join(names)}")
+        super().__init__(f"made with Python objects that a lock cannot store: {', '.join(names)}")
         self.names = tuple(names)
 
     def __reduce__(self) -> tuple[type[ObjectError], tuple[tuple[str, ...]]]:
@@ -63,7 +63,7 @@ class ObjectError(ChunkastError):
 class Place:
     """The place of a chunk in its document (or cell), in the units of :class:`chunkast.Chunk`.
 
-    ``overlap_lines`` is how many lines after ``start_line`` the text after the overlap begins.
+    ``overlap_lines`` is the number of lines from ``start_line`` to the text after the overlap.
     """
 
     start_index: int
@@ -100,13 +100,13 @@ class ChunkRecord:
     id, headings, kinds, tokens, embed_tokens, oversize: as in :class:`chunkast.Chunk`.
     part: its number, from 0, among the chunks of its document under the same headings.
     content_hash, embed_hash: the first 16 digits.
-    cut: where it begins; ``None`` for a document's first chunk.
-    cell: for a notebook, what its source has after the notebook's; else empty.
+    cut: the break point at its start; ``None`` for a document's first chunk.
+    cell: for a notebook, the end of its source, after the notebook's source; else empty.
     first: the first 60 characters of its own text, after the overlap.
-    last: the last 60 characters. Of these texts lone surrogates are U+FFFD.
-    repeats: the first 60 characters with the overlap; empty without one.
+    last: the last 60 characters. Lone surrogates in these texts are replaced with U+FFFD.
+    repeats: the first 60 characters including the overlap; empty without an overlap.
     metadata: the first 12 digits of the SHA-256 of its metadata as JSON; empty if it has none.
-    place: where it is.
+    place: its positions in the document.
     pages: the first and the last page that it is on; empty without pages.
     """
 
@@ -165,7 +165,7 @@ def header_of(chunker: Chunker) -> Header:
     """Return the header of snapshots made with ``chunker``."""
     encoding = chunker.counter.name
     config = {f.name: getattr(chunker.config, f.name) for f in fields(chunker.config)}
-    # It changes no chunk, and a file should not allow a download.
+    # This field does not affect chunks, and a file must not allow a download.
     del config["allow_download"]
     if not isinstance(config["encoding"], str):
         config["encoding"] = {_OBJECT: encoding}
@@ -201,7 +201,7 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
 
 
 def resolved_config(header: Header) -> Mapping[str, Any]:
-    """Return a configuration as a database keeps it: every default resolved, no versions."""
+    """Return the configuration as a database stores it, with every default resolved."""
     if not header.versions:
         return header.config
     config = config_of(header, {})
@@ -254,7 +254,7 @@ def _recorded(
     records = []
     for chunk, cut in zip(chunks, cuts, strict=True):
         cell = (chunk.source or "").removeprefix(source) if chunk.source else ""
-        # As ids are counted: by cell where cells have ids, and by the path's text.
+        # Parts are counted as for ids: per cell if cells have ids, and per heading path.
         location = (cell if chunk.metadata.get("cell_id") else "", " > ".join(chunk.headings))
         records.append(_record(chunk, cut, cell, parts[location]))
         parts[location] += 1

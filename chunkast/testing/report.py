@@ -1,4 +1,4 @@
-"""A comparison in words: the causes, the changes, the cuts, and what is forbidden."""
+"""A comparison in words: the causes, the changes, the cuts, and the forbidden changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = (
 # The most characters of a heading path, and of each side of a cut.
 _PATH: Final = 60
 _SIDE: Final = 34
-# Kinds of changes of which a row of several is described in one line.
+# Kinds of changes that are described in one line if several follow one another.
 _TOGETHER: Final = frozenset({"moved", "renamed", "embedding", "added", "removed"})
 # Widths of the columns of cuts.
 _LINE_WIDTH: Final = 9
@@ -90,8 +90,8 @@ class Report:
     """A comparison with everything that its report needs.
 
     names: the names of the two sides, before and now.
-    rules: the allowed differences; ``None`` where nothing is judged.
-    paths: the files of the sources that have one.
+    rules: the allowed differences; ``None`` for a report without a verdict.
+    paths: the file of each source that has one.
     most: the most documents to show, as text and as Markdown; ``None``: all.
     """
 
@@ -171,8 +171,8 @@ def causes(diff: Diff) -> Iterator[str]:
     unknown = [d.source for d in diff.documents if d.edited is None]
     if unknown:
         yield (
-            f"{_counted(len(unknown), 'document')} edited, or cut otherwise (chunks alone do not "
-            f"say which): {_some(unknown)}"
+            f"{_counted(len(unknown), 'document')} edited, or cut differently (chunks alone do not "
+            f"show which): {_some(unknown)}"
         )
     same = [d for d in diff.documents if d.edited is False and not d.state and d.changes]
     if same and not diff.config and not diff.versions:
@@ -242,7 +242,7 @@ def embedding(diff: Diff) -> str:
 
 
 def verdict(report: Report, faults: Sequence[str]) -> str:
-    """Return a line that says whether all changes are allowed."""
+    """Return a line with the forbidden changes, or that all changes are allowed."""
     if faults:
         return f"not allowed: {'; '.join(faults)}"
     return "all of this is allowed" if report.diff.documents else "nothing has changed"
@@ -252,7 +252,7 @@ def verdict(report: Report, faults: Sequence[str]) -> str:
 
 
 def described(document: DocumentDiff) -> Iterator[tuple[str, str, Change]]:
-    """Yield the kind, a line and the first change of each change, or of a row of the same kind."""
+    """Yield the kind, a line and the first change of each change, or run of similar changes."""
     for (kind, _), group in groupby(document.changes, key=_together):
         changes = list(group)
         text = _alone(changes[0]) if len(changes) == 1 else _several(changes)
@@ -320,7 +320,9 @@ def _details(change: Change, *, many: bool = False) -> str:
         details.append("embedded under other headings" if other_headings else "other context")
     if change.kind == "changed" and not details:
         same_count = "content_hash" in differing
-        details.append("the text, as many tokens" if same_count else ", ".join(differing))
+        details.append(
+            "the text, with the same number of tokens" if same_count else ", ".join(differing)
+        )
     return f": {', '.join(details)}"
 
 

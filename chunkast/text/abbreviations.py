@@ -1,17 +1,17 @@
-"""Places where sentencex ends a sentence too early, by abbreviations and similar marks.
+"""Abbreviations and other places at which sentencex would end a sentence too early.
 
-It knows few abbreviations of French, Polish and Portuguese. In the languages of
-``languages.json``, and in no other, a full stop ends no sentence
+sentencex knows few abbreviations of French, Polish and Portuguese. In the languages of
+``languages.json``, and in no other, a full stop does not end a sentence
 
-- before a number, after an abbreviation that has one, such as that of a page or month;
-- after an abbreviation that a name or a thing follows, such as a title;
+- after an abbreviation that usually precedes a name, such as a title;
+- between an abbreviation that usually precedes a number, such as that of a page, and a number;
 - in all of them but English (where names of programs are lower case and sentencex knows initials)
   before a small letter or a year in brackets, and directly before a letter, digit, hyphen or comma;
-- after a capital letter alone, an initial (in German sentencex knows them);
-- in German after a number of at most two digits, after an article or preposition, or before
-  a noun that is often numbered, such as a month or century.
+- after a single capital letter, an initial (in English and German sentencex knows them);
+- in German, after a number of at most two digits that follows an article or preposition, or
+  precedes a noun that is often numbered, such as a month or century.
 
-Nor does any mark before a dash with a small letter, which continues the sentence after speech.
+No mark ends a sentence before a dash and a small letter, which continue it after direct speech.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("MENDED", "continues")
 
-# By language: the abbreviations that names and things follow, such as a title, and those that
-# numbers follow, such as that of a page.
+# By language: the abbreviations that precede names, such as titles, and those that precede
+# numbers, such as that of a page.
 _TABLES: Final = {
     language: (frozenset(words["before_names"].split()), frozenset(words["before_numbers"].split()))
     for language, words in WORDS.items()
@@ -44,7 +44,7 @@ _ORDINAL: Final = re.compile(
     rf"(?i)\b(?:ab|am|auf|bis|das|dem|den|der|des|die|eine?[mnrs]?|ihre?[mnrs]?|im|ins?|je|jede[mnrs]?|mit|"
     rf"nach|seine?[mnrs]?|seit|und|vom|von|vor|zum|zur)[{WHITE_SPACE}]+\d\d?\.[{WHITE_SPACE}]*\Z"
 )
-# Characters before the place that are looked at.
+# The number of characters read before a position.
 _REACH: Final = 40
 
 

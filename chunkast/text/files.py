@@ -11,7 +11,7 @@ from chunkast.errors import SourceError, describe
 
 __all__ = ("decode", "read_bytes", "read_text", "undecodable")
 
-# The byte order marks of other encodings. UTF-32's mark begins as UTF-16's does.
+# The byte order marks of other encodings. UTF-32's come first: one begins with UTF-16's.
 _MARKS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",

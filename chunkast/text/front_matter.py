@@ -1,11 +1,11 @@
 """Front matter as data: YAML between lines of ``---``, TOML between lines of ``+++``.
 
-The values are JSON data. What JSON cannot represent becomes a string: dates and times in ISO
-form, numbers that are not finite, binary data in base64; a set becomes a list, a key that is
-not a string is written as in the YAML source. An integer of more than 640 digits, which some
-programs cannot write as one, becomes a string too: unchanged in YAML, in hexadecimal for
-TOML. YAML is read like its safe loader reads it, with any
-tags; an alias is a copy, and the size of the result is limited.
+The values are JSON data. Values that JSON cannot represent become strings: dates and times in
+ISO form, numbers that are not finite, binary data in base64. A set becomes a list. A key that
+is not a string keeps its form in the YAML source. An integer of more than 640 digits, which
+some programs cannot handle, becomes a string: unchanged from YAML, in hexadecimal from TOML.
+YAML is read as by PyYAML's safe loader, but with any tags. Aliases are copied, and the size of
+the result is limited.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = ("front_matter_value", "missing_library", "parse_front_matter")
 _MAX_CHARACTERS: Final = 64 * 1024
 _MAX_VALUES: Final = 10_000
 _MAX_DEPTH: Final = 50
-# Python writes and reads integers of at most 4,300 digits, or of as few as 640 if it is so
-# configured; the limit here is the same everywhere.
+# By default, Python converts integers of at most 4,300 digits; the limit can be configured down to
+# 640. The limit here is the same everywhere.
 _TOO_LARGE: Final = 10**640
 _TOML_LIBRARY: Final = "tomllib" if sys.version_info >= (3, 11) else "tomli"
 _TAG: Final = "tag:yaml.org,2002:"
@@ -34,7 +34,7 @@ _MERGE: Final = f"{_TAG}merge"
 
 
 def missing_library() -> str | None:
-    """The name of a library that is needed here and not installed, if any."""
+    """Return the name of a required library that is not installed; None if all are."""
     names = {"yaml": "PyYAML", _TOML_LIBRARY: _TOML_LIBRARY}
     return next((name for module, name in names.items() if find_spec(module) is None), None)
 
@@ -42,8 +42,8 @@ def missing_library() -> str | None:
 def front_matter_value(raw: str, key: str) -> str:
     """Return the value of a top-level ``key`` in ``raw`` front matter as text; "" if it has none.
 
-    Read without a library: the rest of the key's line, without quotes and the brackets of a list, or
-    the lines below it that are indented or items, in one.
+    No library is needed. The value is the rest of the key's line, without quotes and the brackets
+    of a list, or the indented lines or list items below it, joined.
     """
     if not raw:
         return ""
@@ -70,7 +70,7 @@ def parse_front_matter(raw: str) -> dict[str, Any]:
     """Parse ``raw`` front matter, delimiters included.
 
     Raises ``ValueError`` for front matter that is invalid, not a mapping, too large or too deep;
-    ``ImportError`` where the extra ``chunkast[yaml]`` is not installed.
+    ``ImportError`` if the extra ``chunkast[yaml]`` is not installed.
     """
     if len(raw) > _MAX_CHARACTERS:
         raise ValueError(
@@ -81,13 +81,13 @@ def parse_front_matter(raw: str) -> dict[str, Any]:
     )
     while lines and not lines[-1].strip():
         lines.pop()
-    # The opening line is kept, empty, so that errors name the lines of the document.
+    # An empty line replaces the opening line, so that errors have the document's line numbers.
     body = "\n".join(["", *lines[:-1], ""])
     read = _toml if opening.startswith("+++") else _yaml
     try:
         values = read(body)
     except RecursionError:
-        raise ValueError("front matter is nested too deep") from None
+        raise ValueError("front matter is nested too deeply") from None
     if isinstance(values, dict):
         return values
     raise ValueError(f"front matter is {type(values).__name__}, not a mapping")
@@ -119,14 +119,14 @@ def _yaml(body: str) -> object:
 
 
 class _Limit:
-    """Counts the values that are made, copies of aliases included."""
+    """Counts the values of the result, copies of aliases included, and limits them."""
 
     def __init__(self) -> None:
         self._values = 0
         self._depth = 0
 
     def inside(self, values: Iterator[Any]) -> Iterator[Any]:
-        """``values`` of a list or mapping, one level further in."""
+        """Yield the ``values`` of a list or mapping, one level deeper."""
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"front matter is nested deeper than {_MAX_DEPTH} levels")
@@ -138,7 +138,7 @@ class _Limit:
         self._depth -= 1
 
     def json(self, value: object) -> Any:
-        """``value`` as JSON data."""
+        """Return ``value`` as JSON data."""
         if isinstance(value, dict):
             return {key: self.json(item) for key, item in self.inside(iter(value.items()))}
         if isinstance(value, list):
@@ -159,7 +159,7 @@ def _scalar(value: object) -> str | int | float | bool | None:
 
 
 class _Nodes:
-    """YAML's nodes to JSON data; an alias becomes a copy of its node."""
+    """Converts YAML nodes to JSON data; an alias becomes a copy of its node."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader

@@ -1,7 +1,7 @@
 r"""Grapheme clusters (``\X`` of the regex package, UAX #29) without walking all of a text.
 
-Most positions are cluster boundaries, as their two characters show: neither of
-them can join anything. Only runs of characters that can are segmented with ``\X``.
+Most positions are cluster boundaries, because neither character beside them can join
+another. Only runs of characters that can are segmented with ``\X``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import regex
 __all__ = ("clusters", "joined_spans")
 
 _CLUSTER = regex.compile(r"\X")
-# Characters that may join the one before or after them: UAX #29 gives no other class a
-# rule that forbids a break, CR before LF apart.
+# Characters that may join the one before or after them. UAX #29 always allows a break between
+# two others. CR is included because it joins LF.
 _JOINING = (
     r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}\p{GCB=Prepend}"
     r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=Regional_Indicator}\r]"
 )
-# Other characters may join: the rest of ASCII, CJK ideographs, kana (except combining marks)
-# and their punctuation never do.
+# A fast search for characters that may join. Excluded are ASCII except CR, common punctuation
+# and symbols, CJK ideographs and kana (except combining marks), which never do.
 _PERHAPS_JOINING = re.compile(
     "[^\x00-\x0c\x0e-\x7f\u2010-\u2027\u2190-\u21ff\u2500-\u257f\u3000-\u3029\u3041-\u3096\u30a1-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]"
@@ -32,16 +32,16 @@ _JOINED = regex.compile(rf"{_JOINING}++")
 
 
 def clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    r"""The spans of the grapheme clusters of ``text[start:end]``, in order.
+    r"""Yield the spans of the grapheme clusters of ``text[start:end]``, in order.
 
-    The characters are copied: given a start, ``\X`` would still look back beyond it.
+    The characters are copied, because ``\X`` would look back beyond a given start.
     """
     for match in _CLUSTER.finditer(text[start:end]):
         yield start + match.start(), start + match.end()
 
 
 def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    r"""A run divided between pairs of regional indicators: ``\X`` counts all of them at each pair."""
+    r"""Divide a run after every 64 flags, since ``\X`` counts all earlier ones at each flag."""
     for flags in _FLAGS.finditer(text, start, end):
         yield start, flags.end()
         start = flags.end()
@@ -49,7 +49,7 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The spans of those grapheme clusters of ``text[start:end]`` that are longer than one."""
+    """Return the spans of the grapheme clusters in ``text[start:end]`` of several characters."""
     text, offset = text[start:end], start
     return [
         (offset + first, offset + last)
@@ -61,9 +61,9 @@ def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """The runs of joining characters, extended by one character on either side.
+    """Yield the runs of joining characters, extended by one character on either side.
 
-    Not one regular expression: the regex package cannot take millions of repetitions.
+    A single pattern is not used, because the regex package fails on millions of repetitions.
     """
     at = first = last = 0
     while found := _PERHAPS_JOINING.search(text, at):

@@ -13,7 +13,7 @@ from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("chunk_uuid", "content_hash", "normalize_text", "values_hash")
 
-# The namespace of the UUIDs of chunk ids: that of the name "chunkast" in the namespace of DNS.
+# The namespace of chunk UUIDs: the UUID of the name "chunkast" in the DNS namespace.
 _UUID_NAMESPACE: Final = "572aa104-a6f0-5371-bd99-667e27eebbfb"
 
 _SPACES: Final = re.compile(f"[{WHITE_SPACE}]+")
@@ -24,7 +24,7 @@ _DIFFERENT_WHITE_SPACE: Final = ("\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\ufeff
 def normalize_text(text: str) -> str:
     r"""Replace every run of white space by one space, and strip the ends.
 
-    White space is that of JavaScript. Raises nothing.
+    White space is defined as in JavaScript. Never raises.
 
     >>> normalize_text(" One\n two ")
     'One two'
@@ -36,12 +36,12 @@ def normalize_text(text: str) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return the SHA-256 of the normalized text: 64 lower-case hexadecimal digits. Raises nothing."""
+    """Return the SHA-256 of the normalized text: 64 lower-case hex digits. Never raises."""
     return sha256(encode(normalize_text(text))).hexdigest()
 
 
 def values_hash(values: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of JSON data, in any order of its keys: 64 lower-case hexadecimal digits."""
+    """Return the SHA-256 of JSON data in any order of keys: 64 lower-case hex digits."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, default=repr)
     return sha256(encode(text)).hexdigest()
 
@@ -49,7 +49,7 @@ def values_hash(values: Mapping[str, Any]) -> str:
 def chunk_uuid(chunk_id: str) -> str:
     """Return the UUID of a chunk id, for stores that accept only UUIDs.
 
-    It is of version 5: the SHA-1 of the id in the namespace 572aa104-a6f0-5371-bd99-667e27eebbfb.
+    Its version is 5: a SHA-1 of the id in the namespace 572aa104-a6f0-5371-bd99-667e27eebbfb.
 
     >>> chunk_uuid("e33bbeec7a485ef9")
     'a19dbdcd-b1a6-5b7d-91a3-e20858cfdca5'

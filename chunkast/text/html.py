@@ -13,7 +13,7 @@ import regex
 
 __all__ = ("TAG", "VOID_ELEMENTS", "Tag", "tags_in")
 
-# Attributes may contain ">" inside quotes. What is left open is read at most three times.
+# Attributes may contain ">" inside quotes. Unclosed markup is read at most three times.
 _AFTER_OPENING: Final = (
     r"(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9\-]*+)"
     r"(?:[\s/](?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)?>"
@@ -40,13 +40,13 @@ class Tag(NamedTuple):
 
 
 def tags_in(text: str, start: int, end: int) -> Iterator[Tag]:
-    """The tags in ``[start, end)`` outside comments, scripts and styles, in order.
+    """Yield the tags in ``[start, end)`` outside comments, scripts and styles, in order.
 
     An unclosed tag, comment or script is text up to the end.
     """
     at = start
     while at >= 0:
-        after = -1  # a comment or script: where to go on
+        after = -1  # the end of a comment or script, at which to continue
         for found in _COMMENT_OR_TAG.finditer(text, at, end):
             closing, name = found.groups()
             first, last = found.span()

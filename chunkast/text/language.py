@@ -5,7 +5,7 @@ each language in ``languages.json`` are counted. The language with the most of t
 are at least eight, at least one in sixty words, and more than twice as many as those of any other
 language; otherwise the text counts as English. No word is in two lists, and no list has keywords
 or names that are common in English texts about programs. One sentence more or less therefore
-changes the language only of a tiny text, or of one half in another language.
+changes the language only of a tiny text, or of a text that is half in another language.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LANGUAGES: Final = frozenset(
 _LEAST: Final = 8
 _LEAST_SHARE: Final = 1 / 60
 _LEAD: Final = 2
-# Read at once, so that the words of a long text are never all in memory.
+# Characters read at once, so that the words of a long text are never all in memory.
 _SLICE: Final = 65_536
 _THE_DISTANCE: Final = 500
 _DECLARED = re.compile(
@@ -53,13 +53,16 @@ _LANGUAGE_OF: Final = {
 
 
 def language_of_text(text: str, front_matter: str = "") -> str:
-    """Return the code of the language: from the ``front_matter`` (``lang``, ``language``) or the text."""
+    """Return the language code declared in the ``front_matter``, or else found from the text.
+
+    The keys in the front matter are ``lang`` and ``language``.
+    """
     declared = _DECLARED.search(front_matter)
     return declared[1].lower() if declared else _found(text)
 
 
 def _found(text: str) -> str:
-    # Most texts are English, and most of these say so at once.
+    # Most texts are English, and most English texts are recognized here.
     if text.count(" the ") * _THE_DISTANCE > len(text):
         return DEFAULT_LANGUAGE
     size = 0

@@ -1,19 +1,20 @@
 r"""Opaque data in a text: data URIs, base64, hex dumps and minified code.
 
-The rules; all numbers are of characters, shares are of a run's first 4,096:
+All sizes are in characters. Shares are those of a run's first 4,096 characters.
 
-- *data URI*: ``data:``, a media type and parameters if any, a comma, and at least 256 more that are
-  neither white space nor one of ``"<>`()\|``.
-- *base64*: at least 256 of its alphabet (or that for URLs), in one line or in lines of at least 40,
-  of which capitals and small letters each make a tenth or more, and digits a thirtieth.
-- *hex dump*: at least 256 in lines of an address of seven digits or more and four groups of
-  hexadecimal digits or more; or of hexadecimal digits, ``0x``, ``\x``, ``,:;->`` and white space
-  alone, where ``0x`` or ``\x`` come at least once in eight, or half and more are digits, a tenth of
-  these or more letters and three tenths or more figures.
-- *minified code*, where the text may be code: lines of at least 1,000, of which white space makes less
-  than a twelfth and ``(){};=`` a twentieth or more.
+- *data URI*: ``data:``, an optional media type and parameters, a comma, and at least 256 characters
+  that are neither white space nor one of ``"<>`()\|``.
+- *base64*: at least 256 characters of the standard or URL-safe alphabet, in one line or in lines of
+  at least 40. At least a tenth are capitals, a tenth small letters, and a thirtieth figures.
+- *hex dump*, with addresses: at least 256 characters in lines that begin with an address of at
+  least seven digits, followed by at least four groups of hexadecimal digits.
+- *hex dump*, without addresses: at least 256 characters, all of them hexadecimal digits, ``0x``,
+  ``\x``, ``,:;->`` or white space. ``0x`` or ``\x`` occurs at least once in eight characters, or at
+  least half are hexadecimal digits, of which at least a tenth are letters and three tenths figures.
+- *minified code*, only where the text may be code: a line of at least 1,000 characters, of which
+  less than a twelfth are white space and at least a twentieth are ``(){};=``.
 
-Of overlapping runs the first counts, and of several that begin there the longest.
+Of overlapping runs the first counts; of runs that begin together, the longest.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ __all__ = ("OpaqueRun", "opaque_runs")
 _LEAST: Final = 256
 _LEAST_LINE: Final = 40
 _SAMPLE: Final = 4_096
-# Every 16th character of what may be a hex dump is looked at first: on ordinary text that takes a
-# twentieth of the time.
+# A first search for hex dumps reads only every 16th character, which takes a twentieth of the time
+# on ordinary text.
 _STRIDE: Final = 16
 _HEX_ALONE: Final = r"[0-9A-Fa-fxX\\,:; \t\r\n>-]"
 _HEX_LIKELY = re.compile(rf"{_HEX_ALONE}{{{_LEAST // _STRIDE}}}")
-# A container's marks may stand before a line.
+# A container's marks may precede a line.
 _NEXT_LINE: Final = r"(?:\r\n|\n|\r)[ \t>]*"
 _DATA = re.compile(
     r"""data:([\w.+-]{1,40}/[\w.+-]{1,60})?(?:;[\w.+=-]{1,80}){0,8},[^\s"<>`()\\|]{256,}""",
@@ -74,12 +75,12 @@ class OpaqueRun:
 
     @property
     def placeholder(self) -> str:
-        """The text that is shown in its place."""
+        """The text that is shown in place of the data."""
         return f"[{self.kind}, {self.end - self.start:,} characters]"
 
 
 def opaque_runs(text: str, start: int, end: int, *, code: bool) -> list[OpaqueRun]:
-    """Find the opaque runs of ``text[start:end]``, in order; with ``code`` it may be code."""
+    """Find the opaque runs of ``text[start:end]``, in order; ``code`` includes minified code."""
     found = chain(
         _data_uris(text, start, end),
         _base64(text, start, end),

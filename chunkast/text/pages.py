@@ -42,7 +42,7 @@ class Marker:
     seen: str = ""
 
 
-# The first that matches a line counts. A form feed breaks pages anywhere in a line.
+# The first marker that matches a line counts. A form feed breaks pages anywhere in a line.
 MARKERS: Final = (
     Marker(r"-{3,} ?end of page[= ](\d{1,6}) ?-{3,}", "ends", 0, "pymupdf4llm"),
     Marker(r"\{(\d{1,6})\}-{20,}", "begins", 0, "marker"),
@@ -63,7 +63,7 @@ _NUMBER: Final = re.compile(r"\d{1,9}")
 _HINTS: Final = ("end of page", "}---")
 _COMMENT = re.compile(r"<!-- *(?i:page|slide)")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
-# One at the end of a text's line, or all between one text and the next.
+# A form feed directly after text, or all form feeds between one text and the next.
 _FORM_FEEDS: Final = re.compile(rf"\f(?:(?<=[^{WHITE_SPACE}]\f)|[{WHITE_SPACE}]*\f)?")
 
 
@@ -215,7 +215,7 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
 def pages_of_text(
     starts: Sequence[tuple[int, int]], text: str, start: int = 0
 ) -> tuple[int, int] | None:
-    """Return the pages of a ``text`` that begins at ``start``, without the white space at its ends."""
+    """Return the pages of a ``text`` that begins at ``start``, ignoring white space at its ends."""
     if not starts:
         return None
     first = start + len(text) - len(text.lstrip(WHITE_SPACE))

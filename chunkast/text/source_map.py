@@ -32,7 +32,7 @@ _INT_LIMIT = 2**31
 
 
 def encode(text: str) -> bytes:
-    """UTF-8, with each lone surrogate written as U+FFFD (three bytes)."""
+    """Encode ``text`` as UTF-8, with each lone surrogate as U+FFFD (three bytes)."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -51,12 +51,12 @@ def has_surrogates(text: str) -> bool:
 
 
 def without_surrogates(text: str) -> str:
-    """``text`` with each surrogate replaced by U+FFFD, character for character."""
+    """Return ``text`` with each surrogate replaced by U+FFFD, character for character."""
     return _SURROGATE.sub("\ufffd", text) if has_surrogates(text) else text
 
 
 def parseable(text: str) -> str:
-    """``text`` as a Markdown parser takes it, character for character.
+    """Return ``text`` as a Markdown parser accepts it, character for character.
 
     NUL and lone surrogates become U+FFFD: CommonMark requires it for NUL, and markdown-it-py
     raises for a surrogate pair in a link's destination.
@@ -65,11 +65,11 @@ def parseable(text: str) -> str:
 
 
 def make_array(values: Iterable[int], size: int, count: int | None = None) -> MutableSequence[int]:
-    """Return positions in a text of ``size`` characters, or differences of positions.
+    """Return positions in a text of ``size`` characters, or their differences, in an array or list.
 
-    An array takes a tenth of the memory of a list, which is faster to read. The result is a
-    list if there are few positions for the size of the text; ``count``, if it is known, saves
-    the way over an array.
+    An array takes a tenth of the memory of a list, but a list is faster to read. The result is
+    a list if there are few positions for the size of the text. A ``count`` of the values, if
+    known, allows such a list to be made directly.
     """
     if count is not None and count * _CHARACTERS_PER_LISTED <= size:
         return list(values)
@@ -79,12 +79,12 @@ def make_array(values: Iterable[int], size: int, count: int | None = None) -> Mu
 
 
 def spans_between(text: str, positions: Sequence[int]) -> Iterator[str]:
-    """The text between each of the sorted ``positions`` and the next one."""
+    """Return the texts between each of the sorted ``positions`` and the next one."""
     return map(text.__getitem__, map(slice, positions, islice(positions, 1, None)))
 
 
 def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
-    """The index in ``text`` of every line's first character in ``[start, end)``, then its end.
+    """Return the index in ``text`` of the start of every line of ``[start, end)``, then the end.
 
     Line ``i`` is ``text[starts[i]:starts[i + 1]]``. An empty span has no line: ``[start]``.
     """
@@ -120,7 +120,7 @@ class SourceMap:
         self._line = (0, 1)
 
     def byte(self, index: int) -> int:
-        """The UTF-8 offset of the character at ``index`` (0 to the text's length)."""
+        """Return the UTF-8 offset of the character at ``index`` (0 to the text's length)."""
         if self._ascii:
             return index
         known, offset = self._byte
@@ -132,7 +132,7 @@ class SourceMap:
         return offset
 
     def line(self, index: int) -> int:
-        """The 1-based line that the character at ``index`` belongs to."""
+        """Return the 1-based line that the character at ``index`` belongs to."""
         # After the last line end there is no line.
         index = max(min(index, len(self.text) - 1), 0)
         if index and self._returns and self.text.startswith("\r\n", index - 1):

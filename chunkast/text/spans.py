@@ -11,11 +11,11 @@ from chunkast.text.white_space import LINE_SPACE, WHITE_SPACE
 
 __all__ = ("InlineSpan", "SpanSet", "content_end", "trim_span", "trim_start")
 
-# Characters at the end of a span that are looked at first: most white space is shorter.
+# The number of characters first read from the end of a span; most white space is shorter.
 _FIRST_TAIL_SIZE = 64
 
 
-# Blank lines are not searched for one by one: that takes memory for each of them.
+# Matches all blank lines at once; matching them one by one would take memory for each.
 _SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 
 
@@ -23,7 +23,7 @@ _SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 class InlineSpan:
     """An indivisible inline construct: ``[start, end)`` of the text that was scanned.
 
-    ``inside`` are the outermost of those that it contains, in order.
+    ``inside`` are the outermost constructs inside it, in order.
     """
 
     start: int
@@ -33,7 +33,7 @@ class InlineSpan:
 
 
 def content_end(text: str, start: int, end: int) -> int:
-    """Return the end of ``text[start:end]`` without trailing white space; ``start`` if it is blank."""
+    """Return the end of ``text[start:end]`` without trailing white space; ``start`` if blank."""
     size = _FIRST_TAIL_SIZE
     while end > start:
         first = max(start, end - size)
@@ -46,7 +46,7 @@ def content_end(text: str, start: int, end: int) -> int:
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without blank lines (and byte order mark) at its start, white space at its end.
+    """Exclude blank lines and a byte order mark at the span's start, and white space at its end.
 
     The first line keeps its indentation. A span of nothing but white space is empty.
     """
@@ -55,10 +55,7 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def trim_start(text: str, start: int, end: int) -> int:
-    """``start``, or the first line after it that is not blank (and the byte order mark).
-
-    At most ``end``: no text after it is looked at.
-    """
+    """Return ``start``, moved past blank lines and a byte order mark, but not past ``end``."""
     if start == 0 and text.startswith("\ufeff", 0, end):
         start = 1
     if text[start : start + 1] not in WHITE_SPACE:

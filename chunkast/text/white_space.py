@@ -1,8 +1,8 @@
-"""White space as JavaScript counts it, in which hashes and tags were defined first.
+"""White space as JavaScript defines it, since hashes and tags were first defined there.
 
-What is trimmed, what lies between chunks and what quotes may differ in is the same white
-space. Python's own differs: it also takes U+001C to U+001F and U+0085, and does not take
-U+FEFF. The parser (blank lines, what it strips) and tiktoken have notions of their own.
+The same white space is trimmed, lies between chunks, and may differ in quotes. Python's
+definition differs: it includes U+001C to U+001F and U+0085, but not U+FEFF. The parser (for
+blank lines and for stripping) and tiktoken have definitions of their own.
 """
 
 from __future__ import annotations

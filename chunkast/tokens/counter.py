@@ -1,4 +1,4 @@
-"""Token counters, and the window of the model that they count for."""
+"""Token counters, and the context window of a model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ("Counter", "Window")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The number of ``tokens`` that a model reads of a text, ``special`` ones among them."""
+    """The most ``tokens`` that a model reads at once; ``special`` of them are special tokens."""
 
     tokens: int
     special: int
 
     @property
     def room(self) -> int:
-        """The tokens that are left for a text."""
+        """The number of tokens left for a text."""
         return self.tokens - self.special
 
 
@@ -32,11 +32,11 @@ class Counter:
     The other fields are optional:
 
     ``token_ends(text, start)`` yields, for each token of a text that begins at index ``start``, a
-    character index at or before the token's end and in the same pre-token. Only an encoding that
-    splits text at the boundaries proven in ``tokens/index.py`` has it.
+    character index at or before the token's end and in the same pre-token. It is only set for
+    encodings for which the proof in ``tokens/index.py`` holds.
 
-    ``counts(text, positions)`` yields the counts of the spans between neighbours of sorted
-    positions, faster than one call for each.
+    ``counts(text, positions)`` yields the counts of the spans between sorted ``positions``. It is
+    faster than a call of ``count`` for each span.
 
     ``estimates(text)`` returns the index of a document in which estimates replace counts that are
     far from a limit. It is only used while the counter is ``trusted``.

@@ -1,8 +1,8 @@
 """Token counts by estimates, for tokenizers whose counts do not add up.
 
-A document is encoded once. Estimates then decide whether a span far from a limit fits it; any
-other span is counted. If a finished chunk's estimate turns out to be further from its count than
-assumed here, the document is cut again without estimates (``core/run.py``).
+A document is encoded once. An estimate then decides whether a span fits a limit; only spans close
+to the limit are counted. If the estimate of a finished chunk is further from its count than assumed
+here, the document is cut again without estimates (``core/run.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("MAX_REMEMBERED", "EstimateIndex", "StartIndex")
 
-# An estimate is assumed to be this many tokens, plus one in so many, from the count at most.
+# An estimate is assumed to differ from the count by at most ``_MARGIN`` tokens and one token in
+# ``_MARGIN_SHARE``.
 _MARGIN: Final = 8
 _MARGIN_SHARE: Final = 32
 # The characters encoded at once for estimates.
@@ -27,7 +28,7 @@ MAX_REMEMBERED: Final = 16_384
 
 
 class EstimateIndex(SpanCounts):
-    """Token counts of spans of ``text``, made where estimates do not decide."""
+    """Token counts of spans of ``text``; spans far from a limit are only estimated."""
 
     __slots__ = ("_counts",)
 

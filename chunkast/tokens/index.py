@@ -5,7 +5,7 @@ positions inside long blocks.
 
 Counts of neighbouring spans add up to the count of the whole only where the encoding always
 splits the text. Such a position is called *safe*: no match of the splitting pattern spans it,
-whatever text surrounds it. So the texts on both sides of it are split as if each stood alone.
+whatever text surrounds it. So the texts on both sides are split independently of each other.
 
 Proof for the patterns of cl100k_base and o200k_base (o200k_harmony has the latter's). Their
 alternatives are: a word (letters, with at most one leading character that is no letter, digit or
@@ -197,7 +197,7 @@ class TokenIndex(SpanCounts):
     def _before(self, end: int, start: int) -> int:
         """Return the tokens of ``text[:end]`` without reading text before the safe ``start``.
 
-        Minus the tokens before a safe position, they are the tokens of ``text[position:end]``.
+        Subtract the tokens before a safe ``position`` to get the tokens of ``text[position:end]``.
         """
         tokens = self._tokens_at(end)
         if tokens is not None:
@@ -206,11 +206,7 @@ class TokenIndex(SpanCounts):
         return self._before_safe(last) + self._length(self.text[last:end])
 
     def release(self, position: int) -> None:
-        """Free the token ends before ``position``; counts there take longer afterwards.
-
-        They take up to a byte for each character of long paragraphs: 1.5 of 5 MB at the peak for 2
-        million characters of these.
-        """
+        """Free the token ends before ``position``; counts there take longer afterwards."""
         if self._inner:
             before = bisect_right(self._checkpoints, position)
             for slot in range(self._released, before):
@@ -219,7 +215,7 @@ class TokenIndex(SpanCounts):
 
     def _tokens_at(self, position: int) -> int | None:
         """Return the tokens before ``position`` if it is safe; they are remembered."""
-        # The most frequent case: ``exact.get`` without a call.
+        # The most frequent case; ``exact.get`` inlined.
         slot = bisect_left(self._checkpoints, position)
         if self._checkpoints[slot] == position:
             return self._prefix[slot]

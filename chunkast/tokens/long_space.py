@@ -45,8 +45,8 @@ class _SpaceRules:
     line_ends: bool
 
 
-# By the splitting pattern. The rest of the white space is one pre-token at the end of a text. Before
-# another character it is one without its last character, which joins the text after it.
+# The rules by splitting pattern. All remaining white space is one pre-token, except that its last
+# character joins the text after it, if there is any.
 _SPACE_RULES: Final = {
     # gpt2, r50k_base, p50k_base, p50k_edit
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": _SpaceRules(

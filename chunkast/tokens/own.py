@@ -1,4 +1,4 @@
-"""Counters of a user's own: callables, and objects with an ``encode`` method."""
+"""A user's own counters: callables, and objects with an ``encode`` method."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def own_counter(encoding: Any) -> Counter | None:
 
         def returned(text: str) -> object:
             tokens = encode(text, **keywords)
-            # A mapping has fields, such as "input_ids", and not tokens.
+            # The length of a mapping such as {"input_ids": ...} is not a number of tokens.
             sized = hasattr(tokens, "__len__") and not isinstance(tokens, Mapping)
             return len(tokens) if sized else tokens
 
@@ -53,7 +53,7 @@ def own_counter(encoding: Any) -> Counter | None:
         count(_PROBE)
     except ConfigError:
         raise
-    except Exception:  # noqa: BLE001, S110 - it is raised where a document is chunked
+    except Exception:  # noqa: BLE001, S110 - raised again when a document is chunked
         pass
     name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
     return Counter(name if isinstance(name, str) else type(encoding).__qualname__, count)
@@ -76,7 +76,7 @@ def _whole(encoding: object, text: str, value: Any) -> int:
 
 
 def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
-    """Return true if ``encode`` adds [CLS] and [SEP] by default, as that of Hugging Face does."""
+    """Return true if ``encode`` has the option ``add_special_tokens``, like Hugging Face's."""
     try:
         return "add_special_tokens" in inspect.signature(encode).parameters
     except (TypeError, ValueError):

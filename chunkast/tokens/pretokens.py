@@ -9,7 +9,7 @@ The split follows the encoding's own pattern, written for Python's ``re`` and on
 listed letter, mark and white space has been one since the earliest versions of Unicode, the
 digits are 0 to 9, and every other known character is punctuation or a symbol, which negated
 classes match. Possessive and greedy quantifiers match the same, because none is followed by
-anything that it would give back. An ignored case is written out: no known character outside
+anything that it would give back. Case-insensitive parts list both cases: no known character outside
 ASCII folds to a letter of a contraction. A pre-token has the same tokens wherever it occurs, so
 a remembered count stays valid.
 """
@@ -113,7 +113,7 @@ _PATTERNS: Final = {
 }
 # Pre-tokens with more characters seldom occur again (the blanks of wide tables do).
 _MAX_REMEMBERED_LENGTH = 256
-# These take 6 megabytes if they are as short as words, 22 if all are that long.
+# The counts of so many pre-tokens take 6 MB if these are short words, and 22 MB at full length.
 _MAX_REMEMBERED_PRETOKENS = 65_536
 # Texts with more characters are split step by step: a list of their pre-tokens takes twelve times
 # as much memory as the text.
@@ -184,7 +184,7 @@ class PretokenCounter:
     def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
         """Return the token count of each span between neighbouring ``positions``."""
         tokens, findall = self._tokens, self._ascii.findall
-        # Most spans are a few words of ASCII: these take no call of ``count``.
+        # Most spans are a few words of ASCII, which are counted here without a call of ``count``.
         return (
             sum(map(tokens, findall(span)))
             if span.isascii() and len(span) <= _MAX_SPLIT_AT_ONCE

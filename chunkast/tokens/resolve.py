@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ("resolve_counter",)
 
-# The encodings whose boundaries ``tokens/index.py`` proves. Any other counts without shortcuts.
+# The encodings for which the proof in ``tokens/index.py`` holds. Others have no shortcuts.
 _PROVEN: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
 # No encoding's name has this extension.
 _FILE_EXTENSION: Final = ".json"

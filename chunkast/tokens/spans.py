@@ -16,7 +16,7 @@ __all__ = ("NOT_EXACT", "Exact", "SpanCounts", "is_far_above", "remember")
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
-# Replaces a count that is not known without counting.
+# Returned for a position whose tokens are not known exactly.
 NOT_EXACT: Final = -1
 
 

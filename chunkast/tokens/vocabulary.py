@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ("BUNDLED", "VOCABULARY", "load_encoding")
 
 VOCABULARY: Final = Path(__file__).with_name("vocab")
-# The encodings whose vocabulary file ships in the package. Its name is that in tiktoken's cache: the
-# SHA-1 of its address.
+# The encodings whose vocabulary ships in the package, and the name of its file. As in tiktoken's
+# cache, that is the SHA-1 of the file's URL.
 BUNDLED: Final = {
     "cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
     "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790",
@@ -77,8 +77,7 @@ def _remedy(name: str, missing: _VocabularyMissingError) -> str:
     damaged = "".join(f"; {path} is damaged" for path in missing.damaged)
     if name in BUNDLED:
         return (
-            f"the file {missing.file} of chunkast itself is gone or damaged{damaged}; "
-            "install chunkast again"
+            f"chunkast's own file {missing.file} is missing or damaged{damaged}; reinstall chunkast"
         )
     return (
         "its vocabulary is not bundled with chunkast, and nothing is downloaded unless that is "

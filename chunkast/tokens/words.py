@@ -1,8 +1,8 @@
 r"""Token counts from remembered words, for tokenizers that split any text at known places.
 
-A *boundary* lies between two characters, such as a letter and a space, that no pre-token contains
-both of, whatever text surrounds them. The tokens of a piece between boundaries depend only on the
-piece, and on whether it begins the text, where many tokenizers put a space. So each piece is
+A *boundary* lies between two characters, such as a letter and a space, that are never in the same
+pre-token, whatever text surrounds them. The tokens of a piece between boundaries depend only on the
+piece, and on whether it begins the text, where many tokenizers add a space. So each piece is
 counted once and its count is remembered.
 """
 
@@ -40,7 +40,7 @@ class Pieces(NamedTuple):
 
 
 class Words:
-    """Counts texts by their pieces and remembers the counts of these."""
+    """Counts texts piece by piece, and remembers the counts of pieces."""
 
     def __init__(self, pieces: Pieces) -> None:
         self._split = pieces.split
@@ -73,7 +73,7 @@ class Words:
 class WordIndex(EstimateIndex):
     """Token counts of spans of ``text``; those between two boundaries are looked up.
 
-    A span begins and ends inside pieces. Counts are estimated only if its part of one is long.
+    A span may begin and end inside pieces. Its count is only estimated if such a part is long.
     """
 
     __slots__ = ("_ascii", "_positions", "_tails", "_tokens", "_words")

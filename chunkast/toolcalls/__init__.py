@@ -1,4 +1,4 @@
-"""Calls of tools written as XML in a text: ``<name>...</name>``, found, repaired, parsed."""
+"""Finds, repairs and parses tool calls written as XML in a text: ``<name>...</name>``."""
 
 from chunkast.toolcalls.model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.repairs import (

@@ -1,16 +1,16 @@
-"""The body of a call, as loose XML, to its arguments.
+"""Parses the body of a call, which is loose XML, into arguments.
 
 A value that the schema declares as a string is the text between its tags, white space and
 markup included, with the five entities decoded. Everything else is read as elements: a text
 is trimmed and decoded, children make an object, repeated ones a list. Comments and declarations
-are ignored; attributes and the text between the parameters are too, but are reported. Text with
-markup in it for which there is no schema is a text.
+are ignored; attributes and the text between the parameters are too, but are reported. Text that
+contains markup but has no schema stays text.
 
 An element that no schema declares is transparent: inside it, names have the same schemas as
 outside. That finds the parameters inside a wrapper such as ``<arguments>``.
 
 A second element with the name of a string parameter makes the call invalid, anywhere except
-inside a string: it is not known which of the two is meant. Elements of that name that are
+inside a string, because either of the two may be meant. Elements of that name that are
 all inside objects belong to those objects.
 
 Elements must be closed, in order; heuristics repair those that are not. The text is read
@@ -30,8 +30,8 @@ from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
 
 __all__ = ("Body", "BodyError", "parse_body", "read_body")
 
-# A name or the number of an item. No attribute contains a "<", in quotes or not, so that no
-# search goes beyond one.
+# A tag with a name or with the number of an item. An attribute contains no "<", in quotes or not,
+# so that a search stops at the next one.
 _TAG: Final = re.compile(
     r"""<(?P<close>/?)(?P<name> [^\W\d][^\s<>/="'!?]* | :[^\s<>/="'!?]* | [0-9]+(?=/?>) )
     (?![^\s<>/="'!?])
@@ -54,10 +54,10 @@ class BodyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The arguments in a body, and where they and dropped content are in it.
+    """The arguments in a body, and the positions of arguments and dropped content.
 
-    ``places`` has the span of each outermost element by name. ``dropped`` has the path of the
-    element, what was dropped ("text" or "attributes"), and its span.
+    ``places`` has the span of each outermost element by name. ``dropped`` has, for each dropped
+    content, the path of its element, its kind ("text" or "attributes"), and its span.
     """
 
     arguments: dict[str, Any]
@@ -118,7 +118,7 @@ class _BodyReader:
         self.dropped: list[tuple[str, str, tuple[int, int]]] = []
 
     def read(self) -> list[tuple[str, Any]]:
-        """The outermost elements, each with its value."""
+        """Return the outermost elements, each with its value."""
         source, pos = self.source, 0
         while (at := source.find("<", pos)) >= 0:
             self.text(pos, at)
@@ -145,7 +145,7 @@ class _BodyReader:
                 self.dropped.append((path, what, (start, end)))
 
     def markup(self, at: int) -> int:
-        """Read what begins with the "<" at ``at``; where it ends."""
+        """Read the markup that begins with the "<" at ``at``; return its end."""
         source = self.source
         tag = _TAG.match(source, at)
         if tag is not None:
@@ -190,7 +190,7 @@ class _BodyReader:
         return tag.end()
 
     def count(self, tag: re.Match[str], parent: _Element) -> None:
-        """Raise where an element and one before it may both be a string parameter."""
+        """Raise ``BodyError`` if this and an earlier element may both be the string parameter."""
         name = tag["name"]
         parameter = self.parameters.property(name)
         if parameter is None or parameter.kind != "string":
@@ -201,7 +201,7 @@ class _BodyReader:
         (self.seen if own else self.nested).add(name)
 
     def string(self, tag: re.Match[str], parent: _Element) -> int:
-        """Read the string that begins after ``tag``, unchanged; where it ends."""
+        """Read the string that begins after ``tag``; return the end of its closing tag."""
         name = tag["name"]
         start = end = stop = tag.end()
         depth = 0 if _is_empty(tag) else 1
@@ -221,7 +221,7 @@ class _BodyReader:
         name = self.open[-1].name
         if tag["name"] != name:
             expected = f"</{_shown(name)}>" if name else "no closing tag"
-            raise BodyError(f"</{_shown(tag['name'])}> at {tag.start()}; expected is {expected}")
+            raise BodyError(f"</{_shown(tag['name'])}> at {tag.start()}; expected {expected}")
         self.end(tag.start())
         return tag.end()
 
@@ -246,14 +246,14 @@ class _BodyReader:
             return members
         items = listed(members, numbers=kind is None)
         if text and items is None:
-            # Text with markup in it, as far as known.
+            # Presumably text that contains markup.
             return decoded(self.source[element.start : end]).strip(WHITE_SPACE)
         self.drop(element.spans)
         return members if items is None or kind is not None else items
 
 
 def _members_of(schema: Schema) -> Schema | None:
-    """The schema that declares the elements inside a value: an object's, or an item's."""
+    """Return the schema that declares the elements inside a value: an object's, or an item's."""
     found: Schema | None = schema
     for _ in range(MAX_DEPTH):  # a list's items may be lists of the same schema, without end
         if found is None or found.kind != "array":
@@ -263,7 +263,7 @@ def _members_of(schema: Schema) -> Schema | None:
 
 
 def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Elements by name, in order of appearance; those that come several times as a list."""
+    """Group elements by name, in order of appearance; repeated ones become a list."""
     groups: dict[str, list[Any]] = {}
     for name, value in children:
         groups.setdefault(name, []).append(value)

@@ -60,7 +60,7 @@ class _Opener:
 
 
 class CallFinder:
-    """Finds calls. ``max_call_size=None``: of any size."""
+    """Finds calls of at most ``max_call_size`` characters; ``None``: of any size."""
 
     __slots__ = ("_kept", "_max", "_openers", "_reader", "_unmatched")
 
@@ -120,18 +120,18 @@ class CallFinder:
     def _remove_first(self) -> None:
         opener = self._openers.popleft()
         if opener.end is None:
-            # Those of its name before it are removed already.
+            # Earlier openers of the same name were removed before.
             self._unmatched[opener.name].popleft()
 
 
 class _Kept:
-    """The text that was not returned yet, in the fragments in which it arrived."""
+    """The text that was not returned yet, as the fragments that arrived."""
 
     __slots__ = ("_fragments", "_skip", "_start")
 
     def __init__(self) -> None:
         self._fragments: deque[str] = deque()
-        # How much of the first fragment was returned, and where the rest of it begins.
+        # The length of the returned part of the first fragment, and the position of the rest.
         self._skip = 0
         self._start = 0
 
@@ -140,7 +140,7 @@ class _Kept:
             self._fragments.append(fragment)
 
     def take(self, end: int, name: str | None = None) -> Iterator[Segment]:
-        """The text up to ``end`` as a segment, if there is any."""
+        """Yield the text up to ``end`` as a segment, if there is any."""
         start = self._start
         if end == start:
             return

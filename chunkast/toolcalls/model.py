@@ -1,4 +1,4 @@
-"""The values: a tool, a call of it, and the text around calls.
+"""The data types: a tool, a call of it, and the text around calls.
 
 Positions are character indices into the whole text, end-exclusive. The parts of a text tile it.
 """
@@ -74,7 +74,7 @@ class ToolCall:
     start_index: where it begins, a character index from 0.
     end_index: where it ends, a character index, exclusive.
     problems: content that is in no argument, arguments that do not fit the JSON Schema, a repair
-        of broken tags. They are reported only: the arguments are as they were read.
+        of broken tags. They are only reported: they do not change the arguments.
     """
 
     name: str

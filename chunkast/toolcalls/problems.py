@@ -1,7 +1,7 @@
 """Differences between a call's arguments and its tool's JSON Schema.
 
-Checked are ``type``, ``enum``, ``const``, ``required`` and ``additionalProperties: false``, at any
-depth down to ``MAX_DEPTH``. Other keywords are ignored.
+The keywords ``type``, ``enum``, ``const``, ``required`` and ``additionalProperties: false`` are
+checked down to ``MAX_DEPTH`` levels. Other keywords are ignored.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _members(
 
 
 def _mismatch(value: Any, given: Mapping[str, Any]) -> str:
-    """Return what ``value`` should be; "" if it is allowed."""
+    """Return a description of the allowed values; "" if ``value`` is allowed."""
     types = given.get("type")
     names = types if isinstance(types, (list, tuple)) else [types]
     known = [name for name in names if isinstance(name, str) and name in _TYPES]

@@ -50,20 +50,20 @@ _TAG_NAME: Final = re.compile(rf"</?[{WHITE_SPACE}]*([^{WHITE_SPACE}<>/]*)")
 
 
 def normalize_close_tags(text: str) -> str:
-    """``</ name >`` as ``</name>``, where white space comes before the name."""
+    """Rewrite closing tags with white space before the name: ``</ name >`` as ``</name>``."""
     return _MALFORMED_CLOSE.sub(r"</\1>", text)
 
 
 def escape_invalid_lt(text: str) -> str:
-    """Every ``<`` that cannot begin a tag, nor the tag of an item's number, as ``&lt;``."""
+    """Escape every ``<`` that cannot begin a tag or a numbered item as ``&lt;``."""
     return _INVALID_LT.sub("&lt;", text)
 
 
 def balance_tags(text: str) -> str:
-    """``text`` with balanced tags: open ones are closed, closing tags without opener removed.
+    """Balance the tags in ``text``: close open ones, remove closing tags without an opener.
 
-    A closing tag closes the elements open inside it, and stays as it is written. One that is
-    cut off, by another tag or by the end of the text, closes its element as if it were
+    A closing tag also closes the open elements inside its element, and is not rewritten. One
+    that is cut off, by another tag or by the end of the text, closes its element as if it were
     complete. Other tags end at the next ``>``, whatever is before it.
     """
     text = _STATUS_THEN_STEP.sub("</status></step>", normalize_close_tags(text))
@@ -83,7 +83,7 @@ def balance_tags(text: str) -> str:
             if waiting[name]:
                 _close(name, f"</{name}>" if is_cut else text[at:pos], stack, waiting, out)
             elif is_cut and (text[at + 2] in WHITE_SPACE if name else pos < len(text)):
-                out.append(text[at:pos])  # not a tag, as far as known
+                out.append(text[at:pos])  # presumably not a tag
             continue
         if end > len(text):
             # Unfinished; a "<" alone is ignored.
@@ -101,7 +101,7 @@ def balance_tags(text: str) -> str:
 
 
 def _name_of(text: str, at: int) -> tuple[str, int]:
-    """The name of the tag at ``at``, and where that ends."""
+    """Return the name of the tag at ``at``, and the end of the name."""
     match = _TAG_NAME.match(text, at)
     return (match[1], match.end()) if match else ("", at + 1)
 
@@ -109,7 +109,7 @@ def _name_of(text: str, at: int) -> tuple[str, int]:
 def _close(
     name: str, written: str, stack: list[str], waiting: Counter[str], out: list[str]
 ) -> None:
-    """Close the innermost ``name`` by the tag ``written``, after what is open inside it."""
+    """Close the open elements inside the innermost ``name``, then it with the tag ``written``."""
     while True:
         inner = stack.pop()
         waiting[inner] -= 1
@@ -120,9 +120,9 @@ def _close(
 
 
 def _balance_applies(draft: ToolDraft) -> bool:
-    """Only if balancing changes something, and does not merely add: that would be a guess.
+    """Return true if balancing changes the body and does not only add tags: that would be a guess.
 
-    Where a closing tag is malformed, it may be the missing one, so adding it is not a guess.
+    A malformed closing tag may be the missing one; adding tags is not a guess then.
     """
     normal = normalize_close_tags(draft.original)
     balanced = balance_tags(draft.original)
@@ -135,7 +135,7 @@ def _balance(draft: ToolDraft) -> _ToolPatch:
 
 
 def keep_last_tag(text: str, name: str) -> str:
-    """``text`` without any ``<name>...</name>`` but the last one."""
+    """Remove every ``<name>...</name>`` from ``text`` except the last one."""
     opener, closer = f"<{name}>", f"</{name}>"
     spans: list[tuple[int, int]] = []
     pos = 0
@@ -154,7 +154,7 @@ def keep_last_tag(text: str, name: str) -> str:
 
 
 def string_properties(schema: Schema) -> list[str]:
-    """The names of the properties whose type is string, and nothing else besides."""
+    """Return the names of the properties whose only type is string."""
     return [name for name in schema.properties if _type_of(schema, name) == "string"]
 
 
@@ -172,13 +172,13 @@ def _dedupe(draft: ToolDraft) -> _ToolPatch:
 
 
 def _type_of(schema: Schema, name: str) -> object:
-    """A property's type as it is written; a list of types is not resolved."""
+    """Return a property's type as written; a list of types is not resolved."""
     known = schema.property(name)
     return known and known.given.get("type")
 
 
 def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
-    """``value`` with texts of XML parsed where the schema requires a list of objects."""
+    """Return ``value`` with XML texts parsed where the schema requires a list of objects."""
     if depth >= MAX_DEPTH:
         return value
     if isinstance(value, dict):

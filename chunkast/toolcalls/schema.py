@@ -20,10 +20,10 @@ _MAX_HOPS: Final = 8
 
 
 class Schema:
-    """A JSON Schema, opened. ``kind`` is one of JSON's types, or None where none is given."""
+    """A resolved JSON Schema. ``kind`` is a JSON type, or ``None`` if no type is given."""
 
     def __init__(self, given: object, root: Mapping[str, Any] | None = None) -> None:
-        """``root`` is the schema that references in ``given`` start from."""
+        """Resolve ``given``, whose references start from the schema ``root``."""
         self.given, self._root, self._choices = _opened(given, root, _MAX_HOPS)
         self.kind = _kind(self.given)
         self._known: dict[str, Schema] = {}
@@ -40,7 +40,7 @@ class Schema:
         return found if isinstance(found, Mapping) else {}
 
     def property(self, name: str) -> Schema | None:
-        """The schema of a declared property."""
+        """Return the schema of a declared property, else ``None``."""
         if name not in self.properties:
             return None
         if name not in self._known:
@@ -54,7 +54,7 @@ class Schema:
         return Schema(found, self._root) if isinstance(found, Mapping) else None
 
     def positions(self, count: int) -> Sequence[Schema] | None:
-        """The schemas of an array's items by position, if it has ``count`` of them."""
+        """Return the schemas of an array's items by position, if there are ``count`` of them."""
         found = self.given.get("prefixItems")
         if not isinstance(found, (list, tuple)) or len(found) != count:
             return None

@@ -1,4 +1,4 @@
-"""Calls in a text, as parts: of a whole text, or while the text still arrives."""
+"""Splits a text into calls and other text, either whole or while it arrives."""
 
 from __future__ import annotations
 
@@ -47,10 +47,9 @@ def parse_tool_calls(
 ) -> list[Part]:
     """Return the parts of ``text``: calls of ``tools`` and the text around them, which tile it.
 
-    The options are those of :class:`ToolCallStream`. A stream returns the same parts, however
-    the text is divided, once neighbouring texts are joined. Here they are joined, except that
-    a call that could not be parsed is a text of its own. Raises ``ConfigError`` for an invalid
-    option.
+    The options are those of :class:`ToolCallStream`, which returns the same parts however the text
+    is divided, except that it may split a text between calls into several parts. A call that could
+    not be parsed is a text of its own. Raises ``ConfigError`` for an invalid option.
     """
     return ToolCallStream(tools, **options)._read(text, last=True)  # noqa: SLF001 - feed and close
 
@@ -76,7 +75,7 @@ class ToolCallStream:
     call of :meth:`feed` or :meth:`close`. A callback may call these itself: they return no parts
     then, and the parts that they add are returned by the outer call.
 
-    Raises ``ConfigError`` for an invalid option. No text raises anything.
+    Raises ``ConfigError`` for an invalid option. No text raises an exception.
     """
 
     def __init__(
@@ -113,7 +112,7 @@ class ToolCallStream:
         self._reading = False
 
     def feed(self, piece: str) -> list[Part]:
-        """The parts that are complete after ``piece``, the next fragment of the text.
+        """Return the parts that are complete after ``piece``, the next fragment of the text.
 
         Raises ``ChunkastError`` once the stream is closed.
         """
@@ -122,7 +121,7 @@ class ToolCallStream:
         return self._read(piece, last=False)
 
     def close(self) -> list[Part]:
-        """The rest of the parts, now that the text has ended."""
+        """Return the remaining parts; the text has ended."""
         return self._read("", last=True)
 
     def _read(self, fragment: str, *, last: bool) -> list[Part]:
@@ -140,7 +139,7 @@ class ToolCallStream:
         return parts
 
     def _continue(self) -> None:
-        """Read what waits, then report problems. If reporting raises, nothing is lost."""
+        """Read waiting fragments, then report problems. If reporting raises, nothing is lost."""
         while self._waiting:
             fragment, last = self._waiting.popleft()
             self._segments.extend(self._finder.read(fragment, last=last))
@@ -209,7 +208,7 @@ class ToolCallStream:
 
 
 class _BodyReader:
-    """Reads a body, and again after repairs: the last ``source`` that could be read, the first error."""
+    """Reads a body, also after repairs; keeps the last readable ``source`` and the first error."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

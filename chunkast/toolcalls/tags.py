@@ -1,9 +1,9 @@
 """The tags of given names in a text that arrives in fragments.
 
 Openers are ``<name>``, empty tags ``<name/>``, closers ``</name>`` with white space allowed
-before and after the name. Nothing else is a tag. Each character is read once: of a tag that
-continues in the next fragment no more is kept than the longest name (white space in a closer
-is not kept).
+before and after the name. Nothing else is a tag. Each character is read once: a tag that continues
+in the next fragment is kept only up to the length of the longest name (white space in a closer is
+not kept).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TagReader:
         return self._start if self._unfinished and not closer else self.position
 
     def read(self, fragment: str) -> Iterable[Tag]:
-        """The tags that end in ``fragment``, the next fragment of the text."""
+        """Return the tags that end in ``fragment``, the next fragment of the text."""
         if self._unfinished or "<" in fragment:
             return self._read(fragment)
         self.position += len(fragment)
@@ -92,7 +92,7 @@ class TagReader:
         self._start = start
 
     def _beginning(self, text: str) -> str:
-        """The part of ``text`` that matters for the next fragment, or "" if it begins no tag."""
+        """Return the part of ``text`` that may begin a tag, or "" if it cannot."""
         if text.startswith("</"):
             name = text[2:].lstrip(WHITE_SPACE)
             bare = name.rstrip(WHITE_SPACE)

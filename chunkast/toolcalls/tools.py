@@ -15,11 +15,11 @@ _SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "json_schema
 
 
 def tools_from_json(value: object) -> list[Tool]:
-    """The tools of JSON data: a list of tools, or schemas by name.
+    """Return the tools in JSON data: a list of tools, or schemas by name.
 
     A tool is an object with its "name" and its schema as "parameters", "input_schema",
-    "inputSchema" or "json_schema" (none: any arguments), or such an object as the "function"
-    of another. Raises ``ConfigError`` for anything else, naming the place.
+    "inputSchema" or "json_schema" (without one: any arguments), or such an object as the
+    "function" of another. Raises ``ConfigError`` for anything else, naming the place.
     """
     if isinstance(value, Mapping):
         return [_tool(f"tools[{name!r}]", name, schema) for name, schema in value.items()]
@@ -45,7 +45,7 @@ def _tool(place: str, name: Any, schema: Any) -> Tool:
 
 
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools by name; raises ``ConfigError`` for what is not a tool and for two of one name."""
+    """Return the tools by name; raises ``ConfigError`` for other values and duplicate names."""
     found: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):

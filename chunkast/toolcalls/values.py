@@ -1,4 +1,4 @@
-"""Texts and lists to the values that a schema requires; what does not fit is left unchanged.
+"""Converts texts and lists to the types that a schema requires; other values stay unchanged.
 
 Values are JSON data throughout: numbers are finite, integers exact. An integer of more
 digits than Python converts (4,300 by default) stays text, as Python could not write it
@@ -37,7 +37,7 @@ _SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
 
 
 def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
-    """``value`` converted to what a JSON Schema requires, where possible; not validated.
+    """Convert ``value`` to the type that a JSON Schema requires, if possible; do not validate it.
 
     Booleans and numbers come from texts; arrays from JSON, lines or items between commas,
     from ``{"item": ...}``, numbered members or a single member with a list, or by wrapping
@@ -52,7 +52,7 @@ def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def coerced(value: Any, schema: Schema, depth: int) -> Any:
-    """Like :func:`coerce`, ``depth`` levels down."""
+    """Convert like :func:`coerce`, at ``depth`` levels down."""
     convert = _CONVERSIONS.get(schema.kind or "")
     if convert is None or depth >= MAX_DEPTH:
         return value
@@ -62,7 +62,7 @@ def coerced(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def guessed(value: Any) -> Any:
-    """A value without a known schema, as a boolean, a number, JSON or text."""
+    """Return a value without a known schema as a boolean, a number, JSON or text."""
     if isinstance(value, list):
         return [guessed(item) if isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
@@ -75,9 +75,9 @@ def guessed(value: Any) -> Any:
 
 
 def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
-    """The list that the members of an object are: ``item`` only, or numbered from 0 on.
+    """Return the list that an object represents: of a single ``item``, or numbered from 0.
 
-    With ``numbers``, texts that are numbers become numbers.
+    Return ``None`` for any other object. With ``numbers``, texts that are numbers become numbers.
     """
     values: list[Any]
     if members.keys() == {"item"}:
@@ -94,7 +94,7 @@ def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
 
 
 def number_or_text(text: str) -> int | float | str:
-    """The number that ``text`` is (white space around it aside), or ``text``."""
+    """Return the number in ``text``, ignoring white space around it; else ``text`` itself."""
     stripped = text.strip(WHITE_SPACE)
     if _INTEGER.fullmatch(stripped):
         return _integer(stripped, text)
@@ -122,7 +122,7 @@ def _boolean_or_text(text: str) -> bool | str:
 
 
 def _scalar(convert: Callable[[str], Any]) -> Conversion:
-    """The conversion of a text, or of the text in ``{"item": text}``."""
+    """Return a conversion of a text, or of the text in ``{"item": text}``."""
 
     def converted(value: Any, _schema: Schema, _depth: int) -> Any:
         only_item = isinstance(value, dict) and value.keys() == {"item"}
@@ -178,7 +178,7 @@ def _values(value: Any, items: Schema | None) -> list[Any]:
 
 
 def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
-    """The items that an object contains, if it is not itself the only one."""
+    """Return the items in an object, or the object as the only item."""
     declared = {} if items is None else items.properties
     if declared.keys() & value.keys():
         return [value]

@@ -19,8 +19,8 @@ def analyze(
 ) -> Analysis:
     """Return the analysis of a document; its type is inferred from the extension of its name.
 
-    ``language`` says that it is code, "" that it is not. Without ``blanks``, blank lines between
-    top-level blocks may be missing in the tree. Never raises.
+    ``language`` is the language of a source file; "" means that it is not code. Without
+    ``blanks``, blank lines between top-level blocks may be missing in the tree. Never raises.
     """
     if language is None:
         language = config.language_of(name)

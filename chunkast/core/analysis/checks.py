@@ -1,7 +1,7 @@
-"""Checks of what the heuristics of a document return.
+"""Checks of the patches that a document's heuristics return.
 
-A wrong value drops the patch that has it, with the reason. Positions inside a grapheme cluster
-depend on the text, so only the points and spans at them are left out.
+A patch with a wrong value is dropped, and the reason is reported. A position inside a grapheme
+cluster depends on the text, so only its point or span is dropped.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _Check = Callable[[str, Any, str], "str | None"]
 
 
 def _each(is_right: Callable[[Any, int], bool], wanted: str) -> _Check:
-    """Check each item of a tuple, given the length of the text."""
+    """Return a check of each item of a tuple; ``is_right`` also gets the length of the text."""
 
     def check(name: str, given: Any, text: str) -> str | None:
         if not isinstance(given, tuple):
@@ -94,7 +94,7 @@ def _each(is_right: Callable[[Any, int], bool], wanted: str) -> _Check:
 
 
 def _whole(is_right: Callable[[Any, str], bool], wanted: str) -> _Check:
-    """Check a value as a whole, given the text."""
+    """Return a check of a value as a whole; ``is_right`` also gets the text."""
 
     def check(name: str, given: Any, text: str) -> str | None:
         return None if is_right(given, text) else f"gave {name} that are not {wanted}"
@@ -246,9 +246,9 @@ _CHECKS: Final[Mapping[str, _Check]] = {
 
 
 def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
-    """Return the analysis with everything sorted that heuristics may have added.
+    """Sort the fields of an analysis that heuristics may have extended.
 
-    Points and spans at places inside a grapheme cluster are left out and reported.
+    Points and spans with a position inside a grapheme cluster are left out and reported.
     """
     clusters = SpanSet(joined_spans(analysis.text, 0, len(analysis.text)))
     notes = analysis.notes
@@ -272,7 +272,7 @@ def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
     regions, headings = kept("regions", "start", "end"), kept("headings", "start", "end")
     annotations = kept("annotations", "start", "end")
     replacements = kept("replacements", "start", "end")
-    # Of several headings at one place the first counts.
+    # Of several headings at one position the first is kept.
     first = {heading.start: heading for heading in reversed(headings)}
     return replace(
         analysis,

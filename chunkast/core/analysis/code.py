@@ -18,13 +18,13 @@ __all__ = ("analyze_code",)
 
 _LOG = logging.getLogger(__name__)
 _SECTIONS = frozenset({"class", "function", "type"})
-# The sections of a file are below its title, which it does not have.
+# The first level is that of a document's title, which a source file does not have.
 _FIRST_LEVEL = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An item, the characters from it to the next one, and the end of all that is inside it."""
+    """An item, its start, the start of the next item, and the end of all items inside it."""
 
     item: Item
     start: int
@@ -79,7 +79,7 @@ def _parts(text: str, items: Sequence[Item], positions: Sequence[int]) -> Iterat
 
 
 def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
-    """Leaves that tile the text, one from each point to the next."""
+    """Yield leaves that tile the text, one from the start of each item to the next."""
     begun = parts[0].start if parts else len(text)
     if begun:
         yield Block("blank" if is_blank(text[:begun]) else "code", 0, begun)
@@ -95,7 +95,7 @@ def _regions(parts: Sequence[_Part]) -> Iterator[ProtectedRegion]:
 
 
 def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]:
-    """A heading for every definition, and one without a title for the code after it."""
+    """Yield a heading for every definition, and one without a title for the code after it."""
     around: list[_Part] = []
     path: tuple[str, ...] = ()
     for part in parts:

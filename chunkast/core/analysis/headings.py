@@ -1,4 +1,4 @@
-"""The headings that open sections, and those that converters write in other ways."""
+"""The headings that open sections, including those that converters write as bold text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chunkast.text.spans import SpanSet
 
 __all__ = ("find_headings", "numbered_headings", "pseudo_headings")
 
-# "2.3.1 Title", the marks of emphasis before it aside; "2. Title" is of the first level.
+# "2.3.1 Title", perhaps after the marks of emphasis; "2. Title" is of the first level.
 _NUMBER = re.compile(r"[\s*_]*(?P<number>\d{1,3}(?:\.\d{1,3}){0,5})[.)]?[\s*_]+\S")
 _COLON = re.compile(r":(?=[*_:]*$)")
 _LEVELS: Final = 6
@@ -38,9 +38,9 @@ def _with_blocks(analysis: Analysis, children: list[Block]) -> Analysis:
 
 
 def pseudo_headings(analysis: Analysis) -> Analysis:
-    """Make paragraphs of strong emphasis alone headings below the last Markdown heading.
+    """Turn paragraphs of only strong emphasis into headings below the last Markdown heading.
 
-    A number says how far below: "2.3" is two levels down.
+    The depth of a number at the start is the number of levels below: "2.3" is two levels down.
     """
     level = 0
     children = list(analysis.blocks.children)
@@ -82,7 +82,7 @@ def find_headings(analysis: Analysis) -> Iterator[Heading]:
     paths: list[tuple[str, ...]] = [()]
     tags = SpanSet(analysis.tags) if analysis.tags else None
     attributes = "attributes" in analysis.extensions
-    begin = -1  # of the labels right before a heading
+    begin = -1  # the start of the labels right before a heading
     for block in analysis.blocks.children:
         kind = block.kind
         if kind in _LABELS:
@@ -118,7 +118,7 @@ def find_headings(analysis: Analysis) -> Iterator[Heading]:
 
 
 def _content(analysis: Analysis, heading: Block) -> str:
-    """Return a heading's original text, of which the parser has read a mask."""
+    """Return the original text of a heading of which the parser read masked text."""
     prose = Prose(analysis.masked, heading)
     lines: list[str] = []
     at = 0

@@ -2,8 +2,8 @@
 
 Before the parse, text may be masked: characters are replaced one for one and line ends are
 kept, so that no position changes. The parser reads the masked text; chunks are cut from the
-original. After a parse that failed, the text is read as plain CommonMark, then as paragraphs.
-A user's heuristics run after the built-in steps of their phase.
+original. If the parse fails, the text is read as plain CommonMark; if that fails too, as
+paragraphs. A user's heuristics run after the built-in steps of their phase.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ("analyze_markdown",)
 _Mark = TypeVar("_Mark")
 _LOG = logging.getLogger(__name__)
 _Parse = Callable[[str, tuple[str, ...]], ParsedMarkdown]
-# The parsers to try after the first has failed, and what a note says of the result.
+# The parsers to try after the first has failed, and the notes to add to the result of each.
 _FALLBACKS: Final[tuple[tuple[_Parse, tuple[str, ...]], ...]] = (
     (lambda source, _: parse_document(source, ()), ()),
     (parse_paragraphs, ("the document was read as plain paragraphs",)),
@@ -116,7 +116,7 @@ def _analysis(
 
 
 def _fallback(draft: DocumentDraft) -> DocumentDraft:
-    """Parse a draft whose parse has failed by the first fallback that does not fail."""
+    """Parse a draft whose parse has failed with the first fallback that succeeds."""
     error, extensions = draft.errors[-1], draft.context.extensions
     failure = f"the Markdown parser failed ({type(error).__name__}: {error})"
     for parse, notes in _FALLBACKS:

@@ -1,8 +1,9 @@
-"""The pages of documents that were converted: where they begin, and what goes on over them.
+"""The pages of converted documents: their marks, running heads and feet, and blocks across pages.
 
-Before the parse the marks of pages are masked by blanks, so that a list goes on over them. After
-it each becomes a leaf that stays with what it belongs to, lines that come again at the edges of
-pages are told from the text, and a paragraph or table that goes on over a mark is one again.
+Before the parse, page marks are masked by blanks, so that a list continues across them. After the
+parse, each mark becomes a leaf that stays with the text it belongs to. Lines that are repeated at
+the edges of pages become running heads and feet. A paragraph or table that continues on the next
+page becomes one block again.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 _MARKUP: Final = WHITE_SPACE + "*_"
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 _ROWS = re.compile(r"(?:[ \t]*\|[^\r\n]*(?:\r\n?|\n|\Z))+")
-# A longer line is none that comes again on every page; such a line stands on three pages, and on
-# one of six.
+# A running head or foot has at most this many characters, and is repeated on at least three pages
+# and on one page in six.
 _LONGEST: Final = 120
 _FEWEST: Final = 3
 _SHARE: Final = 6
-# Lines at the edge of a page, beyond which the text may continue; those that only mark it.
+# Page marks, and all lines at the edge of a page, across which the text may continue.
 _MARKS: Final = frozenset({"page-begin", "page-end"})
 _EDGES: Final = _MARKS | {"running-head", "running-foot"}
-# Lines of a head or foot.
+# The most lines of a running head or foot.
 _DEPTH: Final = 2
-# What a text ends with that goes on, beside letters and digits.
+# Text that continues on the next page ends with a letter, a digit or one of these.
 _OPEN_ENDS: Final = ",-–—("
 _ROW_END: Final = "\n"
 
@@ -49,7 +50,7 @@ _ROW_END: Final = "\n"
 class _Joint:
     """The text between two parts of a block, and its replacement in ``embed_text``.
 
-    ``edged``: a head or foot is there.
+    ``edged``: it contains a running head or foot.
     """
 
     start: int
@@ -68,7 +69,7 @@ def find_page_marks(text: str, config: ChunkConfig, calls: Sequence[ToolCall]) -
 
 
 def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
-    """Return ``source`` with the marks as blanks."""
+    """Return ``source`` with the page marks replaced by blanks."""
     parts: list[str] = []
     at = 0
     for mark in marks:
@@ -113,7 +114,7 @@ def _left_out(
     edges: Sequence[Block],
     joints: Sequence[_Joint],
 ) -> list[Replacement]:
-    """Return what replaces marks, heads and feet in ``embed_text``."""
+    """Return the replacements of marks, heads and feet in ``embed_text``."""
     found: list[Replacement] = []
     if not config.running_heads_in_embed:
         found += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
@@ -124,7 +125,8 @@ def _left_out(
             for mark in marks
             if not is_blank(text[mark.start : mark.end])
         )
-        # A sentence goes on at once, a row on a line of its own, if no head is between.
+        # Unless a head or foot stays between the two parts, they are joined: a sentence by a space,
+        # a table by a line end.
         whole = [joint for joint in joints if not (joint.edged and config.running_heads_in_embed)]
         inside = SpanSet((joint.start, joint.end) for joint in whole)
         found = [span for span in found if not inside.covers(span.start)]
@@ -133,14 +135,14 @@ def _left_out(
 
 
 def _with_mark(mark: PageMark, joint: _Joint) -> ProtectedRegion:
-    """A mark and a character of what it belongs to."""
+    """Return a region over a mark and one character of the text it belongs to."""
     if mark.begins:
         return ProtectedRegion(mark.start, joint.end + 1, "page-marker")
     return ProtectedRegion(joint.start - 1, mark.end, "page-marker")
 
 
 def _next_text(text: str, pos: int) -> int:
-    """Return the start of the text after ``pos``; white space before it is left out as well."""
+    """Return the first position from ``pos`` on that is not white space, or the text's end."""
     found = _NOT_SPACE.search(text, pos)
     return found.start() if found else len(text)
 
@@ -155,7 +157,7 @@ def _blanked(text: str, blocks: Sequence[Block]) -> str:
 
 
 def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence[int]) -> Block:
-    """``block`` with a leaf for each mark that stands between blocks."""
+    """Return ``block`` with a leaf for each mark between its blocks."""
     children: list[Block] = []
     for child in block.children:
         first, last = bisect_left(starts, child.start), bisect_left(starts, child.end)
@@ -171,7 +173,7 @@ def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence
 
 
 def _split(text: str, blank: Block, marks: Sequence[PageMark]) -> Iterator[Block]:
-    """Blank lines as such and leaves for the lines of marks; a form feed is white space."""
+    """Split a leaf of blank lines at the lines of marks; a form feed is white space."""
     lines = line_starts(text, blank.start, blank.end)
     at = blank.start
     for mark in marks:
@@ -187,7 +189,7 @@ def _split(text: str, blank: Block, marks: Sequence[PageMark]) -> Iterator[Block
 
 
 def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The numbers of the blocks before and after each mark, or marks, at the edge of a page."""
+    """Yield the indices of the blocks before and after the marks at each edge of a page."""
     before = -1
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
@@ -202,7 +204,7 @@ def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[in
 
 
 def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
-    """The lines that come again at the edges of pages, which become leaves of their own kinds."""
+    """Relabel lines repeated at the edges of pages as running heads and feet; return these."""
     found: list[Block] = []
     for _ in range(_DEPTH):
         gaps = list(_gaps(children, starts))
@@ -210,7 +212,7 @@ def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block
         alone = {*last} & {*first}
         for kind, numbers in (("running-foot", last), ("running-head", first)):
             keys = {number: key for number in numbers if (key := _key(text, children[number]))}
-            # What is all that a page has is its text.
+            # A line that is all of a page is its text.
             counts = Counter(key for number, key in keys.items() if number not in alone)
             least = max(_FEWEST, len(gaps) // _SHARE)
             for number, key in keys.items():
@@ -221,7 +223,7 @@ def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block
 
 
 def _key(text: str, block: Block) -> str:
-    """Return the form that a line shares with its like on other pages; "" for several lines."""
+    """Return a line without its marks, case and numbers, to be compared; "" for other blocks."""
     if not CONSTRUCTS[block.kind].plain or block.end - block.start > _LONGEST:
         return ""
     line = text[block.start : block.end].strip(_MARKUP)
@@ -231,15 +233,15 @@ def _key(text: str, block: Block) -> str:
 def _joined(
     text: str, children: Sequence[Block], starts: Sequence[int]
 ) -> tuple[list[Block], list[_Joint], list[Block]]:
-    """The blocks, those that go on over the edge of a page as one.
+    """Join blocks that continue across the edge of a page.
 
-    Also what lies between the parts of each, and the heads and feet in there.
+    Returns all blocks, the text between the joined parts, and the heads and feet in that text.
     """
     before = {after: number for number, after in _gaps(children, starts)}
     joined: list[Block] = []
     joints: list[_Joint] = []
     edges: list[Block] = []
-    last = -1  # of ``joined``, that is not a mark, head or foot
+    last = -1  # the index in ``joined`` of the last block that is not a mark, head or foot
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
         if number in before and _goes_on(text, joined[last], block):
@@ -263,9 +265,10 @@ def _joined(
 
 
 def _absorbed(children: Sequence[Block]) -> list[Block]:
-    """The blocks, with marks as lines of the paragraph, head or foot that they belong to.
+    """Return the blocks, with marks merged into the paragraph, head or foot they belong to.
 
-    Nothing is between the two but blank lines. What ends no page, as it comes first, begins one.
+    Only blank lines may be between the two. A mark that ends a page begins one if no text
+    precedes it.
     """
     found: list[Block] = []
     for block in children:
@@ -287,7 +290,7 @@ def _absorbed(children: Sequence[Block]) -> list[Block]:
 
 
 def _last_text(blocks: Sequence[Block]) -> int:
-    """The number of the last block that is not blank, at most one block before the end; or -1."""
+    """Return the index of the last block, or of the one before it if the last is blank; or -1."""
     for number in range(len(blocks) - 1, max(len(blocks) - 3, -1), -1):
         if not CONSTRUCTS[blocks[number].kind].blank:
             return number

@@ -13,10 +13,10 @@ from chunkast.scores import item_kind
 __all__ = ("merge_break_points", "scan_break_points")
 
 _LEAD_IN_ENDS = (":", "：")
-# What may stand around a lead-in, and after the last word of one that has no colon.
+# Marks that may surround a lead-in, and marks that may follow the last word of one without a colon.
 _EMPHASIS_MARKS = "*_"
 _WORD_MARKS = "*_`)"
-# How a paragraph begins that shows an image, and one that defines the term before it.
+# The beginning of a paragraph that shows an image, and of one that defines the term before it.
 _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
 _BLANK: Final = kinds_where("blank")
@@ -29,10 +29,9 @@ _HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
-    """One list, sorted by position, with the highest score at each position.
+    """Merge lists into one, sorted by position, with the best-scored point at each position.
 
-    On equal scores the point that comes first is kept, earlier lists before later ones.
-    Raises nothing.
+    Of points with equal scores the first is kept, earlier lists before later ones. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> merge_break_points([BreakPoint(8, 20.0, "paragraph")], [BreakPoint(8, 90.0, "h2")])
@@ -48,7 +47,7 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
 
 
 class _Scanner:
-    """Walks the tree in document order; there is a point where one leaf follows another."""
+    """Walks the tree in document order, and adds a point between each leaf and the next."""
 
     def __init__(self, text: str, scores: Mapping[str, float]) -> None:
         self.text = text
@@ -57,7 +56,7 @@ class _Scanner:
         self.previous: Block | None = None
         # Whether the previous leaf only opens the container that it is in.
         self.opens_container = False
-        # Whether a container ended after it.
+        # Whether a container ended after the previous leaf.
         self.ended_container = False
         # The best point of blocks that begin at the next leaf, and of blocks that ended
         # before it; of equal ones the first.
@@ -65,11 +64,14 @@ class _Scanner:
         self.after, self.after_kind = _NONE, ""
         self.introducible = False
         self.open_tags = 0
-        # The number of the point before the labels that come right before the next leaf.
+        # The index of the point before the labels that directly precede the next leaf.
         self.label = -1
 
     def children(self, block: Block, cap: float, lists: int) -> None:
-        """``cap``: no point in here scores above it. ``lists``: how many lists are open."""
+        """Visit a block's children.
+
+        ``cap`` is the highest score of a point inside, ``lists`` the number of open lists.
+        """
         lists += CONSTRUCTS[block.kind].nests
         for number, child in enumerate(block.children):
             kind = child.kind
@@ -122,7 +124,7 @@ class _Scanner:
             self.ended(score, kind)
 
     def tag(self, block: Block, cap: float) -> None:
-        """The line of an opening tag scores before it, that of a closing one after it."""
+        """Score the point before the line of an opening tag, or after that of a closing tag."""
         opens = block.info == "open"
         kind = "tag-open" if opens else "paragraph"
         self.introducible = self.introducible or opens
@@ -136,7 +138,7 @@ class _Scanner:
             self.ended(min(self.scores["tag-close"], cap), "tag-close")
 
     def leaf(self, block: Block, construct: Construct, first: bool) -> None:
-        """``first``: it may stand without the block before it."""
+        """Add the point before a leaf; if not ``first``, it stays with the block before it."""
         previous = self.previous
         if previous is not None:
             before = CONSTRUCTS[previous.kind]
@@ -164,15 +166,15 @@ class _Scanner:
         self.introducible = self.opens_container = self.ended_container = False
 
     def raise_label(self, score: float, kind: str) -> None:
-        """Give the point before a label the score of the point after the label, if that is higher."""
+        """Give the point before a label the score of the point after it, if that is higher."""
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
             self.points[self.label] = BreakPoint(self.points[self.label].pos, score, kind)
 
     def is_led_in(self, previous: Block, construct: Construct) -> bool:
-        """Return whether the last line of ``previous`` introduces the next leaf: it ends with a colon.
+        """Return whether ``previous`` introduces the next leaf, by ending with a colon.
 
-        Before a ``construct`` of some kinds several words without a full stop introduce it, too,
-        as their sentence goes on, unless they end a list or another container.
+        Several words without a full stop also introduce a ``construct`` of some kinds, in which
+        their sentence continues, unless they end a list or another container.
         """
         line = self.text[previous.start : previous.end].rstrip()
         if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
@@ -187,20 +189,20 @@ class _Scanner:
 
 
 def _score_kind(block: Block) -> str:
-    """The row of the score table for the point before a heading or item."""
+    """Return the row of the score table for the point before a heading or item."""
     heading = CONSTRUCTS[block.kind].section
     return _HEADING_KINDS[block.level] if heading else item_kind(block.level)
 
 
 def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:
-    """The break points of a document's blocks, sorted, one per position.
+    """Return the break points of a document's blocks, sorted, one per position.
 
-    A point sits at the first character of the first line of every block but the
-    document's first. Its score is the highest of the blocks that begin there and of those
-    that end right before it, and inside a container at most that of the container's own
-    point. A point that separates a heading from its text, or a lead-in from what it
-    introduces, has the score of "orphan-heading" or "lead-in" instead. If the last block has
-    a score after it, there is a point at the end of the text.
+    There is a point at the start of the first line of every block but the document's first.
+    Its score is the highest of the blocks that begin there and of those that end right
+    before it. Inside a container, it is at most the score of the container's own point. A
+    point that separates a heading from its text, or a lead-in from the block it introduces,
+    has the score of "orphan-heading" or "lead-in" instead. If the last block has a score
+    after it, there is a point at the end of the text.
     """
     scanner = _Scanner(text, scores)
     scanner.children(tree, math.inf, 0)

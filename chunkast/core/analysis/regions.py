@@ -19,7 +19,7 @@ _OPENING = re.compile(r"[^\r\n]*?((?:`{3,}|~{3,})[^\r\n]*)")
 
 
 def opening_line(text: str, fence: Block) -> str:
-    """A fence's opening line without its indentation or container prefix."""
+    """Return a fence's opening line without its indentation or container prefix."""
     opening = _OPENING.match(text, fence.start, fence.end)
     return opening[1].rstrip(WHITE_SPACE) if opening else ""
 
@@ -33,11 +33,11 @@ def opening_column(text: str, fence: Block) -> int:
 def find_regions(
     text: str, tree: Block, tags: Sequence[tuple[int, int]] = ()
 ) -> list[ProtectedRegion]:
-    """The protected blocks of ``tree`` and the blocks between ``tags``, by start.
+    """Return the protected blocks of ``tree`` and the spans of ``tags``, sorted by start.
 
-    A region ends with the last character of the block's last line; a fence that is
-    never closed reaches to the end of the text. Of regions that begin together the
-    longer one comes first.
+    A region ends with the last character of the block's last line. A fence that is never
+    closed extends to the end of the text. Of regions that begin together the longer one
+    comes first.
     """
     regions: list[ProtectedRegion] = []
     _add_protected(text, tree, regions)
@@ -63,7 +63,7 @@ def _region_end(text: str, block: Block) -> int:
 
 
 def _line_end(text: str, end: int) -> int:
-    """``end`` without the line end before it."""
+    """Return ``end``, moved before the line end that precedes it."""
     if text.endswith("\n", 0, end):
         end -= 1
     if text.endswith("\r", 0, end):

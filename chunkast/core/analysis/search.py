@@ -10,10 +10,10 @@ __all__ = ("best_cut", "cut_value", "ranked_cuts")
 
 
 def cut_value(score: float, distance: float, window: float, decay: float) -> float:
-    """``score * (1 - (distance / window) ** 2 * decay)``, the formula by which qmd weighs break points.
+    """Return ``score * (1 - (distance / window) ** 2 * decay)``, qmd's value of a break point.
 
-    ``distance`` is how far before the limit the point lies, ``window`` how far back the
-    search goes, both in the same unit. At distance 0 the whole score counts, also with window 0.
+    ``distance`` is the point's distance before the limit, ``window`` the distance to search, both
+    in the same unit. At distance 0 the whole score counts, even if the window is 0.
     """
     share = distance / window if window else 0.0
     return score * (1 - share * share * decay)
@@ -22,9 +22,9 @@ def cut_value(score: float, distance: float, window: float, decay: float) -> flo
 def ranked_cuts(
     cuts: Iterable[tuple[int, float, float]], *, window: float, decay: float
 ) -> list[tuple[float, int]]:
-    """``(value, place)`` of the ``(place, distance, score)`` in the window, the highest value first.
+    """Return ``(value, place)`` of each cut in the window, the highest value first.
 
-    Of equal values the lowest place comes first.
+    ``cuts`` are ``(place, distance, score)``. Of equal values the lowest place comes first.
     """
     values = (
         (-cut_value(score, distance, window, decay), place)
@@ -42,12 +42,12 @@ def best_cut(
     decay: float = 0.7,
     regions: Sequence[ProtectedRegion] = (),
 ) -> int:
-    """The position of the best break point at or before ``target``, or ``target`` if none.
+    """Return the position of the best break point at or before ``target``; ``target`` without one.
 
     Points from ``target - window`` to ``target`` count, both included, unless they lie
     strictly inside one of the ``regions``. The highest :func:`cut_value` wins, the lowest
-    position on a tie. Positions, ``target`` and ``window`` may be in any unit, if it is the
-    same one. Scores below 0 never win. Raises nothing.
+    position on a tie. Positions, ``target`` and ``window`` may be in any unit, but all in the
+    same one. Scores below 0 never win. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> points = [BreakPoint(80, 100.0, "h1"), BreakPoint(95, 20.0, "paragraph")]

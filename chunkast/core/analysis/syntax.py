@@ -1,4 +1,4 @@
-"""Break points inside code by its syntax, where a grammar of its language is installed."""
+"""Break points inside code by its syntax, if a grammar for its language is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ("SyntaxPoint", "fence_points", "scored")
 
 @dataclass(frozen=True, slots=True)
 class SyntaxPoint:
-    """A break point before an item that has ``depth`` others around it."""
+    """A break point before an item with ``depth`` others around it."""
 
     depth: int
     point: BreakPoint
@@ -29,11 +29,11 @@ def scored(
     positions: Sequence[int],
     scores: Mapping[str, float],
 ) -> list[SyntaxPoint]:
-    """The points before ``items``, which stand in ``lines`` that begin at ``positions``.
+    """Return the points before the ``items`` in ``lines``, which begin at ``positions``.
 
-    A definition or import has its kind's score, wherever it stands. A statement scores less
-    the deeper it is, but more than any other line. What parts a header from its body has the
-    score of a lead-in.
+    A definition or import has its kind's score at any depth. A statement scores less the deeper
+    it is, but more than any other line. The point between a header and its body has the score of
+    a lead-in.
     """
     points: list[SyntaxPoint] = []
     for item in items:
@@ -53,14 +53,14 @@ def scored(
 def fence_points(
     text: str, fence: Block, outliner: Outliner, scores: Mapping[str, float]
 ) -> list[SyntaxPoint]:
-    """The points inside a fence, by position; none for a language without a grammar."""
+    """Return the points inside a fence, by position; empty for a language without a grammar."""
     language = language_named(fence.info)
     if not CONSTRUCTS[fence.kind].fenced or language is None or not versions():
         return []
     starts = line_starts(text, fence.start, fence.end)
     positions = starts[1 : len(starts) - 1 - fence.closed]
-    # What stands before the fence on its first line stands before the code as well: quote
-    # marks, or as many blanks as an item's marker takes.
+    # The prefix before the fence also precedes its code: quote marks, or as many blanks as an
+    # item's marker has characters.
     width = opening_column(text, fence)
     prefix = " \t>" if ">" in text[starts[0] : starts[0] + width] else " \t"
     lines = [

@@ -22,7 +22,7 @@ _CLOSER: Final = "-->"
 _CHARACTER = re.compile(r"[^\r\n]")
 _LINE_ENDED = re.compile(r"(?<=[\r\n])")
 _INDENTATION = re.compile(r"[ \t]*")
-# The markers of containers that may stand before a call on its first line.
+# The markers of containers that may precede a call on its first line.
 _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
 
 
@@ -43,7 +43,7 @@ def mask_calls(source: str, calls: Sequence[ToolCall]) -> str:
     parts: list[str] = []
     at = 0
     for call in calls:
-        # How far the call's other lines may be indented to belong to the same container.
+        # The indentation that keeps the call's other lines in the same container.
         column = call.start_index - starts[bisect_right(starts, call.start_index) - 1]
         parts += (source[at : call.start_index], _masked(call.raw, column))
         at = call.end_index

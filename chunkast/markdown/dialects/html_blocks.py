@@ -1,4 +1,4 @@
-"""HTML around Markdown: ``<details>`` and the like become containers, some blocks labels.
+"""HTML around Markdown: pairs such as ``<details>`` become containers, other tags labels.
 
 markdown-it ends an HTML block at a blank line, so an element with Markdown inside consists of a
 block that opens it and a block that closes it. Such a pair becomes a container. A block that only

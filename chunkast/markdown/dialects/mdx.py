@@ -23,7 +23,7 @@ from chunkast.text.source_map import line_starts
 __all__ = ("read",)
 
 _STATEMENT = re.compile(r"(?:import|export)[ \t{*\"']")
-# Everything but brackets in a line of code; strings come first, so that theirs do not count.
+# Everything but brackets in a line of code; strings come first, so that brackets in them match too.
 _NO_BRACKETS = re.compile(
     r"\\.|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|//.*|/\*(?:.*?\*/|.*)"
     r"|[^()\[\]{}]"
@@ -71,14 +71,14 @@ class _MdxReader:
         self.open_names: Counter[str] = Counter()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
-        # Nothing ends after the line of the last of these.
+        # No tag or expression ends after the line of the last "}" or ">".
         last = max(text.rfind("}"), text.rfind(">"))
         self.limit = self.starts[bisect_right(self.starts, last)] if last >= 0 else 0
 
     def read(self) -> None:
         fences = Fences()
         number = 0
-        # An import or export needs a blank line before it, or something that is not text.
+        # An import or export must begin the text, or follow a blank line or a construct of MDX.
         begins = True
         while number < len(self.lines):
             line = self.lines[number]
@@ -135,7 +135,7 @@ class _MdxReader:
         return end
 
     def comment_end(self, number: int) -> int:
-        """Return the line after an HTML comment, which is no MDX but is often written."""
+        """Return the line after an HTML comment: MDX has none, but authors often write them."""
         found = self.text.find("-->", self.starts[number]) if self.comments_end else -1
         self.comments_end = found >= 0
         return bisect_right(self.starts, found) if found >= 0 else number
@@ -191,7 +191,7 @@ class _MdxReader:
 
 
 def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
-    """Return the names of the tags that open and that close something beyond these items."""
+    """Return the names of the opening and of the closing tags without a partner in ``items``."""
     opened: list[str] = []
     closed: list[str] = []
     for item in items:
@@ -227,8 +227,8 @@ def _statement_ends(lines: Sequence[str]) -> list[int]:
     If brackets are never closed, it is the next blank line.
     """
     depths = [0, *accumulate(map(_brackets, lines))]
-    # The blank lines after a line, the nearest last. One that is at least as deep as a nearer one
-    # is never used, so that the depths rise.
+    # The blank lines after a line, the nearest last. A line that is at least as deep as a nearer
+    # one is never used and left out, so the depths are ascending.
     candidates, levels = [len(lines)], [depths[-1]]
     nearest = len(lines)
     ends: list[int] = []

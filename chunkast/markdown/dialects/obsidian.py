@@ -26,7 +26,7 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 
 def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Replace callouts by alerts, and comments by HTML comments, leaves of kind "comment"."""
+    """Replace callouts by alerts, and comments by HTML comments (leaves of kind "comment")."""
     # One character is found many times faster than two.
     if "!" in text and "[!" in text:
         text = _CALLOUT.sub(_as_alert, text)

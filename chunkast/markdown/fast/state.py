@@ -34,7 +34,7 @@ class BlockState(StateBlock):
 
     A line is described by its start and end (``bMarks``, ``eMarks``), the number of white-space
     characters it begins with (``tShift``) and their columns (``sCount``). Quotes and lists change
-    the entries of their lines while they are open. ``tokens`` holds only what plugins add.
+    the entries of their lines while they are open. ``tokens`` are only those that plugins add.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Documents with their chunks as an HTML page, in a terminal and as a tree of blocks."""
+"""Views of a document and its chunks: an HTML page, terminal output, a tree of blocks."""

@@ -29,7 +29,7 @@ class BudgetView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A document and its chunks at several budgets, the smallest first.
+    """A document and its chunks at several budgets, in ascending order.
 
     ``config`` has the budget that is shown first. ``encoding`` is the name of the encoding,
     ``token_count`` the number of tokens of the whole text.
@@ -53,8 +53,8 @@ def view_of(
 ) -> View:
     """Chunk ``text`` at the configured budget and at ``budgets`` (tokens).
 
-    Without ``budgets``, multiples of the configured one are used. Raises ``ConfigError`` for a
-    budget that is not valid with the configuration.
+    Without ``budgets``, fractions and multiples of the configured one are used. Raises
+    ``ConfigError`` for a budget that the configuration does not allow.
     """
     chunker = Chunker(config)
     config = chunker.config
@@ -72,7 +72,7 @@ def view_of(
 
 
 def _size(config: ChunkConfig) -> int:
-    """``max_tokens``, which a chunker's configuration has as a number."""
+    """Return ``max_tokens`` of a chunker's configuration, where it is always a number."""
     return config.budget + config.reserve_tokens
 
 

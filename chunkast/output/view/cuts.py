@@ -27,7 +27,7 @@ class Cut:
 
 
 def find_cuts(analysis: Analysis, chunks: Sequence[Chunk]) -> list[Cut]:
-    """The cut before each of a document's ``chunks`` but the first."""
+    """Return the cut before each of a document's ``chunks`` except the first."""
     points = analysis.break_points
     positions = [point.pos for point in points]
     leaves = list(analysis.blocks.leaves())
@@ -35,8 +35,8 @@ def find_cuts(analysis: Analysis, chunks: Sequence[Chunk]) -> list[Cut]:
     cuts = []
     for before, chunk in pairwise(chunks):
         pos = chunk.start_index + chunk.overlap
-        # A chunk usually begins at a point at its text; a point in the white space that was
-        # trimmed may have been chosen instead.
+        # A chunk usually begins at a break point. Otherwise, the chosen point may be in the white
+        # space that was trimmed before the chunk.
         gap = points[bisect_left(positions, before.end_index) : bisect_right(positions, pos)]
         point = max(gap, key=lambda point: (point.pos == pos, point.score), default=None)
         kind = point.kind if point else f"inside {leaves[bisect_right(starts, pos) - 1].kind}"

@@ -1,7 +1,8 @@
-"""The report: one self-contained HTML page, on which no part of a document is executed.
+"""The report: one self-contained HTML page that executes no part of the document.
 
-The document is embedded as JSON that cannot end its element, and is shown as text. The page's
-policy allows only the one style sheet and the one script, by their hashes, and no address.
+The document is embedded as JSON that cannot close its script element, and is shown as text. The
+page's content security policy allows only its own style sheet and script, by their hashes, and no
+network access.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _POLICY: Final = (
 
 
 def render_html(view: View) -> str:
-    """The page; it can be encoded as UTF-8 whatever the document contains."""
+    """Return the page; it can be encoded as UTF-8 whatever the document contains."""
     style, script = resource("page.css"), resource("page.js")
     data = json.dumps(report_data(view), ensure_ascii=False, separators=(",", ":"))
     return Template(resource("page.html")).substitute(
@@ -48,7 +49,7 @@ def render_html(view: View) -> str:
 
 
 def report_data(view: View) -> dict[str, Any]:
-    """The data of the page, as JSON data. Positions are character indices."""
+    """Return the page's data as JSON data. Positions are character indices."""
     analysis = view.analysis
     kinds = _Table[str]()
     paths = _Table[tuple[str, ...]]()
@@ -80,7 +81,7 @@ def report_data(view: View) -> dict[str, Any]:
 
 
 class _Table(dict[_Key, int]):
-    """Values that occur often, each once, numbered in the order of appearance."""
+    """Distinct values, numbered in the order of first appearance."""
 
     def slot(self, value: _Key) -> int:
         return self.setdefault(value, len(self))
@@ -138,7 +139,7 @@ def _number(value: float) -> float | int:
 
 
 def resource(name: str) -> str:
-    """A file of this package, as text."""
+    """Return the text of a file in this package."""
     return (files(__package__) / name).read_bytes().decode("utf-8")
 
 

@@ -1,7 +1,7 @@
-"""The report's picture in a terminal: the document line by line, a bar in each chunk's colour.
+"""The view in a terminal: the document line by line, beside a bar in the colour of its chunk.
 
-Characters show the same as colours: ``▌`` is beside a chunk's text, ``▒`` beside text that the
-next chunk repeats, ``╭│╰`` around protected regions, ``✂`` beside the chosen break point.
+It is readable without colours: ``▌`` marks a chunk's text, ``▒`` text that the next chunk repeats,
+``╭│╰`` protected regions, and ``✂`` the chosen break point.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ("render_terminal",)
 
-# The colours of a terminal's own palette, which its owner can read.
+# Colours of the terminal's own palette, which its theme makes readable.
 _COLOURS: Final = ("blue", "yellow", "green", "magenta", "cyan", "red")
 # Widths in columns: of line numbers, and of break points in wide and narrow terminals.
 _LINE_WIDTH: Final = 6
@@ -37,9 +37,9 @@ _BINS: Final = 10
 
 
 def render_terminal(view: View, console: Console) -> Iterator[str]:
-    """The document with the chunks of the configured budget, then the budgets side by side.
+    """Yield the document with the chunks of the configured budget, then a table of all budgets.
 
-    Yields parts of the text, with control sequences for the colours that ``console`` has.
+    The text comes in parts, with control sequences for the colours that ``console`` supports.
     """
     page = _Page(view, console)
     for number in range(len(page.chunks)):
@@ -65,7 +65,7 @@ class _Page:
         self.positions = [point.pos for point in self.points]
         self.point_width = _NARROW_POINT_WIDTH if console.width < _NARROW else _POINT_WIDTH
         self.heading_starts = {heading.start for heading in view.analysis.headings}
-        # Regions in whole lines, and how many of them the chunks printed so far have reached.
+        # Regions extended to whole lines, and the number of those that printed chunks have reached.
         self.regions = [
             (region.start, self.line_starts[bisect_left(self.line_starts, region.end)], region.kind)
             for region in view.analysis.regions
@@ -116,7 +116,7 @@ class _Page:
         self.console.print(head)
 
     def head_marks(self, number: int) -> list[tuple[str, bool]]:
-        """The points at a chunk's beginning and in the white space before it, and which was chosen."""
+        """Return labels of the points between two chunks, each with True for the chosen one."""
         if not number:
             return self.marks(0, self.chunks[0].start_index)
         cut, before = self.budget.cuts[number - 1], self.chunks[number - 1]
@@ -125,7 +125,7 @@ class _Page:
         return self.marks(before.end_index, cut.pos, cut.point)
 
     def marks(self, first: int, last: int, won: BreakPoint | None = None) -> list[tuple[str, bool]]:
-        """The points from ``first`` to ``last``, both included."""
+        """Return the labels of the points from ``first`` to ``last``, both included."""
         found = self.points[bisect_left(self.positions, first) : bisect_right(self.positions, last)]
         return [(self.label(point), point is won) for point in found]
 
@@ -135,7 +135,7 @@ class _Page:
         return score if self.point_width == _NARROW_POINT_WIDTH else f"{kind} {score}"
 
     def frames(self, own: int, end: int) -> list[tuple[int, int, str]]:
-        """The regions in ``[own, end)``, cut to it; must be called chunk by chunk, in order."""
+        """Return the parts of regions in ``[own, end)``; call this chunk by chunk, in order."""
         while self.passed < len(self.regions) and self.regions[self.passed][0] < end:
             self.reached.append(self.regions[self.passed])
             self.passed += 1
@@ -150,7 +150,7 @@ class _Page:
         bar: tuple[str, str],
         frames: Sequence[tuple[int, int, str]],
     ) -> None:
-        """Print one line, wrapped: its number, the margin, the bar, frames, the text."""
+        """Print one wrapped line: its margin, number, bar, frames and text."""
         from rich.text import Text
 
         console = self.console

@@ -20,11 +20,11 @@ _INFO: Final = 30
 
 
 def render_tree(analysis: Analysis, count: Callable[[str], int]) -> Iterator[str]:
-    """The blocks of ``analysis``, parents first, indented by depth; then its notes.
+    """Yield the blocks of ``analysis`` line by line, indented by depth, then its notes.
 
-    Lines count from 1 and the last is included, characters from 0 and the last is not;
-    tokens are what ``count`` gives for the block's own text. Every line ends with a line feed
-    and has nothing in it that acts on a terminal.
+    Parents come first. Lines are counted from 1, and the last is included. Characters are counted
+    from 0, and the end is excluded. ``count`` counts the tokens of each block's text. Every line
+    ends with a line feed and contains no other control characters.
     """
     text = analysis.text
     starts = line_starts(text)

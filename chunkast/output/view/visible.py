@@ -15,7 +15,7 @@ __all__ = ("replacements", "shorten", "visible")
 _UNKNOWN: Final = "\ufffd"
 _LINE_END: Final = "\N{SYMBOL FOR NEWLINE}"
 _DIRECTION: Final = "\N{RIGHTWARDS ARROW OVER LEFTWARDS ARROW}"
-# Characters to what is shown for them. Lone surrogates are _UNKNOWN as well.
+# Character -> the character shown instead. Lone surrogates are shown as _UNKNOWN too.
 _SHOWN: Final = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"},
     0x7F: "\N{SYMBOL FOR DELETE}",
@@ -28,20 +28,20 @@ _SHOWN: Final = {
 _HIDDEN: Final = re.compile(
     "[" + "".join(re.escape(chr(code)) for code in _SHOWN) + "\ud800-\udfff]"
 )
-# A line may end with it; pages and terminals know the others only.
+# A carriage return alone ends a line in Markdown, but not in pages and terminals.
 _LONE_CR: Final = re.compile(r"\r(?!\n)")
 
 
 def visible(text: str) -> str:
-    """``text`` with a character in place of each that is invisible, acts, or is not a character.
+    """Replace control characters, invisible characters and lone surrogates by visible ones.
 
-    A carriage return alone, which ends a line, becomes a line feed.
+    A carriage return without a line feed ends a line too, and becomes a line feed.
     """
     return _LONE_CR.sub("\n", _HIDDEN.sub(lambda found: _shown(found.group()), text))
 
 
 def replacements(text: str) -> list[tuple[str, str, int]]:
-    """Characters that :func:`visible` replaces: name, replacement, number of occurrences."""
+    """Return the characters that :func:`visible` replaces: name, replacement, occurrences."""
     counts = Counter(_HIDDEN.findall(text))
     return [
         (_name(character), _shown(character), counts[character]) for character in sorted(counts)
@@ -49,7 +49,7 @@ def replacements(text: str) -> list[tuple[str, str, int]]:
 
 
 def shorten(text: str, length: int) -> str:
-    """``text`` in at most ``length`` characters."""
+    """Shorten ``text`` to at most ``length`` characters."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 

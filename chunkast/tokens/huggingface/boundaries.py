@@ -11,8 +11,8 @@ among these:
 - *Byte-level pre-tokenizers* split by patterns (``tokens/huggingface/byte_level.py``).
 - *Pre-tokenizers that split at white space*: a sample shows whether they do. Normalizers before them
   may join runs of spaces, strip the end of a text, change letters, and compose these with marks after
-  them. None of that affects a letter together with the white space after it, as long as every letter
-  leaves a character other than white space, which is tried for each.
+  them. None of that affects a letter together with the white space after it, provided that no
+  letter is dropped or becomes white space; ``_missing`` finds letters that are.
 - *BPE without a pre-tokenizer* never joins characters that no token of its vocabulary joins
   (``tokens/huggingface/marked_bpe.py``).
 
@@ -120,7 +120,7 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
 def _ends(
     added: Sequence[AddedToken], names: Sequence[str], splitters: Sequence[dict[str, Any]]
 ) -> str | None:
-    """Return the last characters of added tokens, if a space or mark is put after each of these.
+    """Return the last characters of added tokens, if the tokenizer adds a space or mark after each.
 
     The text after such a token is encoded like the start of a text, so no boundary is there. Returns
     None if a normalizer may turn other characters into an added token.
@@ -178,8 +178,8 @@ def _parts(component: Any) -> Iterator[dict[str, Any]]:
 def _is_local(part: dict[str, Any], *, marked: bool, added: bool) -> bool:
     """Return whether a normalizer changes both sides of white space independently of each other.
 
-    ``marked``: a Metaspace alone splits, so that marks are white space too. ``added``: there are
-    added tokens, after each of which a text begins.
+    ``marked``: only a Metaspace splits, so that marks are white space too. ``added``: the tokenizer
+    has added tokens, after which it normalizes as at the start of a text.
     """
     if part["type"] == "Replace" and (
         part["content"] == " " or (marked and part["content"] == MARK)

@@ -56,7 +56,7 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 )
-# The same for ASCII: punctuation is neither white space, letter, digit nor control character.
+# DeepSeek's patterns for ASCII without control characters: what is left is punctuation.
 _PLAIN: Final = re.compile(r"[\t-\r -~]*").fullmatch
 _DEEPSEEK_DIGITS: Final = re.compile(r"[0-9]{1,3}|[^0-9]+").findall
 _DEEPSEEK_WORDS: Final = re.compile(
@@ -110,7 +110,7 @@ def boundary_of_bytes(
         patterns, spaces, ends = (*patterns, _GPT_2), " \t\r\n", ""
     else:
         known, spaces, ends = patterns in _PATTERNS, " ", "\r\n"
-    # A token of white space alone may follow a boundary; a mixed one may contain it.
+    # An added token with white space beside other characters may contain a boundary.
     known = known and all(re.fullmatch(r"\S+|\s+", content) for content in contents)
     if names not in _FORMS or not known:
         return None

@@ -119,14 +119,14 @@ def _digest(content: str) -> str:
 
 
 def _name(digest: str) -> str:
-    """Return a tokenizer's name in fingerprints; other versions of the library may count otherwise."""
+    """Return a tokenizer's name; it has the library's version, as others may count differently."""
     import tokenizers
 
     return f"tokenizers {tokenizers.__version__} sha256:{digest}"
 
 
 def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
-    """Return the counter of a copy; ``limit`` precedes the copy's own truncation limit."""
+    """Return the counter of a copy; ``limit`` overrides the copy's own truncation limit."""
     encode = copy.tokenizer.encode
 
     def count(text: str) -> int:

@@ -48,7 +48,7 @@ _CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TO_LOWER: Final = str.maketrans(_CAPITALS, _CAPITALS.lower())
 # A letter: no boundary is right before it.
 BEFORE: Final = "a"
-# Only so many characters of an added token are searched for, which is faster.
+# Only this many characters of an added token are searched for, because that is faster.
 _BEGIN: Final = 3
 
 InputsOf = Callable[[str], Sequence[str] | None]
@@ -142,7 +142,7 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
 
 
 def _of_words(asked: InputsOf) -> InputsOf:
-    """Return inputs for words of ASCII: unchanged after those that ``asked`` gives for their spaces."""
+    """Return the inputs of ASCII words: the word after what ``asked`` gives for its spaces."""
     find = re.compile(r"([ \t\r\n]{,32})([!-~]+)").fullmatch
 
     @lru_cache(maxsize=1_024)
@@ -167,7 +167,10 @@ def normalizer_of(tokenizer: Tokenizer) -> Callable[[str], str]:
 
 
 def may_have_added(tokenizer: Tokenizer) -> Callable[[str], bool]:
-    """Return a check whether a text may have an added token, by their first characters in any case."""
+    """Return a function that checks if a text may contain an added token.
+
+    It searches for the tokens' first characters, in either case.
+    """
     added = tokenizer.get_added_tokens_decoder().values()
     return _may_have([*(token.content for token in added), *_normalized_contents(tokenizer)])
 

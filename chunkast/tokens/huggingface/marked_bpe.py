@@ -31,7 +31,7 @@ __all__ = ("boundary_of_marked", "is_no_splitter")
 # A code point that is no character, and a private one: hardly any token contains either.
 _BETWEEN: Final = "\ufffe"
 _PRIVATE: Final = "\ue000"
-# The token of a byte of an unknown character. Merged with others, it says nothing about characters.
+# The token of one byte of an unknown character. Merges of these hide which characters they join.
 _BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
 # Never pieces by themselves: surrogates, which are encoded as another character, and characters
 # beyond U+FFFF, because large classes of these are slow to match.
@@ -40,7 +40,7 @@ _MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content"
 
 
 def is_no_splitter(part: dict[str, Any]) -> bool:
-    """Return whether a pre-tokenizer with these settings never splits a text with marks for spaces."""
+    """Return whether a pre-tokenizer never splits a text in which marks have replaced spaces."""
     if part["type"] == "Metaspace":
         return not part["split"]
     return part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
@@ -55,7 +55,7 @@ def boundary_of_marked(
 ) -> Boundary | None:
     """Return the boundaries of a tokenizer with these settings that never splits, if any are known.
 
-    ``ends`` are the last characters of added tokens, if a mark is put after each of these.
+    ``ends`` are the last characters of added tokens, if the tokenizer adds a mark after each.
     """
     begin = _begin(tokenizer, normalizers, splitters)
     if begin is None or not _only_merges(tokenizer) or tokenizer.token_to_id(MARK) is None:
@@ -84,7 +84,7 @@ def _begin(
     normalizers: Sequence[dict[str, Any]],
     splitters: Sequence[dict[str, Any]],
 ) -> Callable[[str], str] | None:
-    """Return the function that gives the text put before a marked one; None if more is changed."""
+    """Return a function for the text put before a marked text; None if more changes than that."""
     spaces = [part for part in splitters if part["type"] == "Metaspace"]
     if not spaces:
         marks = [part for part in normalizers if part["type"] != "Prepend"]

@@ -1,7 +1,7 @@
 """Haystack: a splitter. Needs the extra ``chunkast[haystack]``.
 
-It is in this namespace because Haystack loads saved pipelines only from here, unless
-configured to trust another one.
+It is in this namespace because Haystack only loads the components of saved pipelines from trusted
+namespaces, of which this is one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError as error:
 
 __all__ = ("ChunkastDocumentSplitter",)
 
-# The keys of a document's name, of which the first that it has counts.
+# The possible keys of a document's name; the first that it has is used.
 _SOURCE_KEYS: Final = ("file_path", "url", "source")
 
 
@@ -33,27 +33,30 @@ _SOURCE_KEYS: Final = ("file_path", "url", "source")
 class ChunkastDocumentSplitter:
     """Splits Markdown documents into documents that fit an exact token budget.
 
-    Keywords are the fields of ``ChunkConfig``; ``chunk_size`` and ``chunk_overlap`` count
-    tokens. ``meta`` is the document's, with ``source_id`` (the document's name, which stays after
-    an edit), ``split_id`` and ``split_idx_start`` as in Haystack's splitters, ``headings`` (one
-    string), ``start_index``, ``end_index``, ``start_line``, ``end_line``, ``token_count``, the
-    chunk's own metadata, and ``embed_prefix``: the context before the text. An embedder
-    with ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""`` embeds it. Where spans of
-    the text are replaced in what is to be embedded, all of that is in ``meta["embed_text"]``, and
-    ``embed_prefix`` is "": use ``content="embed_text"`` then. For a
+    Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` count
+    tokens. ``meta`` contains the document's ``meta``, the chunk's own metadata, and:
+
+    - ``source_id``, the document's name, which edits do not change,
+    - ``split_id`` and ``split_idx_start``, as in Haystack's splitters,
+    - ``headings`` (one string), ``start_index``, ``end_index``, ``start_line``, ``end_line`` and
+      ``token_count``,
+    - ``embed_prefix``, the context before the text. To embed it, use an embedder with
+      ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""``,
+    - ``content_hash``, ``embed_hash`` and ``state_hash``, so that
+      ``{"id": document.id, **document.meta}`` is a record for :func:`chunkast.plan_writes`.
+
+    If the text to embed replaces spans of the chunk's text, ``meta["embed_text"]`` is all of it and
+    ``embed_prefix`` is "". For such documents, use ``content="embed_text"``. For a
     ``SentenceWindowRetriever``, which joins neighbours, use ``trim=False``.
 
-    ``content_hash``, ``embed_hash`` and ``state_hash`` in ``meta`` make
-    ``{"id": document.id, **document.meta}`` a record for :func:`chunkast.plan_writes`.
-
-    source_key: the ``meta`` key of a document's name; its chunks' ids are computed from that
-        name. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
-        Without a name the document's id is used, which is another one after an edit. (Haystack's
-        converters keep the last part of the path alone, unless ``store_full_path=True``.)
-    content: the content of the documents: "text", verbatim, or "embed_text", with context; then
-        ``meta`` has the verbatim ``text`` in place of ``embed_prefix``.
-    uuid_ids: whether ids are UUIDs (``Chunk.uuid``), for stores that take no others.
-    sections: whether ``meta`` has ``sections``, a list: the heading path of every section in the
+    source_key: the ``meta`` key of a document's name, from which the ids of its chunks are
+        computed. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
+        Without a name, the document's id is used, which every edit changes. (Haystack's converters
+        only keep the last part of a path, unless ``store_full_path=True``.)
+    content: the content of the documents: "text", verbatim, or "embed_text", with context. With
+        "embed_text", ``meta`` has the verbatim ``text`` instead of ``embed_prefix``.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept these.
+    sections: add ``sections`` to ``meta``, a list of the heading paths of all sections in the
         chunk. Many vector stores accept no lists.
 
     Raises ``ConfigError`` for an invalid option.
@@ -77,7 +80,7 @@ class ChunkastDocumentSplitter:
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:
-        """The data for :meth:`from_dict`."""
+        """Return the data for :meth:`from_dict`."""
         options = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
         own = {
             name: getattr(self, name) for name in ("source_key", "content", "uuid_ids", "sections")
@@ -86,12 +89,12 @@ class ChunkastDocumentSplitter:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChunkastDocumentSplitter:
-        """The splitter that :meth:`to_dict` described."""
+        """Return a splitter from the data of :meth:`to_dict`."""
         return default_from_dict(cls, data)  # type: ignore[no-any-return]
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, list[Document]]:
-        """The chunks of all documents, in order.
+        """Return the chunks of all documents, in order.
 
         Raises ``ValueError`` for a document without text.
         """
@@ -131,7 +134,7 @@ class ChunkastDocumentSplitter:
         return Document(id=id_, content=getattr(chunk, self.content), meta=meta)
 
     def _other_text(self, chunk: Chunk) -> dict[str, str]:
-        """Return the text that is not the content, verbatim or to embed, as metadata."""
+        """Return metadata for the text that is not the content: verbatim, or to embed."""
         if self.content == "embed_text":
             return {"text": chunk.text}
         before, body, _ = embedded_parts(chunk)
@@ -140,7 +143,7 @@ class ChunkastDocumentSplitter:
 
 
 def _with_options(shown: Callable[[object], str]) -> Callable[[ChunkastDocumentSplitter], str]:
-    """Return a ``__repr__`` with the options in front of Haystack's own, which names sockets."""
+    """Return a ``__repr__`` that adds the options to Haystack's own, which lists the sockets."""
 
     def repr_of(splitter: ChunkastDocumentSplitter) -> str:
         names = ("source_key", "uuid_ids", "sections")
@@ -152,5 +155,5 @@ def _with_options(shown: Callable[[object], str]) -> Callable[[ChunkastDocumentS
     return repr_of
 
 
-# The decorator ``component`` has replaced the method that a class may have.
+# Set here, because the decorator ``component`` replaces the ``__repr__`` of a class.
 ChunkastDocumentSplitter.__repr__ = _with_options(ChunkastDocumentSplitter.__repr__)  # type: ignore[method-assign,assignment]
