@@ -16,11 +16,11 @@ import chunkast
 from chunkast.cli.main import COMMANDS, _parser
 from tests.bench.__main__ import BENCHES
 from tests.command import environment
+from tests.manual import DOCS, ROOT, Snippet, generated, run_snippet, snippets
 
-ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 GUIDE = ROOT / "CONTRIBUTING.md"
-PAGES = [README, GUIDE, ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, GUIDE, ROOT / "ARCHITECTURE.md", *sorted(DOCS.glob("*.md"))]
 PACKAGE = Path(chunkast.__file__).parent
 MODULES = [
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
@@ -38,7 +38,7 @@ def blocks(page: Path, info: str) -> list[tuple[str, str]]:
     ]
 
 
-SNIPPETS = [each for page in PAGES for each in blocks(page, "python")]
+SNIPPETS = [each for page in PAGES for each in snippets(page)]
 
 
 def run_python(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -55,23 +55,39 @@ def run_python(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize(
-    "code",
+    "snippet",
     [
-        pytest.param(code, id=name, marks=() if name.startswith("README") else pytest.mark.slow)
-        for name, code in SNIPPETS
+        pytest.param(
+            each,
+            id=f"{each.page}:{each.line}",
+            marks=() if each.page == README.name else pytest.mark.slow,
+        )
+        for each in SNIPPETS
     ],
 )
-def test_each_snippet_runs_alone(tmp_path: Path, code: str) -> None:
-    (tmp_path / "README.md").write_bytes(README.read_bytes())
-    done = run_python("-c", code, cwd=tmp_path)
+def test_each_snippet_prints_what_the_page_shows(snippet: Snippet) -> None:
+    """`python -m tests.manual` writes the outputs again."""
+    done = run_snippet(snippet.code)
     assert done.returncode == 0, done.stderr
     # A log line is what one of them is about.
     assert [line for line in done.stderr.splitlines() if not line.startswith("INFO:chunkast")] == []
+    assert done.stdout == snippet.output
 
 
 def test_there_are_snippets() -> None:
-    assert len(blocks(README, "python")) >= 1
-    assert len(SNIPPETS) >= 10
+    assert len([*snippets(README)]) >= 1
+    assert len(SNIPPETS) >= 25
+
+
+@pytest.mark.parametrize("path", generated(), ids=lambda path: path.name)
+def test_generated_pages_are_up_to_date(path: Path) -> None:
+    """`python -m tests.manual` writes them again."""
+    assert path.read_text("utf-8") == generated()[path]
+
+
+def test_the_manual_has_every_page() -> None:
+    listed = re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in DOCS.glob("*.md"))
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -84,11 +100,11 @@ def test_examples_in_docstrings_give_what_they_show(name: str) -> None:
 PRINTED = {
     "agent_transcript": ("session-7.md:1-8 Turn 1\n", "search {'query': '# Refunds', 'limit': 3}"),
     "changed_chunks": (
-        ": 0 to embed, 0 vectors taken over, 0 moved, 0 removed\n",
+        ": 0 to embed, 0 vectors reused, 0 moved, 0 removed\n",
         ": 1 to embed, ",
     ),
     "tune_budget": (" 128 tokens:", " 512 tokens:"),
-    "verify_citations": ("'an **exact token budget**'", "NOT FOUND  'a budget that"),
+    "verify_citations": ("'fit an exact token budget'", "NOT FOUND  'a budget that"),
 }
 
 
@@ -103,7 +119,9 @@ def test_a_recipe_runs(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text("utf-8")
+    text = re.sub(
+        r"^(`{3}|~{4}).*?^\1$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     for target in re.findall(r"\]\(([^)#\s]+)", text):
         assert target.startswith("https://") or (page.parent / target).exists(), target
 

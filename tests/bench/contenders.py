@@ -258,6 +258,17 @@ def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> Chunk
     return ChunkFunctions(chunk, places)
 
 
+def _md_chunker(module: Any, budget: int, _overlap: int, _encoding: str) -> ChunkFunctions:
+    # It counts characters, and has no overlap; a token of English has about four. By default it
+    # drops front matter, imports and comments.
+    config = module.ChunkConfig(max_chars=4 * budget, min_chars=budget, skip_kinds=())
+    made = module.Chunker(config)
+    return ChunkFunctions(
+        lambda text: [chunk.content for chunk in made.split_text(text)],
+        lambda text: [(chunk.start, chunk.end, chunk.text) for chunk in made.split_text(text)],
+    )
+
+
 # Module, distribution and class of each peer, and how its chunker is made.
 _PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], ChunkFunctions]], ...] = (
     (
@@ -275,6 +286,7 @@ _PEERS: tuple[tuple[str, str, str, Callable[[Any, int, int, str], ChunkFunctions
     ("semchunk", "semchunk", "chunkerify", _semchunk),
     ("chonkie", "chonkie", "Recursive, Markdown rules", _chonkie),
     ("llama_index.core", "llama-index-core", "Markdown, Sentence", _llama_index),
+    ("langchain_md_chunker", "langchain-md-chunker", "four characters a token", _md_chunker),
 )
 
 # What is imported to use each peer, by its distribution.

@@ -1,0 +1,290 @@
+"""What is generated in the manual: outputs of snippets, options.md, llms.txt, charts.
+
+    python -m tests.manual
+
+writes them; tests/test_documentation.py checks that they are up to date.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from chunkast import ChunkConfig, Chunker
+from tests.command import environment
+from tests.plots import charts
+
+__all__ = ("DOCS", "PAGES", "ROOT", "Snippet", "generated", "run_snippet", "snippets")
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+_SNIPPET = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?P<shown>\n```text\n(?P<output>.*?)^```\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Snippet(NamedTuple):
+    """A snippet of Python in a page, its line, and the output that the page shows."""
+
+    page: str
+    line: int
+    code: str
+    output: str
+
+
+def snippets(page: Path) -> Iterator[Snippet]:
+    """Yield the snippets of a page."""
+    text = page.read_text("utf-8")
+    for found in _SNIPPET.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield Snippet(page.name, line, found["code"], found["output"] or "")
+
+
+def run_snippet(code: str) -> subprocess.CompletedProcess[str]:
+    """Run a snippet in a folder with the README, warnings being errors."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "README.md").write_bytes((ROOT / "README.md").read_bytes())
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+
+def _with_outputs(page: Path) -> str:
+    def filled(found: re.Match[str]) -> str:
+        done = run_snippet(found["code"])
+        if done.returncode:
+            raise SystemExit(f"{page.name}: {done.stderr}\n{found['code']}")
+        shown = f"\n```text\n{done.stdout}```\n" if done.stdout else ""
+        return f"```python\n{found['code']}```\n{shown}"
+
+    return _SNIPPET.sub(filled, page.read_text("utf-8"))
+
+
+# The options page
+
+_GUIDE = """\
+# Huts
+
+Huts are open from June to September. Book early for August.
+
+## Food
+
+Every hut sells soup. Carry two litres of water.
+"""
+_TRAIL = "Carry water. Bring some bread. Pack a rope. Start at dawn. Rest at noon.\n"
+_SECTIONS = """\
+## Food
+
+Huts sell soup.
+
+## Water
+
+Carry two litres. Springs are dry in August. Snow is no help.
+
+## Beds
+
+A bed costs ten crowns.
+"""
+_TABLE = """\
+| hut     | beds |
+| ------- | ---: |
+| Ridge   |   24 |
+| Glacier |   12 |
+| Valley  |   30 |
+"""
+_FRONT = "---\ntitle: Huts\ntags: [alps, soup]\n---\nEvery hut sells soup.\n"
+_BOLD = "# Paper\n\n**1. Methods**\n\nRain was measured.\n\n**1.2 Data**\n\nTen years.\n"
+_NUMBERED = "# 1 Huts\n\nOpen from June.\n\n# 1.1 Food\n\nEvery hut sells soup.\n"
+_PAGES = "Rain is measured in\n\n[page 2]\n\nmillimetres a day.\n"
+_DATA = f"A picture:\n\n![](data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 14})\n"
+
+
+class _Example(NamedTuple):
+    """One text cut twice; ``embedded`` shows the text to embed instead of the text."""
+
+    text: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    embedded: bool = False
+
+
+_SMALL = {"overlap": 0, "context": "none"}
+_EXAMPLES: dict[str, _Example] = {
+    "max_tokens": _Example(_GUIDE, {"max_tokens": 16} | _SMALL, {"max_tokens": 32} | _SMALL),
+    "overlap": _Example(
+        _TRAIL,
+        {"max_tokens": 12, "overlap": 0, "context": "none"},
+        {"max_tokens": 12, "overlap": 6, "context": "none"},
+    ),
+    "min_tokens": _Example(
+        _GUIDE, {"max_tokens": 64, "min_tokens": None}, {"max_tokens": 64, "min_tokens": 0}
+    ),
+    "reserve_tokens": _Example(
+        _GUIDE,
+        {"max_tokens": 32, "reserve_tokens": 0} | _SMALL,
+        {"max_tokens": 32, "reserve_tokens": 10} | _SMALL,
+    ),
+    "encoding": _Example(
+        "Hütten öffnen im Juni. Suppe gibt es überall.\n",
+        {"encoding": "cl100k_base", "max_tokens": 16} | _SMALL,
+        {"encoding": "o200k_base", "max_tokens": 16} | _SMALL,
+    ),
+    "packing": _Example(
+        _SECTIONS,
+        {"packing": "sections", "max_tokens": 16} | _SMALL,
+        {"packing": "fill", "max_tokens": 16} | _SMALL,
+    ),
+    "context": _Example(
+        _GUIDE,
+        {"max_tokens": 20, "overlap": 0, "context": "none"},
+        {"max_tokens": 20, "overlap": 0, "context": "headings"},
+        embedded=True,
+    ),
+    "oversize": _Example(
+        _TABLE,
+        {"max_tokens": 24, "oversize": "split"} | _SMALL,
+        {"max_tokens": 24, "oversize": "keep"} | _SMALL,
+    ),
+    "opaque": _Example(
+        _DATA,
+        {"max_tokens": 400, "opaque": "split"},
+        {"max_tokens": 60, "opaque": "keep"},
+        embedded=True,
+    ),
+    "extensions": _Example(
+        _TABLE,
+        {"max_tokens": 30, "overlap": 0, "extensions": ()},
+        {"max_tokens": 30, "overlap": 0},
+        embedded=True,
+    ),
+    "pseudo_headings": _Example(
+        _BOLD,
+        {"max_tokens": 20, "overlap": 0, "pseudo_headings": False},
+        {"max_tokens": 20, "overlap": 0, "pseudo_headings": True},
+        embedded=True,
+    ),
+    "heading_levels": _Example(
+        _NUMBERED,
+        {"min_tokens": 0, "heading_levels": "marks"},
+        {"min_tokens": 0, "heading_levels": "numbering"},
+        embedded=True,
+    ),
+    "page_markers": _Example(
+        _PAGES, {"page_markers": None}, {"page_markers": r"\[page (?P<begins>\d+)\]"}, embedded=True
+    ),
+    "front_matter_text": _Example(
+        _FRONT, {"front_matter_text": "keep"}, {"front_matter_text": "drop"}
+    ),
+    "front_matter_keys": _Example(
+        _FRONT,
+        {"front_matter_text": "drop", "front_matter_keys": ()},
+        {"front_matter_text": "drop", "front_matter_keys": ("tags",)},
+        embedded=True,
+    ),
+    "trim": _Example(
+        "# Soup\n\n\nEvery hut.\n\n\n# Water\n\n\nTwo litres.\n",
+        {"trim": True, "min_tokens": 0},
+        {"trim": False, "min_tokens": 0},
+    ),
+}
+
+
+def _options() -> str:
+    doc = (ChunkConfig.__doc__ or "").replace("``", "`")
+    groups = re.split(r"\*\*(.+?)\*\*", doc)
+    defaults = {field.name: field for field in fields(ChunkConfig)}
+    chapters = [_OPTIONS_HEAD]
+    for group, text in zip(groups[1::2], groups[2::2], strict=True):
+        chapters.append(f"## {group}\n")
+        for found in re.finditer(
+            r"^    (\w+): (.*?)(?=^    \w+: |\Z)", text, re.MULTILINE | re.DOTALL
+        ):
+            name, described = found[1], " ".join(found[2].split())
+            chapters.append(f"### `{name}`\n\n{described[:1].upper()}{described[1:]}\n")
+            default = defaults[name].default
+            if isinstance(default, (str, int, float)) or default is None:
+                chapters.append(f"Default: `{default!r}`.\n")
+            if example := _EXAMPLES.get(name):
+                chapters.append(_shown(name, example))
+    return "\n".join(chapters)
+
+
+_OPTIONS_HEAD = """\
+# Options
+
+Every option of `Chunker`, `ChunkConfig` and `chunkast chunk`. This page is generated; each example
+cuts one text twice. A line `─── n tokens` begins a chunk. *Embedded* examples show `embed_text`.
+
+On the command line, `max_tokens` is `--max-tokens`, and so on; `--set NAME=VALUE` sets any of them.
+`chunk_size` and `chunk_overlap` are other names of `max_tokens` and `overlap`.
+"""
+
+
+def _shown(name: str, example: _Example) -> str:
+    parts = []
+    for options in (example.before, example.after):
+        value = options.get(name, "the default")
+        given = value if value == "the default" else f"{name}={value!r}"
+        lines = [f"# {given}"]
+        for chunk in Chunker(**options).chunk(example.text, "huts.md"):
+            text = chunk.embed_text if example.embedded else chunk.text
+            tokens = chunk.embed_token_count if example.embedded else chunk.token_count
+            lines += [f"─── {tokens} tokens{' (oversize)' if chunk.oversize else ''}", text]
+        parts.append("\n".join(lines))
+    what = "Embedded:\n\n" if example.embedded else ""
+    return f"{what}~~~~text\n" + "\n\n".join(parts) + "\n~~~~\n"
+
+
+# llms.txt
+
+_SUMMARY = (
+    "> Splits Markdown into verbatim chunks that fit an exact token budget, follow the document's "
+    "structure, and cite their source to the character."
+)
+
+
+def _llms() -> str:
+    lines = ["# chunkast", "", _SUMMARY, "", "## Manual", ""]
+    for path in PAGES[1:]:
+        text = path.read_text("utf-8")
+        title, _, rest = text.removeprefix("# ").partition("\n")
+        first = " ".join(rest.strip().split("\n\n")[0].split())
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first)
+        lines.append(f"- [{title}]({path.name}): {re.split(r'(?<=[.])[ ]', plain)[0]}")
+    return "\n".join(lines) + "\n"
+
+
+def generated() -> dict[Path, str]:
+    """Return the files that are generated whole, as they must be."""
+    drawn = charts((DOCS / "benchmarks.md").read_text("utf-8"))
+    return {
+        DOCS / "options.md": _options(),
+        DOCS / "llms.txt": _llms(),
+        **{DOCS / path: chart for path, chart in drawn},
+    }
+
+
+def main() -> None:
+    """Write everything that is generated."""
+    for page in PAGES:
+        page.write_text(_with_outputs(page), "utf-8")
+    for path, text in generated().items():
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
