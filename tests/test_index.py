@@ -25,6 +25,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkast import (
+    ChunkastWarning,
     ChunkConfig,
     Chunker,
     ConfigError,
@@ -223,6 +224,7 @@ def test_search_finds(query: str, source: str) -> None:
     assert indexed().search(query)[0].source == source
 
 
+@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 @pytest.mark.parametrize(
     "budget",
     [*(pytest.param(budget, marks=pytest.mark.slow) for budget in (1, 50, 2_000, 10**6)), 300],
@@ -336,6 +338,7 @@ def test_a_search_has_a_limit_and_a_place() -> None:
         assert store.search("one", within="docs/*") == []
 
 
+@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 @given(
     st.lists(documents(), min_size=1, max_size=3),
     st.integers(1, 60),
@@ -367,6 +370,18 @@ def test_expanded_hits_are_verbatim_apart_and_within_the_budget(
         assert bool(plain) <= bool(hits)
 
 
+def test_a_better_hit_that_exceeds_the_budget_is_reported_and_can_be_expanded() -> None:
+    best = "# Ferry\n\nThe ferry leaves. " + "It takes an hour to cross. " * 20
+    with filled({"best.md": best, "worse.md": "# Bus\n\nNo ferry.\n"}, overlap=0) as store:
+        with pytest.warns(ChunkastWarning, match=r"1 larger than the budget of 60 .* best\.md:1-3"):
+            [hit] = store.search("ferry leaves", 60)
+        assert hit.source == "worse.md"
+        first = store.search("ferry leaves", 60, expand=500)[0]
+        assert (first.source, first.token_count <= 60) == ("best.md", True)
+        assert first.text.startswith("# Ferry\n\nThe ferry leaves.")
+
+
+@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
 def test_a_hit_names_its_anchor_and_grows() -> None:
     guide = (
         "# Guide\n\n## Install\n\nWith pip.\n\n## Use {#calls}\n\nCall it.\n\n# Notes\n\n## Install\n\n"

@@ -251,4 +251,4 @@ def test_search_says_what_is_larger_than_its_budget(tmp_path: Path) -> None:
         # What is no better than what is found is not missed.
         assert len(store.search("hut far summit", 300)) == 1
     [note] = notes(run("search", "summit map", "--db", "map.db", "--budget", 300, cwd=tmp_path))
-    assert re.search(r"the best of them map.md:1-3 with 5,\d{3}$", note)
+    assert re.search(r"the best of them map.md:1-3 with 5,\d{3}; raise", note)

@@ -169,6 +169,9 @@ def test_passages_are_verbatim_and_within_the_budget(
                 - len(text[found.end_index :].lstrip())
             )
             assert not points.isdisjoint(range(found.end_index, end + 1))
+        cut = outline.expand(chunk, max_tokens=room, cut=True)
+        assert chunk.text.startswith(cut.text) or cut == found
+        assert not cut.oversize
     section = data.draw(st.sampled_from(outline.sections))
     passage = outline.read(section, max_tokens=room)
     assert passage.text == text[passage.start_index : passage.end_index]

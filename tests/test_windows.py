@@ -69,7 +69,9 @@ def test_a_tokenizer_without_a_limit_is_a_configuration_error(encoding: object, 
 
 def test_a_budget_that_is_not_known_yet() -> None:
     config = ChunkConfig(max_tokens="model", overlap=100)
-    with pytest.raises(ConfigError, match=r"^max_tokens='model': is resolved to a number only in Chunker"):
+    with pytest.raises(
+        ConfigError, match=r"^max_tokens='model': is resolved to a number only in Chunker"
+    ):
         _ = config.budget
     with pytest.raises(ConfigError, match=r"^overlap=100: .*max_tokens=62"):
         Chunker(replace(config, encoding=limited(64)))

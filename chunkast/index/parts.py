@@ -77,6 +77,8 @@ class _Span(NamedTuple):
 class Grown:
     """Expands each chunk to at most ``most`` tokens, within text that no other part contains.
 
+    If the best chunk does not fit the budget, its beginning is taken.
+
     ``outline_of`` returns the outline of a document, or ``None`` if its text cannot be read; the
     document's chunks are then not expanded.
     """
@@ -100,13 +102,14 @@ class Grown:
         )
         free = _Span(max(start, gap.start_index), min(end, gap.end_index))
         too_large = free == (start, end) and found.own_tokens > room
-        if too_large or room < 1 or free.start_index >= free.end_index:
+        if (too_large and self._taken) or room < 1 or free.start_index >= free.end_index:
             return None
         outline = self._outline_of(source or "")
         if outline is None:
             grown = part_of(found, overlap=False)
         else:
-            grown = outline.expand(free, min(self._most, room), inside=gap)
+            most = min(self._most, room)
+            grown = outline.expand(free, most, inside=gap, cut=too_large)
         if not grown.text or grown.tokens > room:
             return None
         self._taken.append((found, grown))

@@ -58,8 +58,8 @@ def take_best(
 ) -> None:
     """Take the best chunks, at most ``limit``, that fit the budget; others are skipped.
 
-    Warns with a ``ChunkastWarning`` about better chunks that are oversize and larger than the
-    whole budget, so that a worse hit is not mistaken for the best.
+    Warns with a ``ChunkastWarning`` about better chunks that are larger than the whole budget, so
+    that a worse hit is not mistaken for the best.
     """
     larger: list[Candidate] = []
     better = used = count = 0
@@ -71,14 +71,14 @@ def take_best(
             count += 1
             used += more
             better = len(larger)
-        elif found.chunk.oversize and found.own_tokens > budget:
+        elif found.own_tokens > budget:
             larger.append(found)
     if missed := larger[: better if count else None]:
         best = missed[0].chunk
         warnings.warn(
             f"skipped better hits: {len(missed)} larger than the budget of {budget:,} tokens, the "
             f"best of them {best.source}:{best.start_line}-{best.end_line} with "
-            f"{best.token_count:,}",
+            f"{best.token_count:,}; raise the budget, or expand hits to get its beginning",
             ChunkastWarning,
             stacklevel=2,
         )

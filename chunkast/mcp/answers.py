@@ -109,12 +109,11 @@ class Answers:
         span = (int(first), int(last)) if lines else None
         room = max_tokens
         while room > 0:
-            if start is not None:
-                passage = outline.expand(start, room)
-                if passage.oversize:
-                    span = start.start_line, start.end_line
-            if start is None or passage.oversize:
-                passage = outline.read(section, lines=span, max_tokens=room)
+            passage = (
+                outline.read(section, lines=span, max_tokens=room)
+                if start is None
+                else outline.expand(start, room, cut=True)
+            )
             text = _numbered(passage)
             over = self._count(text) - max_tokens
             if over <= 0:

@@ -122,14 +122,19 @@ class Outline:
         return self._passage(section, *self._beginning(start, end, max_tokens), start, end)
 
     def expand(
-        self, chunk: Placed, max_tokens: int, *, inside: tuple[int, int] | None = None
+        self,
+        chunk: Placed,
+        max_tokens: int,
+        *,
+        inside: tuple[int, int] | None = None,
+        cut: bool = False,
     ) -> Passage:
         """Return a chunk or hit with as much around it as fits.
 
         This is the largest whole section around it that fits ``max_tokens``; otherwise the chunk
         and as many whole neighbouring blocks of its section as fit. A chunk with more tokens is
-        returned alone, with ``oversize`` set. The passage does not leave the span ``inside`` of the
-        document. Raises ``ConfigError`` for an invalid ``max_tokens``.
+        returned alone, with ``oversize`` set; with ``cut``, it ends at its best boundary instead. The
+        passage does not leave the span ``inside`` of the document. Raises ``ConfigError`` for an invalid ``max_tokens``.
         """
         check_count("max_tokens", max_tokens)
         start, end = chunk.start_index, chunk.end_index
@@ -137,8 +142,10 @@ class Outline:
         around = [s for s in self.sections if s.start_index <= start and end <= s.end_index]
         inner = around[-1] if around else self.sections[0]
         if self._counter.count(self._text[start:end]) > max_tokens:
+            if cut:
+                start, end = self._beginning(start, end, max_tokens)
             alone = self._passage(inner, start, end, inner.start_index, inner.end_index)
-            return replace(alone, oversize=True)
+            return replace(alone, oversize=not cut)
         for section in around:
             edges = section.start_index, section.end_index
             if section.total_tokens <= max_tokens and first <= edges[0] and edges[1] <= last:
