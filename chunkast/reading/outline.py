@@ -202,7 +202,8 @@ class Outline:
             ):
                 first, last = min(first, start), max(last, end)  # noqa: PLW2901
                 grows = (first, last) != (start, end)
-                if grows and self._counter.count(self._text[first:last].rstrip()) <= max_tokens:
+                text = self._text[slice(*trim_span(self._text, first, last))]
+                if grows and self._counter.count(text) <= max_tokens:
                     start, end, growing = first, last, True
         return start, end
 
@@ -222,7 +223,9 @@ class Outline:
             end_line=lines.line(max(end - 1, start)),
             tokens=count(text[start:end]),
             section=section.path,
-            tokens_before=count(text[first:start].strip()) if first < start else 0,
+            tokens_before=count(text[slice(*trim_span(text, first, start))])
+            if first < start
+            else 0,
             tokens_after=count(text[slice(*following)]) if left_out else 0,
             next_line=lines.line(following[0]) if left_out else None,
             last_line=lines.line(max(last - 1, start)),
