@@ -109,6 +109,15 @@ _TABLE = """\
 _FRONT = "---\ntitle: Huts\ntags: [alps, soup]\n---\nEvery hut sells soup.\n"
 _BOLD = "# Paper\n\n**1. Methods**\n\nRain was measured.\n\n**1.2 Data**\n\nTen years.\n"
 _NUMBERED = "# 1 Huts\n\nOpen from June.\n\n# 1.1 Food\n\nEvery hut sells soup.\n"
+_RULE = (
+    "# Huts\n\nHuts are open from June to September.\n\n---\n\nEvery hut sells soup.\n\n"
+    "Carry two litres of water.\n"
+)
+_GERMAN = "Die Hütte öffnet am 3. Mai. Dr. Berg verkauft Suppe. Wasser gibt es nicht.\n"
+_SAID = ("Every hut sells soup.", "Carry water.", "Storms come late.", "A bed costs ten crowns.")
+_SHEETS = "\n\n".join(
+    f"<!-- page {number} -->\n\nHUT GUIDE\n\n{text}" for number, text in enumerate(_SAID, 1)
+)
 _PAGES = "Rain is measured in\n\n[page 2]\n\nmillimetres a day.\n"
 _DATA = f"A picture:\n\n![](data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 14})\n"
 
@@ -147,6 +156,45 @@ _EXAMPLES: dict[str, _Example] = {
         _SECTIONS,
         {"packing": "sections", "max_tokens": 16} | _SMALL,
         {"packing": "fill", "max_tokens": 16} | _SMALL,
+    ),
+    "window": _Example(
+        _RULE,
+        {"window": 6, "max_tokens": 20, "packing": "fill"} | _SMALL,
+        {"window": 20, "max_tokens": 20, "packing": "fill"} | _SMALL,
+    ),
+    "decay": _Example(
+        _RULE,
+        {"decay": 1.0, "max_tokens": 20, "packing": "fill", "window": 20} | _SMALL,
+        {"decay": 0.0, "max_tokens": 20, "packing": "fill", "window": 20} | _SMALL,
+    ),
+    "scores": _Example(
+        _RULE,
+        {"scores": {}, "max_tokens": 20, "packing": "fill", "window": 20, "decay": 0.0} | _SMALL,
+        {
+            "scores": {"paragraph": 95},
+            "max_tokens": 20,
+            "packing": "fill",
+            "window": 20,
+            "decay": 0.0,
+        }
+        | _SMALL,
+    ),
+    "sentence_language": _Example(
+        _GERMAN,
+        {"sentence_language": "en", "max_tokens": 11} | _SMALL,
+        {"sentence_language": "de", "max_tokens": 11} | _SMALL,
+    ),
+    "page_markers_in_embed": _Example(
+        _PAGES.replace("[page 2]", "<!-- page 2 -->"),
+        {"page_markers_in_embed": False},
+        {"page_markers_in_embed": True},
+        embedded=True,
+    ),
+    "running_heads_in_embed": _Example(
+        _SHEETS,
+        {"running_heads_in_embed": True, "page_markers_in_embed": False},
+        {"running_heads_in_embed": False, "page_markers_in_embed": False},
+        embedded=True,
     ),
     "context": _Example(
         _GUIDE,
