@@ -24,7 +24,7 @@ __all__ = ("Cut", "assemble")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A document that has been cut into pieces; ``split`` is opaque data that was cut."""
+    """A document that was cut into pieces; ``split`` lists the opaque runs that were cut."""
 
     document: Document
     measure: Measure
@@ -37,7 +37,7 @@ class Cut:
 def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
     """Yield a chunk for each piece that has text.
 
-    ``parts`` counts the chunks of each location; it is updated.
+    ``parts`` counts the chunks at each location, and is updated.
     """
     document, measure = cut.document, cut.measure
     location = Location.of(source or "")
@@ -90,7 +90,7 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
 
 
 def _start_of(cut: Cut, previous: Piece | None, piece: Piece, own: int) -> tuple[int, int]:
-    """Return the start of a chunk, overlap included, and its token count."""
+    """Return the start of a chunk, including its overlap, and the chunk's token count."""
     begins_section = cut.document.headings.begins(cut.measure.units.pos[piece.first])
     if previous is None or begins_section:
         return own, cut.measure.tokens(*piece)
@@ -102,7 +102,7 @@ def _embedded(
 ) -> tuple[str, str, str, int]:
     """Return the context, body and suffix of ``embed_text``, and their total token count.
 
-    ``place``: the start of the chunk, the start of its own text after the overlap, and its end.
+    ``place`` has the start of the chunk, the start of its own text after the overlap, and its end.
     """
     measure, (start, own, end) = cut.measure, place
     text = cut.document.text[start:end]
@@ -116,7 +116,7 @@ def _embedded(
 
 
 def _metadata(analysis: Analysis, start: int, end: int) -> dict[str, Any]:
-    """Return the front matter (as data if it was parsed) and the annotations of the span."""
+    """Return the metadata of a span: front matter (as data if it was parsed) and annotations."""
     data = analysis.front_matter_data
     front_matter = analysis.front_matter if data is None else data
     found: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}

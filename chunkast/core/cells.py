@@ -1,4 +1,4 @@
-"""The cells of a pipe table's rows."""
+"""Find the cells in a row of a pipe table."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _OPENING = re.compile(r"[ \t>]*\|[ \t]*|[ \t]+")
 
 
 def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the cells of the row ``text[start:end]``, each with the pipe before it.
+    """Yield the span of each cell in the row ``text[start:end]``, including the pipe before it.
 
-    The spans tile the row: the first includes the margin, the last the closing pipe and the
-    line end.
+    The spans tile the row: the first includes the margin, and the last includes the closing pipe
+    and the line ending.
     """
     margin = _MARGIN.match(text, start, end)
     first = margin.end() if margin else start
@@ -35,7 +35,10 @@ def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def cell_content(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span of the text in ``text[start:end]``, a cell or part of one, without pipes."""
+    """Return the span of a cell's text, without pipes and surrounding white space.
+
+    ``text[start:end]`` is a cell or a part of a cell.
+    """
     opening = _OPENING.match(text, start, end)
     first = opening.end() if opening else start
     last = content_end(text, first, end)

@@ -22,9 +22,9 @@ _JOINED: Final = 8
 class Context:
     """The heading path or title before a chunk, and the frame of a divided table or fence.
 
-    The title in front matter is the root of every path. Context takes at most half the budget:
-    front matter's values are left out first, then the path is shortened from the outermost
-    heading inwards, its root last.
+    The title in the front matter is the root of every path. Context takes up at most half the
+    budget. To make it shorter, front matter values are removed first, then headings from the
+    outermost inwards, and the root last.
     """
 
     def __init__(self, document: Document, frames: Frames) -> None:
@@ -49,16 +49,16 @@ class Context:
         self.most_suffix_tokens = max(map(self._suffix_cost, suffixes), default=0)
 
     def tokens(self, pos: int) -> int:
-        """Return the tokens of the context of a chunk that begins at ``pos``."""
+        """Return the token count of the context for a chunk that begins at ``pos``."""
         return self.count(next(self._before(pos, pos)))
 
     def frame_tokens(self, pos: int) -> int:
-        """Return the tokens of the frame of a chunk that begins at ``pos``."""
+        """Return the token count of the frame's prefix for a chunk that begins at ``pos``."""
         frame = self._frames.around(pos)
         return self.count(frame.prefix) if frame is not None else 0
 
     def suffix_tokens(self, pos: int) -> int:
-        """Return the most tokens that the suffix of a chunk that ends at ``pos`` can add."""
+        """Return the maximum number of tokens that a suffix adds to a chunk ending at ``pos``."""
         return self._suffix_cost(self._frames.suffix(pos))
 
     def _suffix_cost(self, suffix: str) -> int:
@@ -68,11 +68,11 @@ class Context:
     def around(
         self, text: str, tokens: int, start: int, own: int, cut: int, *, verbatim: bool
     ) -> tuple[str, str, int]:
-        """Return the context to embed before and after a chunk's text, and the tokens of all three.
+        """Return the context before and after a chunk's text, and the token count of the whole.
 
-        This is as much context as the budget allows. ``text`` has ``tokens`` tokens and begins at
-        ``start``; its overlap ends at ``own``, and the next chunk begins at ``cut``. If not
-        ``verbatim``, spans of it were replaced.
+        The context is as long as the budget allows. ``text`` has ``tokens`` tokens and begins at
+        ``start``; its overlap ends at ``own``, and the next chunk begins at ``cut``. If
+        ``verbatim`` is false, some spans of ``text`` were replaced.
         """
         budget = self._document.config.budget
         first, last = self._frames.around(start), self._frames.ending(cut)
@@ -97,9 +97,10 @@ class Context:
     def _with_least_tags(
         self, text: str, tokens: int, start: int, html: Sequence[bool], *, verbatim: bool
     ) -> tuple[str, str, int]:
-        """Return the fewest tags around a part of an HTML table, or no context if they do not fit.
+        """Return the fewest tags that complete a part of an HTML table, and the token count.
 
-        ``html`` has two values: whether the text begins and whether it ends inside a table.
+        If the tags do not fit, the context is empty. ``html`` is a pair: whether the text begins
+        inside a table, and whether it ends inside a table.
         """
         if any(html):
             before, after = missing_tags(text, begins_inside=html[0], ends_inside=html[1])
@@ -119,9 +120,9 @@ class Context:
         return index.count_after(before, start, start + len(text))
 
     def _before(self, start: int, own: int) -> Iterator[str]:
-        """Yield the possible contexts of a chunk, from the longest to the empty one.
+        """Yield the possible contexts of a chunk, from longest to shortest.
 
-        A heading that the chunk begins with is not repeated.
+        A heading at the start of the chunk is not repeated in its context.
         """
         frame = self._frames.around(start)
         path, heading = self._document.headings.at(own)
@@ -154,7 +155,10 @@ class Context:
                 yield before
 
     def _titles(self, path: tuple[str, ...], begins: bool) -> tuple[str, ...]:
-        """Return the titles to show of a path; if ``begins``, the chunk begins with the last."""
+        """Return the titles from ``path`` to show in the context.
+
+        If ``begins`` is true, the chunk begins with the last heading of the path.
+        """
         context = self._document.config.context
         if context == "none":
             return ()

@@ -1,4 +1,4 @@
-"""Cuts inside blocks over budget, until every unit fits."""
+"""Divide blocks that exceed the budget until every unit fits."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ("Division", "divide")
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The unordered break points inside blocks over budget, and details of the resulting parts.
+    """The unsorted break points inside blocks over budget, and details of the resulting parts.
 
-    ``frames`` make the parts self-contained. ``replaced`` are the opaque runs that are kept
-    whole, ``split`` those that were cut.
+    ``frames`` make the parts self-contained. ``replaced`` has the placeholders of opaque runs that
+    are kept whole, and ``split`` the opaque runs that were cut.
     """
 
     points: list[BreakPoint] = field(default_factory=list)
@@ -38,10 +38,10 @@ class Division:
 
 
 def divide(document: Document, points: Sequence[BreakPoint]) -> Division:
-    """Return the cuts inside units over budget; the sorted ``points`` separate the units.
+    """Return the cuts inside units that exceed the budget.
 
-    A paragraph that would fit alone, but not with the heading before it, is divided at its
-    sentences, so that no heading ends a chunk.
+    The sorted ``points`` separate the units. A paragraph that fits alone, but not together with the
+    heading before it, is divided into sentences, so that no chunk ends with a heading.
     """
     division = Division()
     outliner = Outliner(least=document.config.budget)
@@ -64,7 +64,10 @@ def divide(document: Document, points: Sequence[BreakPoint]) -> Division:
 def _sentences_below_heading(
     document: Document, first: int, start: int, end: int
 ) -> Iterator[BreakPoint]:
-    """Yield the sentences of a top-level paragraph, unless it fits with the text from ``first``."""
+    """Yield the points between the sentences of a top-level paragraph at ``start``.
+
+    Yields nothing if the paragraph fits together with the text before it, from ``first`` on.
+    """
     leaf = document.leaves.at(start)
     if (
         leaf is not None
@@ -87,9 +90,9 @@ def _divide_unit(
     outliner: Outliner,
     division: Division,
 ) -> None:
-    """Add the cuts inside ``[start, end)``, which begins with ``leaf``, to ``division``.
+    """Add the cuts inside the unit ``[start, end)``, which begins with ``leaf``, to ``division``.
 
-    White space and lines with only a container's markers may follow the leaf, or the protected
+    White space, and lines with only a container's markers, may follow the leaf or the protected
     region that it opens.
     """
     body_end = max(leaf.end, document.protected.end(start + 1))
@@ -124,7 +127,7 @@ def _divide_unit(
 
 
 def _tail(document: Document, body_end: int, end: int) -> int:
-    """Return the start of the text between a block's body and ``end``; ``end`` without any."""
+    """Return the start of the text after a block's body, or ``end`` if there is none."""
     text = document.text
     if body_end >= end or (document.config.trim and is_blank(text[body_end:end])):
         return end
@@ -135,7 +138,7 @@ def _tail(document: Document, body_end: int, end: int) -> int:
 def _keep(
     body: Body, runs: Iterable[OpaqueRun], start: int, end: int
 ) -> tuple[Body, list[OpaqueRun]]:
-    """Block the ``runs`` that can be kept whole; return the changed body and those runs."""
+    """Return the body with no cuts inside ``runs`` that can be kept whole, and those runs."""
     kept: list[OpaqueRun] = []
     spans: list[tuple[int, int]] = []
     sentences = (body.leaf.start, *body.sentences, body.leaf.end)
@@ -150,7 +153,10 @@ def _keep(
 
 
 def _parts(body: Body, start: int, end: int, levels: Sequence[Level]) -> Iterator[BreakPoint]:
-    """Yield the points of the first level that has any, and the points inside parts over budget."""
+    """Yield the points of the first level that has any, then the points inside its parts.
+
+    Only parts over budget are divided further.
+    """
     document = body.document
     if document.fits(start, end):
         return
@@ -172,7 +178,10 @@ def _parts(body: Body, start: int, end: int, levels: Sequence[Level]) -> Iterato
 def _without_space(
     body: Body, start: int, content: int, end: int, levels: Sequence[Level]
 ) -> Iterator[BreakPoint]:
-    """Cut off the white space after ``content``, at a line start if the rest then fits."""
+    """Yield a cut at ``content``, before trailing white space, and the cuts on both sides of it.
+
+    The first cut is at the next line start instead if the text before that line fits.
+    """
     document = body.document
     following = line_starts(document.text, content, end)[1:-1]
     at = following[0] if following and document.fits(start, following[0]) else content

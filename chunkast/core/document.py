@@ -24,7 +24,7 @@ TRIMMED: Final = 8
 
 @dataclass(frozen=True)
 class Document:
-    """An analysed text with its leaves and token counts. The analysis no longer has its tree."""
+    """An analysed text with its leaves and token counts. Its analysis does not contain the tree."""
 
     analysis: Analysis
     leaves: Leaves
@@ -36,7 +36,7 @@ class Document:
     def of(
         cls, analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter
     ) -> Document:
-        """Return the document of an analysis whose tree has these ``leaves``."""
+        """Return a document made from an analysis and the ``leaves`` of its tree."""
         index = index_of(analysis.text, counter, leaves.starts)
         return cls(analysis, leaves, index, counter, config)
 
@@ -47,22 +47,22 @@ class Document:
 
     @property
     def parsed(self) -> str:
-        """The text that the parser read, in which positions are the same as in ``text``."""
+        """The text that the parser read; positions in it are the same as in ``text``."""
         return self.analysis.masked or self.analysis.text
 
     @cached_property
     def headings(self) -> Headings:
-        """The headings by position."""
+        """The document's headings, which are looked up by position."""
         return Headings(self.text, self.analysis.headings, self.analysis.path)
 
     @cached_property
     def title(self) -> str:
-        """The ``title`` in front matter; empty if there is none."""
+        """The ``title`` in the front matter, or an empty string if there is none."""
         return front_matter_value(self.analysis.front_matter, "title")
 
     @cached_property
     def dropped(self) -> int:
-        """The length of front matter that is left out of all chunks; 0 if it is kept."""
+        """The length of the front matter if it is left out of all chunks, or 0 if it is kept."""
         front_matter = self.analysis.front_matter
         # The later cells of a notebook share the front matter of the first.
         drop = self.config.front_matter_text == "drop" and self.text.startswith(front_matter)
@@ -75,26 +75,26 @@ class Document:
 
     @cached_property
     def language(self) -> str:
-        """The code of the language whose rules find the document's sentences."""
+        """The code of the language whose rules are used to find sentences."""
         given = self.config.sentence_language
         front_matter = self.analysis.front_matter
         return language_of_text(self.text, front_matter) if given == "auto" else given
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span of a chunk over ``text[start:end]``.
+        """Return the span of the chunk for ``text[start:end]``.
 
-        With ``trim``, blank lines at its start and white space at its end are excluded.
+        If ``trim`` is set, blank lines at the start and white space at the end are excluded.
         """
         return trim_span(self.text, start, end) if self.config.trim else (start, end)
 
     def tokens(self, start: int, end: int) -> int:
-        """Return the exact number of tokens of a chunk over ``text[start:end]``."""
+        """Return the exact token count of the chunk for ``text[start:end]``."""
         return self.index.count(*self.span(start, end))
 
     def fits(self, start: int, end: int, room: int | None = None) -> bool:
-        """Return whether a chunk over ``text[start:end]`` has at most ``room`` tokens.
+        """Return whether the chunk for ``text[start:end]`` has at most ``room`` tokens.
 
-        ``room`` is the budget unless given.
+        ``room`` defaults to the budget.
         """
         room = self.config.budget if room is None else room
         index = self.index

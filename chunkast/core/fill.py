@@ -1,4 +1,4 @@
-"""The scored search of ``packing="fill"``, from one cut to the next."""
+"""The scored search of ``packing="fill"``, which finds one cut after another."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ("fill",)
 
 # A last piece below this share of the budget is balanced with the one before it.
 _CRUMB_SHARE: Final = 5
-# The most cuts that are tried to balance two pieces; there may be thousands.
+# The maximum number of cuts to try when balancing two pieces; there may be thousands.
 _BALANCES: Final = 64
 
 
 def fill(
     config: ChunkConfig, measure: Measure, sections: Sections, overlap: Overlap
 ) -> list[Piece]:
-    """Return all units in order as pieces that fit, as full as their points allow."""
+    """Pack all units in order into pieces that fit, each as full as its break points allow."""
     return _Search(config, measure, sections, overlap).pieces()
 
 
@@ -51,11 +51,11 @@ class _Search:
         return self.balanced(pieces) if len(pieces) > 1 else pieces
 
     def best_end(self, first: int, room: int) -> int:
-        """Return the end of the piece that begins with unit ``first``; it has at least one unit.
+        """Return the end of the piece that begins with unit ``first`` and has at least one unit.
 
-        These are tried in order: the best point in the window, or in one further back; any point
-        before the limit; a point that fits without context and overlap; a point that separates
-        units that belong together; the next point.
+        These points are tried in order: the best point in the window, or in a window further back;
+        any point before the limit; a point that fits without context and overlap; a point that
+        separates units that belong together; the next point.
         """
         measure, score = self.measure, self.score
         nearest = [h for h in range(self.limit(first, room), first, -1) if score[h] > 0]
@@ -71,7 +71,7 @@ class _Search:
         return first + 1
 
     def limit(self, first: int, room: int) -> int:
-        """Return the last end of a piece from ``first`` that fits, or an estimate beyond it."""
+        """Return the last end at which a piece from ``first`` fits, or an estimate beyond that."""
         before = self.measure.before
         end = max(bisect_right(before, before[first] + room, first) - 1, first)
         while end < len(self.measure.units) and self.measure.fits(first, end + 1, room):
@@ -79,10 +79,10 @@ class _Search:
         return end
 
     def by_value(self, points: Sequence[int], first: int, room: int) -> list[int]:
-        """Return the points in the window before the limit, the best first.
+        """Return the points in the window before the limit, best first.
 
-        ``points`` are in descending order. If the window has no points, it is moved back to end
-        at the last one.
+        ``points`` are in descending order. If there are no points in the window, the window is
+        moved back to the nearest point.
         """
         before, window = self.measure.before, self.config.window_tokens
         distances = {h: max(room - before[h] + before[first], 0) for h in points}
@@ -92,7 +92,7 @@ class _Search:
         return [h for _, h in ranked_cuts(cuts, window=window, decay=self.config.decay)]
 
     def balanced(self, pieces: list[Piece]) -> list[Piece]:
-        """Share the last two pieces more evenly when the last one is a crumb."""
+        """Balance the sizes of the last two pieces if the last piece is very small."""
         measure, before = self.measure, self.measure.before
         one, two = pieces[-2:]
         crumb = measure.budget // _CRUMB_SHARE

@@ -1,4 +1,4 @@
-"""The frames of divided blocks: header rows, opening fence lines, open HTML tags."""
+"""The frames of divided blocks: header rows, opening fence lines, and open HTML tags."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ("Frame", "Frames", "frames_of")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The text that makes a part of a divided block self-contained.
+    """The text to add around a part of a divided block to make the part self-contained.
 
-    ``prefix`` is added before a text that begins inside ``(start, end)``, ``suffix`` after a text
-    that ends there. ``bare`` replaces the prefix if there is no room for it. ``html`` is true for
-    a part of an HTML table, which needs some tags even if prefix and suffix do not fit.
+    ``prefix`` is added before a part that begins inside ``(start, end)``, and ``suffix`` after a
+    part that ends there. ``bare`` is a shorter prefix, used if ``prefix`` does not fit. ``html`` is
+    true for a part of an HTML table, which needs some tags even if prefix and suffix do not fit.
     """
 
     start: int
@@ -52,9 +52,9 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
 
 
 class Frames:
-    """The frames of a document that take at most ``room`` tokens, by position.
+    """The frames of a document, each of at most ``room`` tokens, which are looked up by position.
 
-    A frame that takes more is shortened, or left out. ``count(text)`` counts tokens.
+    A longer frame is shortened or dropped. ``count(text)`` returns the token count of a text.
     """
 
     def __init__(self, frames: Iterable[Frame], room: int, count: Callable[[str], int]) -> None:
@@ -67,17 +67,17 @@ class Frames:
         return iter(self._frames)
 
     def around(self, pos: int) -> Frame | None:
-        """Return the frame of a text that begins at ``pos``."""
+        """Return the frame for text that begins at ``pos``, or None if there is none."""
         frame = self._before(pos)
         return frame if frame is not None and pos < frame.end else None
 
     def suffix(self, pos: int) -> str:
-        """Return the suffix that closes a text that ends at ``pos``; "" without a frame."""
+        """Return the suffix for text that ends at ``pos``, or "" if there is no frame."""
         frame = self.ending(pos)
         return frame.suffix if frame is not None else ""
 
     def ending(self, pos: int) -> Frame | None:
-        """Return the frame of a text that ends at ``pos``."""
+        """Return the frame for text that ends at ``pos``, or None if there is none."""
         frame = self._before(pos)
         return frame if frame is not None and pos <= frame.end else None
 

@@ -12,15 +12,18 @@ __all__ = ("Headings", "titled_path")
 
 
 def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
-    """Return a heading path below the document's title, without empty titles."""
+    """Return a heading path with the document's title in front and without empty titles.
+
+    The title is not added if it is already in the path.
+    """
     titles = tuple(filter(None, path))
     return (title, *titles) if title and title not in titles else titles
 
 
 class Headings:
-    """The headings that open sections, by position.
+    """The headings that open sections, which are looked up by position.
 
-    ``path`` is the heading path before the first of them.
+    ``path`` is the heading path of the text before the first heading.
     """
 
     def __init__(self, text: str, headings: Sequence[Heading], path: tuple[str, ...]) -> None:
@@ -29,14 +32,18 @@ class Headings:
         self._starts = make_array((heading.start for heading in headings), len(text))
 
     def at(self, pos: int) -> tuple[tuple[str, ...], Heading | None]:
-        """Return the heading path at ``pos`` and its last heading, which may begin at ``pos``."""
+        """Return the heading path at ``pos`` and the heading whose section contains ``pos``.
+
+        The heading is None for text before the first heading.
+        """
         slot = bisect_right(self._starts, pos) - 1
         return (self.all[slot].path, self.all[slot]) if slot >= 0 else (self.first_path, None)
 
     def sections(self, start: int, end: int, title: str) -> list[tuple[int, tuple[str, ...]]]:
-        """Return the start of each section in ``[start, end)``, and its path from ``title`` down.
+        """Return the start and heading path of each section in ``[start, end)``.
 
-        Text before the first heading is only in a section if the document has a title.
+        Every path begins with ``title``, if there is one. Text before the first heading counts as a
+        section only if its path is not empty.
         """
         first = bisect_right(self._starts, start) - 1
         found: list[tuple[int, tuple[str, ...]]] = []

@@ -1,4 +1,4 @@
-"""The rows and cells of HTML tables, and the tags that make a part of a table a table again."""
+"""The rows and cells of HTML tables, and the tags that complete a part of a table."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _DEEPEST: Final = 24
 
 @dataclass(slots=True)
 class HtmlTables:
-    """Positions in the tables of a leaf (nearly always one table), each list sorted.
+    """Positions in the HTML tables of a leaf, which nearly always has one; each list is sorted.
 
     A ``<thead>``, ``<tbody>`` or ``<tfoot>`` tag stays with the text before it, so that a row that
-    takes the whole budget is well-formed by itself. A table inside a cell is part of the cell.
+    takes up the whole budget is well-formed by itself. A table inside a cell is part of the cell.
 
     rows: the starts of rows.
-    groups: the starts of rows into which no cell of an earlier row reaches.
+    groups: the starts of rows that no cell of an earlier row extends into.
     leading: the starts of header rows and of the row after them; cuts there are avoided.
-    tails: the starts of the tags that close a table or a part of it.
-    cells: the starts of cells, except the first of each row.
-    contents: the start and the end of each cell's content, alternating.
-    inner: the starts of rows of tables inside cells; rows nested deeper are in ``items``.
+    tails: the starts of the tags that close a table or a part of a table.
+    cells: the starts of cells, except the first cell of each row.
+    contents: the start and end of each cell's content, alternating.
+    inner: the starts of rows in tables inside cells; rows nested deeper are in ``items``.
     items: the starts of other blocks and lines inside cells, such as paragraphs and list items.
-    edges: the start and the end of each text beside the tables, alternating.
+    edges: the start and end of each stretch of text outside the tables, alternating.
     headers: the span of each table's caption and header.
     """
 
@@ -67,7 +67,7 @@ class HtmlTables:
     headers: list[tuple[int, int]] = field(default_factory=list)
 
     def cell_contents(self) -> Iterator[tuple[int, int]]:
-        """Return the spans between the tags of each cell."""
+        """Return the span of each cell's content, which is between the cell's tags."""
         return zip(self.contents[::2], self.contents[1::2], strict=True)
 
 
@@ -91,7 +91,7 @@ class _Reader:
         self.reached = 0
 
     def take(self, tag: Tag, in_head: bool) -> None:
-        """Process the tag of a row, a cell or a part of the table."""
+        """Process a tag of a row, a cell or a part of the table, such as ``<thead>``."""
         self.end_cell(tag.start)
         if tag.closing or tag.name in _PARTS:
             if tag.closing and tag.name in _PARTS:
@@ -123,7 +123,7 @@ class _Reader:
             self.cell = -1
 
     def item(self, tag: Tag, depth: int) -> None:
-        """Process a tag inside a cell; ``depth`` is the number of tables around it."""
+        """Process a tag inside a cell; ``depth`` is the number of tables that contain the tag."""
         if tag.name == "br":
             self.found.items.append(tag.end)
         elif not tag.closing and tag.name in _ITEMS:
@@ -143,13 +143,13 @@ class _Reader:
         self.ended = tag.end
 
     def edge(self, pos: int) -> None:
-        """Record any text between the last table and ``pos``, the next table or the leaf's end."""
+        """Record any text from the last table to ``pos``, the next table or the end of the leaf."""
         if not is_blank(self.text[self.ended : pos]):
             self.found.edges += (self.ended, pos)
 
 
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
-    """Find the tables in ``text[start:end]``, nested or not, from their tags alone."""
+    """Find the tables in ``text[start:end]``, including nested tables, by their tags alone."""
     reader = _Reader(text, start)
     for tag, stack in _walk(text, start, end):
         depth = stack.count("table")
@@ -167,9 +167,9 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
 
 
 def _walk(text: str, start: int, end: int) -> Iterator[tuple[Tag, list[str]]]:
-    """Yield the tags of tables, each with the elements open before it, outermost first.
+    """Yield each tag in a table, with the elements that are open before it, outermost first.
 
-    A closing tag without an open element inside the innermost table is skipped.
+    A closing tag that matches no open element in the innermost table is skipped.
     """
     stack: list[str] = []
     deeper = 0
@@ -197,10 +197,10 @@ def _walk(text: str, start: int, end: int) -> Iterator[tuple[Tag, list[str]]]:
 
 
 def _close_implied(stack: list[str], name: str) -> None:
-    """Close the elements that ``<name>`` closes implicitly.
+    """Remove the elements that ``<name>`` closes implicitly from ``stack``.
 
-    A row, cell or part of a table may close any element inside the innermost table, another tag
-    only the innermost element.
+    The tag of a row, a cell or a part of a table may close any element inside the innermost table.
+    Any other tag may close only the innermost element.
     """
     closes = _IMPLIED.get(name)
     if closes:
@@ -210,15 +210,15 @@ def _close_implied(stack: list[str], name: str) -> None:
 
 
 def _inner(stack: list[str]) -> int:
-    """Return the index after the innermost table."""
+    """Return the index after the innermost table in ``stack``."""
     return len(stack) - stack[::-1].index("table")
 
 
 def missing_tags(text: str, *, begins_inside: bool, ends_inside: bool) -> tuple[str, str]:
     """Return the fewest tags to add before and after a part of a table to balance its tags.
 
-    Elements outside the table are ignored: a part may open some before the table, unless it
-    begins inside, and close some after the table, unless it ends inside.
+    Elements outside the table are ignored: those opened before it, unless the part begins inside
+    the table, and those closed after it, unless the part ends inside the table.
     """
     opened: list[str] = []
     closed: list[str] = []
@@ -245,8 +245,8 @@ def tags_around(
 ) -> Iterator[tuple[int, str, str, str]]:
     """Yield each of the ``cuts`` in ``text[start:end]``, in order, with the tags to add there.
 
-    The tags are two prefixes of the part after the cut, with and without the table's caption and
-    header, and the suffix that closes the part before it.
+    The tags are two alternative prefixes for the part after the cut, with and without the table's
+    caption and header, and the suffix that closes the part before the cut.
     """
     walk = _walk(text, start, end)
     tag, stack = next(walk, (None, []))
@@ -272,7 +272,10 @@ def tags_around(
 
 
 def _tags(header: str, opened: Sequence[str], now: Sequence[str]) -> tuple[str, str, str]:
-    """Return the tags that open the elements ``now``, with and without header, and close them."""
+    """Return the tags that open the elements in ``now``, and the tags that close them.
+
+    The opening tags are returned twice: with and without ``header``.
+    """
     bare = "".join(f"<{name}>" for name in now)
     closing = "".join(f"</{name}>" for name in reversed(now))
     if not now or is_blank(header):

@@ -25,9 +25,10 @@ __all__ = ("Inside", "inside_of", "sentences_inside")
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The spans of a leaf that are never cut, and the starts of its sentences, sorted.
+    """The spans of a leaf that are never cut, and the sorted starts of its sentences.
 
-    ``blocked`` has grapheme clusters, and links, inline code and regions that fit the budget.
+    ``blocked`` has all grapheme clusters, and the links, inline code and regions that fit the
+    budget.
     """
 
     blocked: SpanSet
@@ -36,7 +37,7 @@ class Inside:
 
 
 def inside_of(document: Document, leaf: Block, end: int) -> Inside:
-    """Return the inner structure of a leaf, and of the white space after it up to ``end``."""
+    """Return the blocked spans and sentences of a leaf and of the text after it, up to ``end``."""
     last = max(leaf.end, end)
     clusters = joined_spans(document.text, leaf.start, last)
     whole = SpanSet(clusters)
@@ -61,7 +62,7 @@ def inside_of(document: Document, leaf: Block, end: int) -> Inside:
 
 
 def sentences_inside(document: Document, leaf: Block) -> list[int]:
-    """Return the positions between the sentences of a prose leaf at which a cut may fall."""
+    """Return the positions between sentences of a prose leaf at which cuts are allowed."""
     if not sentence_starts(Prose(document.parsed, leaf).text, language=document.language):
         return []
     inside = inside_of(document, leaf, leaf.end)
@@ -73,7 +74,7 @@ def sentences_inside(document: Document, leaf: Block) -> list[int]:
 
 
 def _prose_of(document: Document, leaf: Block, tables: HtmlTables) -> Iterator[Prose]:
-    """Yield the prose of a leaf: its text, or those cells of a table that do not fit."""
+    """Yield the prose of a leaf: its text, or a table's cells that are too long."""
     parsed, shape = document.parsed, CONSTRUCTS[leaf.kind].shape
     if shape == "prose":
         yield Prose(parsed, leaf)
@@ -96,7 +97,7 @@ def _prose_of(document: Document, leaf: Block, tables: HtmlTables) -> Iterator[P
 def _whole_spans(
     document: Document, prose: Prose, span: InlineSpan, clusters: SpanSet, depth: int = 0
 ) -> Iterator[tuple[int, int]]:
-    """Yield an inline span if it fits, else those inside it, in positions of the source."""
+    """Yield an inline span, as source positions, if it fits, or else the spans inside it."""
     # The span is extended to whole grapheme clusters.
     first = clusters.start(prose.source(span.start))
     last = clusters.end(prose.source(span.end - 1) + 1)

@@ -1,7 +1,7 @@
-"""Joining neighbouring pieces bottom-up, so that an edit only moves nearby cuts.
+"""Join neighbouring pieces bottom-up, so that an edit only moves nearby cuts.
 
-If each cut were searched from the last one, it would move with every edit before it. Here the
-boundaries between neighbours are removed one by one, the worst first, if the union fits.
+If each cut were searched for from the previous cut, every earlier edit could move it. Instead, the
+boundaries between neighbours are removed one by one, worst first, if the union fits.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _SAMPLE: Final = 20
 
 
 def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> list[int]:
-    """Join neighbouring pieces where ``joins`` allows it; return the ``bounds`` that remain.
+    """Join neighbouring pieces where ``joins`` allows it, and return the remaining ``bounds``.
 
-    ``bounds`` are ascending units: the first of each piece, then the end of the last. Each
-    boundary is tried once. Boundaries between units that belong together come first, then those
-    deeper in containers. Ties are broken by the lower score, the smaller neighbour, a hash of the
-    text, the smaller union and the position.
+    ``bounds`` are units in ascending order: the first unit of each piece, then the end of the last
+    piece. Each boundary is tried once. Boundaries between units that belong together come first,
+    then boundaries deeper inside containers. Ties are broken by the lower score, the smaller
+    neighbour, a hash of the text, the smaller union and the position.
     """
     last = len(bounds) - 1
     if last < 2:
@@ -56,7 +56,7 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
     number = 1
     while number < last:
         # A boundary with a smaller key than both its neighbours may be tried at once: a piece that
-        # grows never gives its boundaries a smaller key. So the search goes on from the last one.
+        # grows never gives its boundaries a smaller key. So the search continues from the last one.
         below, above, own = lower[number], upper[number], key(number)
         if not tried[above] and key(above) < own:
             number = above
@@ -78,7 +78,7 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
 
 
 def _ranks(units: Units, bounds: Sequence[int]) -> Iterator[int]:
-    """Return the rank of each boundary by the depth and the score of a cut there."""
+    """Return each boundary's rank, based on the depth and score of a cut there."""
     depths, scores = bytes(units.depth[unit] for unit in bounds), [units.score[u] for u in bounds]
     kinds = set(zip(depths, scores, strict=True))
     in_order = sorted(kinds, key=lambda kind: (kind[1] >= 0, -kind[0], kind[1]))
@@ -87,6 +87,6 @@ def _ranks(units: Units, bounds: Sequence[int]) -> Iterator[int]:
 
 
 def _samples(units: Units, text: str, bounds: Sequence[int]) -> Sequence[int]:
-    """Return a hash of 32 bits of the first characters after each boundary."""
+    """Return a 32-bit hash of the first characters after each boundary."""
     starts = (units.pos[unit] for unit in bounds)
     return array("I", (crc32(encode(text[start : start + _SAMPLE])) for start in starts))

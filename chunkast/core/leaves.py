@@ -1,4 +1,4 @@
-"""The leaves of a block tree that have text, without the tree."""
+"""The leaves of a block tree that have text, stored without the tree."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BLANK: Final = kinds_where("blank")
 
 
 class Leaves:
-    """The leaves that have text, in order, with the kinds of each and of its containers.
+    """The leaves that have text, in order, each with its own kind and those of its containers.
 
-    The tree above them, which has a block for every item and quote, is not kept.
+    The rest of the tree, which has a block for every item and quote, is not kept.
     """
 
     def __init__(self, text: str, tree: Block) -> None:
@@ -36,9 +36,9 @@ class Leaves:
         self.starts: Sequence[int] = make_array([leaf.start for leaf in self._blocks], len(text))
 
     def _collect(self, block: Block, kinds: tuple[str, ...], depth: int, shared: int) -> None:
-        """Add the leaves of ``block``; ``kinds`` are those of the ``depth`` containers around it.
+        """Add the leaves of ``block``, which is inside ``depth`` containers of these ``kinds``.
 
-        ``shared`` of them also contain the leaf before it.
+        ``shared`` is the number of those containers that also contain the leaf before the block.
         """
         inner: dict[str, tuple[str, ...]] = {}
         for child in block.children:
@@ -60,29 +60,29 @@ class Leaves:
                 shared = depth
 
     def around(self, pos: int) -> Block | None:
-        """Return the leaf that contains the character at ``pos``."""
+        """Return the leaf that contains the character at ``pos``, or None."""
         slot = bisect_right(self.starts, pos) - 1
         found = slot >= 0 and pos < self._blocks[slot].end
         return self._blocks[slot] if found else None
 
     def at(self, pos: int) -> Block | None:
-        """Return the leaf that begins at ``pos``."""
+        """Return the leaf that begins at ``pos``, or None."""
         slot = bisect_left(self.starts, pos)
         found = slot < len(self._blocks) and self.starts[slot] == pos
         return self._blocks[slot] if found else None
 
     def kinds(self, start: int, end: int) -> tuple[str, ...]:
-        """Return the kinds of the blocks that ``[start, end)`` touches, in order of appearance."""
+        """Return the kinds of the blocks that overlap ``[start, end)``, in order of appearance."""
         first = max(bisect_left(self.starts, start + 1) - 1, 0)
         touched = dict.fromkeys(self._kinds[first : bisect_left(self.starts, end)])
         kinds = tuple(dict.fromkeys(chain.from_iterable(touched)))
         return self._named.setdefault(kinds, kinds)
 
     def beginning_at(self, positions: Sequence[int]) -> Iterator[tuple[Block | None, int]]:
-        """Yield the leaf that begins at each position, and its depth.
+        """Yield the leaf that begins at each position, or None, and the depth of the position.
 
-        The depth is the number of containers around both the leaf and the text before it. Inside
-        a leaf it is ``INSIDE``, more than anywhere else.
+        The depth is the number of containers that contain both the leaf and the text before it.
+        Inside a leaf, it is ``INSIDE``, which is greater than any other depth.
         """
         for pos, slot in zip(
             positions, map(bisect_left, repeat(self.starts), positions), strict=True

@@ -1,4 +1,4 @@
-"""The levels at which a block over budget divides, coarse to fine, by its shape.
+"""The levels at which a block over budget is divided, from coarse to fine, for each shape.
 
 A level maps a span ``[start, end)`` of the block to the break points inside it.
 """
@@ -42,11 +42,12 @@ _SYNTAX_DEPTH: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A block over budget, and everything its levels read.
+    """A block over budget, and the data that its levels use.
 
-    No cut falls inside the ``blocked`` spans. ``sentences`` and ``kept``, the edges of opaque
-    runs that are kept whole, are sorted positions; ``syntax`` is sorted by position. ``opened``
-    is the position after a fence's opening line; only the levels of words and below cut there.
+    No cut falls inside the ``blocked`` spans. ``sentences`` has the sorted starts of sentences, and
+    ``kept`` the sorted edges of opaque runs that are kept whole. ``syntax`` is sorted by position.
+    ``opened`` is the position after a fence's opening line, where only the levels for words and
+    graphemes may cut.
     """
 
     document: Document
@@ -76,7 +77,7 @@ class Body:
         )
 
     def items(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield the sentences that begin an item in a paragraph."""
+        """Yield a point before each sentence that begins a list item inside a paragraph."""
         marks = item_marks(self.document.analysis.extensions)
         for pos in _between(self.sentences, start, end):
             if any(mark.match(self.text, pos) for mark in marks):
@@ -87,7 +88,7 @@ class Body:
             yield self.point(pos, "word")
 
     def html(self, positions: Sequence[int], kind: str) -> Level:
-        """Return the level of sorted ``positions`` in HTML tables."""
+        """Return a level that cuts at the sorted ``positions`` in HTML tables."""
         leading = self.tables.leading
         return lambda start, end: (
             self.point(pos, "lead-in" if pos in leading else kind)
@@ -95,16 +96,16 @@ class Body:
         )
 
     def definitions(self, start: int, end: int) -> list[BreakPoint]:
-        """Return the outermost definitions and statements of code."""
+        """Return the points before the outermost definitions and statements in a span of code."""
         inside = [item for item in self.syntax if start < item.point.pos < end]
         depth = min((item.depth for item in inside if self.is_free(item.point.pos)), default=0)
         return [item.point for item in inside if item.depth == depth]
 
     def lines(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield every line that is not blank.
+        """Yield a point before each line that is not blank.
 
-        A line after a blank line scores higher than others, and most if it is indented least.
-        The first and the last line of a fence or a formula stay with the lines between them.
+        A line after a blank line scores higher than other lines, and the highest if it is indented
+        the least. The first and last lines of a fence or formula stay with the lines between them.
         """
         text, starts = self.text, line_starts(self.text, start, end)
         indentation: dict[int, int] = {}
@@ -138,14 +139,14 @@ class Body:
                 yield self.point(pos, "line")
 
     def rows(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield a table's rows; the header, the delimiter row and the first row stay together."""
+        """Yield points before a table's rows; header, delimiter row and first row stay together."""
         header = start == self.leaf.start
         for number, pos in enumerate(line_starts(self.text, start, end)[1:-1], 1):
             if not header or number > 1:
                 yield self.point(pos, "lead-in" if header and number == 2 else "row")
 
     def delimiters(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield the delimiter row, if the header is too long to stay with it."""
+        """Yield the point before the delimiter row, for a header too long to stay with it."""
         if start == self.leaf.start:
             for pos in line_starts(self.text, start, end)[1:-1]:
                 yield self.point(pos, "lead-in")
@@ -155,7 +156,7 @@ class Body:
             yield self.point(pos, "cell")
 
     def cell_edges(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield the edges of a cell's text, which separate text that fits from the pipes."""
+        """Yield points at the edges of a cell's text, to separate it from the pipes."""
         for pos in cell_content(self.text, start, end):
             yield self.point(pos, "word")
 
@@ -181,7 +182,10 @@ class Body:
             pos = self.blocked.end(pos + step)
 
     def spaced(self, level: Level) -> Level:
-        """Return the points of ``level`` that are at least a small share of the budget apart."""
+        """Return a level with only some of the points of ``level``.
+
+        The remaining points are at least a small share of the budget apart.
+        """
 
         def far_apart(start: int, end: int) -> Iterator[BreakPoint]:
             step = self._step(start, end)
@@ -194,9 +198,10 @@ class Body:
         return far_apart
 
     def _step(self, start: int, end: int) -> int:
-        """Estimate the characters in a small share of the budget, from the start of the span.
+        """Estimate the number of characters in a small share of the budget.
 
-        Text outside the span has no influence, so that an edit there moves no cut inside it.
+        The estimate depends only on text at the start of the span, so that edits outside the span
+        do not move cuts inside it.
         """
         end = min(end, start + _SAMPLE)
         tokens = self.document.index.count(start, end)
@@ -205,24 +210,24 @@ class Body:
 
 
 def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
-    """Return those of the sorted ``positions`` strictly inside ``(start, end)``."""
+    """Return the sorted ``positions`` that are strictly between ``start`` and ``end``."""
     return positions[bisect_right(positions, start) : bisect_left(positions, end)]
 
 
 def levels_of(body: Body) -> list[Level]:
-    """Return the levels of a block, by its shape."""
+    """Return the levels for a block's shape, from coarse to fine."""
     shape = CONSTRUCTS[body.leaf.kind].shape
     words: list[Level] = [body.edges_of_kept, body.spaced(body.words), body.words]
     return [*_LEVELS[shape](body), *words, *grapheme_levels(body)]
 
 
 def grapheme_levels(body: Body) -> list[Level]:
-    """Return the levels for text without words."""
+    """Return the levels for text that cannot be divided into words."""
     return [body.far_graphemes, body.graphemes]
 
 
 def blank_line_levels(body: Body) -> list[Level]:
-    """Return the levels for blank lines, which may be one character long."""
+    """Return the levels for dividing a sequence of blank lines."""
     return [body.spaced(body.all_lines), body.all_lines]
 
 

@@ -1,4 +1,4 @@
-"""Token counts of units as chunks: the one place that decides what fits together."""
+"""Token counts of chunks made of units; only this module decides which units fit together."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MOST_SPACE: Final = 16
 
 
 class Measure:
-    """Counts spans ``(i, j)`` of a document's units as chunks.
+    """Measures ranges ``(i, j)`` of a document's units as chunks.
 
-    ``budget`` is in tokens. ``before`` has the tokens before each unit, exact at the start of
-    blocks and approximate inside divided ones.
+    ``budget`` is in tokens. ``before`` has the number of tokens before each unit, which is exact at
+    the start of a block and approximate inside a divided block.
     """
 
     def __init__(
@@ -39,19 +39,19 @@ class Measure:
         self.before, self._sums = _tokens_before(document, units)
 
     def span(self, i: int, j: int) -> tuple[int, int]:
-        """Return the span of a chunk of the units ``(i, j)``, which may be empty."""
+        """Return the text span of a chunk of the units ``(i, j)``; the span may be empty."""
         return self._document.span(self.units.pos[i], self.units.pos[j])
 
     def tokens(self, i: int, j: int) -> int:
-        """Return the exact number of tokens of a chunk of the units ``(i, j)``."""
+        """Return the exact token count of a chunk of the units ``(i, j)``."""
         return self._document.tokens(self.units.pos[i], self.units.pos[j])
 
     def room(self, i: int) -> int:
-        """Return the tokens that context leaves to a chunk that begins with unit ``i``."""
+        """Return the token count that context leaves for a chunk that begins with unit ``i``."""
         return self.budget - self.context.tokens(self.units.pos[i])
 
     def fits(self, i: int, j: int, room: int) -> bool:
-        """Return whether the units ``(i, j)``, and any suffix of a frame, fit ``room`` tokens."""
+        """Return whether the units ``(i, j)`` and any frame suffix fit into ``room`` tokens."""
         if i == j:
             return True
         if self.context.most_suffix_tokens:
@@ -74,14 +74,15 @@ class Measure:
         return self._document.fits(self.units.pos[i], self.units.pos[j], most)
 
     def _is_opaque(self, i: int, j: int) -> bool:
-        """Return whether ``(i, j)`` is opaque data kept whole, together with any lead-ins to it."""
+        """Return whether the units ``(i, j)`` are one opaque run kept whole, after any lead-ins."""
         joined = all(self.units.score[h] < 0 for h in range(i + 1, j))
         return joined and not self._has(j - 1, j, self.budget)
 
 
 def _tokens_before(document: Document, units: Units) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the tokens before each unit, and again with ``NOT_EXACT`` for approximate values.
+    """Return the number of tokens before each unit, as two sequences.
 
+    The second has ``NOT_EXACT`` in place of approximate values, unless all values are estimates.
     The size of a unit never depends on text outside it.
     """
     index, pos = document.index, units.pos

@@ -1,4 +1,4 @@
-"""Opaque runs that are kept whole, and the text that is kept with each."""
+"""Opaque runs that are kept whole, and the text that is kept with each of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AROUND: Final = (
 
 
 def runs_above_budget(document: Document, leaf: Block, start: int, end: int) -> list[OpaqueRun]:
-    """Return the opaque runs in ``[start, end)`` of a leaf that exceed the budget on their own."""
+    """Return a leaf's opaque runs in ``[start, end)`` that exceed the budget on their own."""
     code = CONSTRUCTS[leaf.kind].shape in ("code", "lines")
     runs = opaque_runs(document.text, start, end, code=code)
     return [run for run in runs if not document.fits(run.start, run.end)]
@@ -45,12 +45,12 @@ def kept_span(
     blocked: SpanSet,
     sentences: Sequence[int],
 ) -> tuple[int, int] | None:
-    """Return the span to keep whole for a run in ``[start, end)``; None without room to embed it.
+    """Return the span around a run to keep whole, or None if there is no room to embed it.
 
-    It is the first of these that has little text beside the run: ``[start, end)``, the run's
-    lines, the link or tag around the run, the run itself. It is extended so that it cuts no
-    ``blocked`` span and no sentence that fits. ``sentences`` are the starts of the sentences and
-    the end of the last.
+    The first of these spans with little text besides the run is returned: ``[start, end)``, the
+    lines that contain the run, the link or tag around the run, the run itself. The span is extended
+    so that it does not cut a ``blocked`` span or a sentence that fits. ``sentences`` has the start
+    of each sentence and the end of the last.
     """
     text, budget = document.text, document.config.budget
     little = document.counter.count(run.placeholder) + budget // _REST_SHARE
@@ -83,7 +83,7 @@ def _lines(text: str, run: OpaqueRun, start: int, end: int) -> tuple[int, int]:
 
 
 def _link_or_tag(text: str, run: OpaqueRun, start: int, end: int) -> tuple[int, int]:
-    """Return the link, image or HTML tag around a run, or the run alone."""
+    """Return the span of the link, image or HTML tag around a run, or of the run itself."""
     for opening, closing in _AROUND:
         before, after = opening.search(text, start, run.start), closing.match(text, run.end, end)
         if before and after:
@@ -107,7 +107,7 @@ def _closed(
 
 
 def _sentence(sentences: Sequence[int], pos: int) -> tuple[int, int]:
-    """Return the sentence that strictly contains ``pos``, or the empty span at ``pos``."""
+    """Return the span of the sentence that strictly contains ``pos``, or an empty span there."""
     slot = bisect_left(sentences, pos)
     inside = 0 < slot < len(sentences) and pos < sentences[slot]
     return (sentences[slot - 1], sentences[slot]) if inside else (pos, pos)

@@ -1,4 +1,4 @@
-"""Overlap: the end of the previous chunk, repeated where a cut falls inside a section."""
+"""Overlap: the end of a chunk, repeated in the next chunk if both are in the same section."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _INNER: Final = _DIVIDED | {"lead-in", "orphan-heading"}
 
 
 class Overlap:
-    """The tails of pieces that may be repeated before the next piece.
+    """The ends ("tails") of pieces that may be repeated at the start of the next piece.
 
-    A tail begins at a block, item, row or sentence after the piece's own beginning and has at
-    most ``budget`` tokens. No section begins or ends in it.
+    A tail begins with a block, item, row or sentence other than the first in its piece, and has at
+    most ``budget`` tokens. No section begins or ends inside a tail.
     """
 
     def __init__(self, document: Document, measure: Measure, sections: Sections) -> None:
@@ -41,13 +41,13 @@ class Overlap:
 
     @property
     def most(self) -> int:
-        """The most tokens that may be reserved for a tail."""
+        """The maximum number of tokens to reserve for a tail."""
         return self.budget + bool(self.budget)
 
     def reserve(self, previous: Piece) -> int:
-        """Return the tokens that the piece after ``previous`` has to leave free.
+        """Return the number of tokens that the piece after ``previous`` must leave free for a tail.
 
-        This is one token more than the tail has, because joining it to the piece may add one.
+        This is one more than the tail's token count, because joining the two may add a token.
         """
         if not self.budget or self._sections.begins(previous.last):
             return 0
@@ -55,16 +55,16 @@ class Overlap:
         return longest[1] + 1 if longest else 0
 
     def before(self, unit: int) -> int:
-        """Return the tokens to reserve before ``unit``, wherever the previous piece begins."""
+        """Return the maximum number of tokens to reserve before a piece that begins at ``unit``."""
         before = self._measure.before
         # Twice the budget, because the tokens before a unit may be estimates.
         far = before[unit] - 2 * self.budget
         return self.reserve(Piece(max(bisect_left(before, far) - 1, 0), unit))
 
     def start(self, previous: Piece, piece: Piece, room: int) -> tuple[int, int]:
-        """Return the start of ``piece`` with the longest tail that fits ``room`` tokens with it.
+        """Return the start of a chunk with the longest tail that fits, and its token count.
 
-        The second value is the token count of both together.
+        The chunk is ``piece``, preceded by a tail of ``previous`` if both fit into ``room`` tokens.
         """
         start, end = self._measure.span(*piece)
         longest = self._longest_tail(previous)
@@ -80,7 +80,7 @@ class Overlap:
         return start, self._measure.tokens(*piece)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
-        """Return the start and the tokens of the longest tail of ``previous``."""
+        """Return the start and token count of the longest tail of ``previous``, or None."""
         if previous not in self._longest:
             self._longest[previous] = self._find_longest(previous)
         return self._longest[previous]
@@ -113,9 +113,10 @@ class Overlap:
                     yield tail
 
     def _last_units(self, previous: Piece) -> list[int]:
-        """Return the last units of ``previous``, last to first, up to one whose tail is too long.
+        """Return the last units of ``previous`` in reverse, until a unit's tail is too long.
 
-        A later sentence of that unit may fit. No tail begins inside a divided block.
+        That unit is included, since a tail may begin with one of its later sentences. Units inside
+        divided blocks are skipped.
         """
         before, found = self._measure.before, []
         for unit in range(previous.last - 1, previous.first - 1, -1):
@@ -126,7 +127,7 @@ class Overlap:
         return found
 
     def _sentences(self, unit: int) -> list[int]:
-        """Return the sentences inside a unit of prose that was not divided."""
+        """Return the positions between sentences in a unit of undivided prose."""
         document = self._document
         start, end = self._units.pos[unit], self._units.pos[unit + 1]
         leaf = document.leaves.at(start)

@@ -1,7 +1,7 @@
 """Packing: combining units into chunks.
 
-"sections" keeps a section whole if it fits, and joins whole neighbours under one parent. A body
-that does not fit is built up by joining its units. "fill" is the scored search.
+"sections" keeps a section whole if it fits, and joins neighbouring whole sections that have the
+same parent. Text that does not fit is built up by joining its units. "fill" is a scored search.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CRUMB_SHARE: Final = 10
 def pack(document: Document, measure: Measure, sections: Sections, overlap: Overlap) -> list[Piece]:
     """Return all units of the document, in order, as pieces that fit the budget.
 
-    A single unit over budget is a piece of its own.
+    A single unit over budget becomes a piece of its own.
     """
     if document.config.packing == "fill":
         return fill(document.config, measure, sections, overlap)
@@ -50,7 +50,7 @@ class _Packer:
         self.cuts: set[int] = set()
 
     def section(self, number: int, first: int) -> list[int]:
-        """Return the ends of the pieces of a section whose text begins at unit ``first``.
+        """Pack a section whose text begins at unit ``first``, and return the end of each piece.
 
         The text may begin before the section, with headings that have no text of their own.
         """
@@ -74,7 +74,7 @@ class _Packer:
         return self.without_crumbs(self.joined([first, *ends], self.belong))[1:]
 
     def body(self, first: int, last: int) -> list[int]:
-        """Return the ends of the pieces of a section's own text, joined from its units up."""
+        """Pack a section's own text by joining its units, and return the end of each piece."""
         if self.fits(first, last):
             return [last]
         bounds = self.joined(range(first, last + 1), self.fit_together)
@@ -84,12 +84,15 @@ class _Packer:
         return joined(self.measure, self.text, bounds, joins)
 
     def final(self, ends: list[int]) -> list[int]:
-        """Mark the cuts between these pieces as final."""
+        """Mark the cuts between these pieces as final, and return ``ends``."""
         self.cuts.update(ends[:-1])
         return ends
 
     def without_crumbs(self, bounds: list[int]) -> list[int]:
-        """Join each crumb with a neighbour if only context and overlap keep them apart."""
+        """Join each crumb (a very small piece) with a neighbour, and return the remaining bounds.
+
+        The two must fit into one piece without heading path and overlap.
+        """
         if any(starmap(self.is_crumb, pairwise(bounds))):
             return self.joined(bounds, self.crumb_fits)
         return bounds
@@ -99,14 +102,17 @@ class _Packer:
         return self.measure.fits(i, j, least - 1)
 
     def crumb_fits(self, i: int, h: int, j: int) -> bool:
-        """Return whether a crumb and its neighbour fit without heading path and overlap."""
+        """Return whether one of two pieces is a crumb (a very small piece) and both fit into one.
+
+        The heading path and overlap are ignored.
+        """
         if not (self.is_crumb(i, h) or self.is_crumb(h, j)):
             return False
         measure = self.measure
         return measure.fits(i, j, measure.budget - measure.context.frame_tokens(self.units.pos[i]))
 
     def fits(self, i: int, j: int) -> bool:
-        """Return whether the units fit with their context and any overlap before them."""
+        """Return whether the units ``(i, j)`` fit together with their context and overlap."""
         measure, most = self.measure, self.overlap.most
         # Context takes at most half the budget.
         if measure.fits(i, j, measure.budget - measure.budget // 2 - most):
@@ -122,17 +128,21 @@ class _Packer:
         )
 
     def fit_together(self, i: int, h: int, j: int) -> bool:
-        """Return whether two pieces fit in one.
+        """Return whether the pieces ``(i, h)`` and ``(h, j)`` fit into one piece.
 
-        Context and overlap are ignored for pieces that belong together, such as a heading and
-        its text.
+        Context and overlap are ignored for pieces that belong together, such as a heading and its
+        text.
         """
         if self.units.score[h] < 0:
             return self.measure.fits(i, j, self.measure.budget)
         return self.fits(i, j)
 
     def belong(self, i: int, h: int, j: int) -> bool:
-        """Return whether two neighbours fit together, and both are whole or one is small."""
+        """Return whether the pieces ``(i, h)`` and ``(h, j)`` should be joined.
+
+        They must fit together, and one of them must be small. Two whole sections may both be large
+        if no minimum size is configured.
+        """
         whole = self.cuts.isdisjoint((i, h, j))
         if not (self.least is None and whole) and self.units.has_text(h, j):
             most = (self.tenth if self.least is None else self.least) - 1

@@ -17,10 +17,10 @@ _BLOCK_KINDS: Final = kinds_where("protected") | kinds_where("tag")
 def protected_spans(
     regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]
 ) -> SpanSet:
-    """Return the spans of the sorted ``regions`` that fit, by ``fits(start, end)``.
+    """Return the spans of the sorted ``regions`` for which ``fits(start, end)`` is true.
 
     A block that crosses a user's region or a tool call is dropped; blocks never cross each other.
-    Of two other regions that cross and do not fit together, the later one is dropped.
+    If two other regions cross and do not fit together, the later one is dropped.
     """
     foreign = [region for region in regions if region.kind not in _BLOCK_KINDS]
     if not foreign:
@@ -34,7 +34,10 @@ def protected_spans(
 def _uncrossed(
     regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the sorted regions that fit; two that cross only if their union fits."""
+    """Yield the spans of the sorted ``regions`` that fit.
+
+    If two regions cross and their union does not fit, the later one is skipped.
+    """
     first = last = 0
     for region in regions:
         start, end = region.start, region.end

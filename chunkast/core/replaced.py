@@ -1,4 +1,4 @@
-"""The embedded form of chunks in which spans of text are replaced."""
+"""The embedded text of chunks in which some spans are replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chunkast.tokens import remember
 __all__ = ("Replaced",)
 
 _CONTENT = re.compile(f"[^{WHITE_SPACE}]")
-# The most spans whose counts are remembered.
+# The maximum number of spans whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
 
 
@@ -25,7 +25,7 @@ class Replaced:
     """The spans of a document that are replaced in ``embed_text``."""
 
     def __init__(self, document: Document, replacements: Iterable[Replacement]) -> None:
-        """Use the first of ``replacements`` that overlap."""
+        """Keep the ``replacements``, except those that overlap an earlier one."""
         text = self._text = document.text
         self._count = document.counter.count
         self._trim = document.config.trim
@@ -45,10 +45,10 @@ class Replaced:
         return bool(self._spans)
 
     def body(self, start: int, end: int) -> tuple[str, int] | None:
-        """Return the embedded form of ``text[start:end]``, and its tokens; None if it is the text.
+        """Return the text to embed for ``text[start:end]`` and its token count, or None.
 
-        It is the text if no replaced span lies within it (ignoring white space at the span's
-        ends), or if only white space would be left.
+        None means that the text is unchanged: it contains no replaced span (ignoring white space at
+        the span's ends), or only white space would remain.
         """
         first = bisect_left(self._starts, start)
         last = bisect_right(self._ends, end, first)
@@ -68,7 +68,10 @@ class Replaced:
         return body, self._count(body)
 
     def tokens(self, start: int, end: int) -> int | None:
-        """Return the tokens of the embedded form of ``text[start:end]``; None if it is the text."""
+        """Return the token count of the text to embed for ``text[start:end]``.
+
+        Returns None if no span of the text is replaced.
+        """
         span = start, end
         if span not in self._tokens:
             # The packer needs the count of most spans two or three times.

@@ -35,10 +35,10 @@ _NO_TREE: Final = Block("document", 0, 0)
 def chunks_of(
     analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
-    """Return an iterator that makes the chunks of an analysed document, in order.
+    """Return an iterator over the chunks of an analysed document, in order.
 
-    Packing is complete when this returns. ``parts`` counts the chunks of each location across
-    documents.
+    All pieces have been packed when this function returns. ``parts`` counts the chunks at each
+    location across documents.
     """
     leaves = Leaves(analysis.text, analysis.blocks)
     # The tree takes more memory than everything after it, which only needs the leaves.
@@ -65,7 +65,7 @@ def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Count
 
 
 def _units(document: Document) -> tuple[Units, Division]:
-    """Return the units of a document, and the division of its blocks over budget."""
+    """Return the units of a document, and the division of the blocks that exceed the budget."""
     points = cut_points(document, document.analysis.break_points)
     division = divide(document, points)
     points = sorted([*points, *division.points], key=lambda point: point.pos)

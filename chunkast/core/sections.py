@@ -21,29 +21,29 @@ _DEEPEST: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """The sections of a document by number, in order; 0 is the document itself.
+    """The sections of a document, numbered in order; section 0 is the document itself.
 
-    ``starts`` are their first units, then the number of all units. ``after`` has, for each
-    section, the number of the next one that is not inside it.
+    ``starts`` has the first unit of each section, then the total number of units. ``after`` has,
+    for each section, the number of the next section that is not inside it.
     """
 
     starts: Sequence[int]
     after: Sequence[int]
 
     def end(self, number: int) -> int:
-        """Return the unit after a section."""
+        """Return the first unit after a section."""
         return self.starts[self.after[number]]
 
     def begins(self, unit: int) -> bool:
-        """Return whether a section begins with a unit."""
+        """Return whether a section begins at ``unit``."""
         return self.last_begun(unit) == unit
 
     def last_begun(self, unit: int) -> int:
-        """Return the first unit of the section that contains a unit."""
+        """Return the first unit of the innermost section that contains ``unit``."""
         return self.starts[bisect_right(self.starts, unit) - 1]
 
     def children(self, number: int) -> Iterator[int]:
-        """Return the sections directly inside a section."""
+        """Yield the numbers of the sections directly inside section ``number``."""
         child = number + 1
         while child < self.after[number]:
             yield child

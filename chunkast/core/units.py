@@ -28,7 +28,7 @@ _WITHOUT_TEXT: Final = kinds_where("heads") | {"front-matter"}
 
 
 class Piece(NamedTuple):
-    """The units of one chunk."""
+    """The range of units in one chunk; ``last`` is the unit after the range."""
 
     first: int
     last: int
@@ -38,9 +38,9 @@ class Piece(NamedTuple):
 class Units:
     """Positions where a cut may fall, each with the score and kind of its break point.
 
-    The first and the last position are the ends of the text. ``depth`` has the number of
-    containers that a cut at each position would divide, ``texts`` the number of units before it
-    that are more than headings and front matter.
+    The first and last positions are the start and end of the text to cut. ``depth`` has the number
+    of containers that a cut at each position would divide. ``texts`` has the number of units before
+    each position that contain more than headings and front matter.
     """
 
     pos: Sequence[int]
@@ -53,11 +53,11 @@ class Units:
         return len(self.pos) - 1
 
     def at(self, pos: int) -> int:
-        """Return the first unit that begins at ``pos`` or after it."""
+        """Return the first unit that begins at or after ``pos``."""
         return bisect_left(self.pos, pos)
 
     def has_text(self, i: int, j: int) -> bool:
-        """Return whether units ``(i, j)`` contain more than headings and front matter."""
+        """Return whether the units ``(i, j)`` contain more than headings and front matter."""
         return self.texts[j] > self.texts[i]
 
 
@@ -89,7 +89,7 @@ def _has_text(text: str, leaf: Block | None, start: int, end: int) -> bool:
 
 
 def cut_points(document: Document, points: Sequence[BreakPoint]) -> list[BreakPoint]:
-    """Return the sorted break ``points`` that lie inside no protected region that fits."""
+    """Return the sorted break ``points`` that are not inside a protected region that fits."""
     found = _outside(points, document.protected)
     starts = document.leaves.starts
     if starts and starts[0]:
@@ -102,7 +102,7 @@ def cut_points(document: Document, points: Sequence[BreakPoint]) -> list[BreakPo
 
 
 def _outside(points: Sequence[BreakPoint], protected: SpanSet) -> list[BreakPoint]:
-    """Return the sorted ``points`` that are strictly inside none of the spans."""
+    """Return the sorted ``points`` that are not strictly inside a protected span."""
     positions = [point.pos for point in points]
     kept: list[BreakPoint] = []
     at = 0
@@ -116,10 +116,10 @@ def _outside(points: Sequence[BreakPoint], protected: SpanSet) -> list[BreakPoin
 
 
 def _region_edges(document: Document) -> Iterator[BreakPoint]:
-    """Yield the edges of protected regions that begin in one leaf and end in another.
+    """Yield points at the edges of protected regions that begin and end in different leaves.
 
-    Only heuristics and tool calls make such regions. Every unit has to belong to one leaf or to
-    one region.
+    Only heuristics and tool calls create such regions. Every unit must belong to one leaf or to one
+    region.
     """
     leaves = document.leaves
     score = document.config.score_table["line"]
@@ -134,7 +134,7 @@ def _region_edges(document: Document) -> Iterator[BreakPoint]:
 
 
 def _outside_inline(document: Document, points: Iterable[BreakPoint]) -> Iterator[BreakPoint]:
-    """Yield the sorted ``points`` that cut no link, inline code or grapheme cluster."""
+    """Yield the sorted ``points`` that are not inside a link, inline code or grapheme cluster."""
     known: Block | None = None
     blocked = SpanSet(())
     for point in points:

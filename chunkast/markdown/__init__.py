@@ -1,4 +1,4 @@
-"""Markdown to a block tree with exact positions; the only importer of markdown-it-py."""
+"""Parse Markdown into a block tree with exact positions; only this package uses markdown-it-py."""
 
 from chunkast.markdown.fast import parser_note
 from chunkast.markdown.kinds import CONSTRUCTS, Construct

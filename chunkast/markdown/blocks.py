@@ -1,4 +1,4 @@
-"""Making and changing blocks, and quick checks of a text for rare constructs."""
+"""Create and change blocks, and check quickly for rare constructs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def new_block(
     children: tuple[Block, ...] = (),
     details: Details = NO_DETAILS,
 ) -> Block:
-    """Make a block without its constructor, which would take most of the time of a parse."""
+    """Make a block without its constructor, which would take up most of the parse time."""
     block: Any = _new_object(_MutableBlock)
     block.kind = kind
     block.start = start
@@ -51,13 +51,13 @@ def new_block(
 
 
 def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
-    """Return ``block`` as one of another kind or with other children."""
+    """Return a copy of ``block`` with the given kind and children."""
     details = block.level, block.content, block.info, block.closed
     return new_block(kind, block.start, block.end, children, details)
 
 
 def with_children(block: Block, children: Sequence[Block]) -> Block:
-    """Return ``block`` with other children; itself if they are the same."""
+    """Return ``block`` with these children: a copy, or ``block`` itself if they are unchanged."""
     if all(map(is_, children, block.children)):
         return block
     return relabelled(block.kind, block, tuple(children))
@@ -66,10 +66,10 @@ def with_children(block: Block, children: Sequence[Block]) -> Block:
 def leaf_parts(
     text: str, leaf: Block, spans: Iterable[tuple[int, int, str, str]]
 ) -> Iterator[Block]:
-    """Cut a leaf of text or HTML at lines: ``spans`` are start, end, kind and info of new leaves.
+    """Split a leaf of text or HTML at line boundaries, and yield the new leaves.
 
-    The lines before, between and after the sorted spans keep the leaf's kind. A span without
-    a kind is left out.
+    Each of the sorted ``spans`` is the start, end, kind and info of a new leaf; a span with an
+    empty kind is skipped. Lines outside the spans keep the leaf's kind.
     """
     content = leaf.content.split("\n") if leaf.content else []
     starts = line_starts(text, leaf.start, leaf.end) if content else []
@@ -94,10 +94,10 @@ def leaf_parts(
 
 
 class Signs:
-    """Quick checks of a parsed text for constructs that most texts do not have.
+    """Quick checks for constructs that most documents do not contain.
 
-    html: its tree has a block of HTML.
-    tables: its tree has a table of Markdown.
+    html: the tree has an HTML block.
+    tables: the tree has a Markdown table.
     """
 
     __slots__ = ("_openings", "html", "tables")
@@ -108,5 +108,5 @@ class Signs:
         self._openings = set(_OPENING.findall(text))
 
     def may_open(self, *names: str) -> bool:
-        """Return whether ``<`` precedes one of these names, each of at most 5 characters."""
+        """Return whether the text has ``<`` before one of ``names`` (at most 5 characters each)."""
         return any(opening.startswith(names) for opening in self._openings)

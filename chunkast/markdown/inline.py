@@ -1,13 +1,13 @@
 """The spans of inline constructs that must not be cut, found in one linear pass.
 
-markdown-it-py's inline rules give no positions, and two of them copy the rest of the text at every
-``<``, which is quadratic on hostile input. The spans are found here by CommonMark's rules:
-backslash escapes first, then code spans, autolinks and raw HTML, then links and images by the
-delimiter stack of the specification's appendix. A test compares the spans with markdown-it-py's.
-Emphasis is ignored, since it may be cut.
+markdown-it-py's inline rules do not return positions, and two of them copy the rest of the text at
+every ``<``, which takes quadratic time on hostile input. Here, the spans are found by CommonMark's
+rules: backslash escapes first, then code spans, autolinks and raw HTML, then links and images by
+the delimiter stack of the specification's appendix. A test compares the spans with
+markdown-it-py's. Emphasis is ignored, since it may be cut.
 
-The time is linear: a search that fails is remembered for every later start, and the
-specification or a limit here bounds destinations and labels.
+The time is linear: a failed search is remembered for every later start, and the lengths of
+destinations and labels are bounded, either by the specification or by a limit here.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ _MAX_DESTINATION = 8_192
 
 
 def normalize_label(label: str) -> str:
-    """Return a link label with folded case and single spaces, as labels are compared."""
+    """Return a link label with folded case and single spaces, for comparison."""
     return " ".join(label.split()).casefold()
 
 
 def _html_end(text: str, pos: int, finder: Finder) -> int:
-    """Return the end of the raw HTML construct at ``pos`` (a ``<``), or -1."""
+    """Return the end of the raw HTML construct that begins with the ``<`` at ``pos``, or -1."""
     match = _HTML_TAG.match(text, pos)
     if match:
         return match.end()
@@ -91,7 +91,7 @@ def _html_end(text: str, pos: int, finder: Finder) -> int:
 
 
 def _destination_end(text: str, pos: int) -> int:
-    """Return the end of the link destination at ``pos``, which may be empty, or -1."""
+    """Return the end of the (possibly empty) link destination at ``pos``, or -1."""
     if text.startswith("<", pos):
         match = _ANGLE_DESTINATION.match(text, pos)
         return match.end() if match else -1
@@ -122,7 +122,7 @@ def _title_end(text: str, pos: int) -> int:
 
 
 def _inline_link_end(text: str, pos: int) -> int:
-    """Return the end of ``(destination "title")`` at ``pos`` (a ``(``), or -1."""
+    """Return the end of the ``(destination "title")`` that begins at ``pos``, or -1."""
     at = _skip_blanks(text, pos + 1)
     end = _destination_end(text, at)
     if end < 0:
@@ -145,9 +145,9 @@ def inline_spans(
 ) -> list[InlineSpan]:
     """Return the outermost inline constructs of ``text`` that must not be cut, in order.
 
-    ``references`` are the normalized labels of the document's link definitions. The kinds are
-    code, link, image, autolink, html, footnote-reference and escape; with ``extensions`` also
-    math, comment, block-id and expression.
+    ``references`` are the normalized labels of the document's link definitions. The kinds are code,
+    link, image, autolink, html, footnote-reference and escape; ``extensions`` add math, comment,
+    block-id and expression.
     """
     scanner = Scanner(text, references, footnotes="footnotes" in extensions)
     rules = _rules(tuple(extensions))
@@ -165,7 +165,7 @@ def inline_spans(
 
 @lru_cache(maxsize=32)
 def _rules(extensions: tuple[str, ...]) -> Mapping[str, InlineRule]:
-    """Return the rules of the extensions, by first character."""
+    """Return the inline rules of the extensions, keyed by first character."""
     return {key: rule for d in dialects_of(extensions) for key, rule in d.inline.items()}
 
 
@@ -200,7 +200,10 @@ def _bracket(scanner: Scanner, pos: int, *, image: bool = False) -> int:
 
 
 def _close_bracket(scanner: Scanner, pos: int) -> int:
-    """Match the bracket at ``pos`` against the open ones."""
+    """Match the closing bracket at ``pos`` with the last open bracket.
+
+    Returns the end of the link, image or footnote reference, or -1.
+    """
     if not scanner.brackets:
         return -1
     start, image = scanner.brackets.pop()
@@ -246,7 +249,10 @@ _COMMONMARK: Final[Mapping[str, InlineRule]] = {
 
 
 def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
-    """Nest spans inside the span around them, which comes after them in ``found``."""
+    """Return the outermost spans, each with the spans inside it.
+
+    In ``found``, a span comes after the spans inside it.
+    """
     kept: list[InlineSpan] = []
     for span in found:
         first = len(kept)

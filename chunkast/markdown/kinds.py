@@ -1,7 +1,7 @@
-"""One row per Markdown construct: its name in the parser and its treatment.
+"""A table with one row per Markdown construct, which defines how its blocks are treated.
 
-A new construct is a row here and a fixture. The break points, regions, splitters and the packer
-read these rows.
+A new construct needs a row here and a test fixture. The rows determine the break points and the
+protected regions, and how blocks are divided and packed.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ Shape = Literal["prose", "code", "table", "html-table", "lines", "container"]
 class Construct:
     """The treatment of blocks of one kind.
 
-    shape: the way a block over the budget is divided.
-    score: the row of the score table for the point before the block.
-    leveled: that row depends on the block's level instead.
+    shape: determines how a block over budget is divided.
+    score: the score table's key for the point before the block.
+    leveled: that key depends on the block's level instead.
     after: the point after the block has the same score.
-    protected: the block is not cut while it fits.
-    introducible: a lead-in before it, such as a line ending with a colon, stays with it.
-    leads: its last line may be a lead-in.
-    heads: it stays with the block after it.
-    clings: it stays with the block before it.
-    section: at the top level it opens a section.
-    labels: right before a heading it belongs to the heading's section.
-    plain: text without markup of its own, which dialects may relabel.
-    nests: it is a level of nesting for itself and the blocks inside it.
-    fenced: its opening line names a language, and is repeated around each of its parts.
-    tag: its ``info``, "open" or "close", decides its score.
-    marker: it is only the marker of the container that it opens or closes.
-    blank: it has no text.
-    unnamed: it is left out of a chunk's kinds.
-    named: its name among a chunk's kinds, by default its kind.
+    protected: the block is not cut if it fits the budget.
+    introducible: a lead-in before the block, such as a line ending with a colon, stays with the
+        block.
+    leads: the block's last line may be a lead-in.
+    heads: the block stays with the next block.
+    clings: the block stays with the previous block.
+    section: the block opens a section if it is at the top level.
+    labels: the block belongs to the section of a heading right after it.
+    plain: the block is text without markup of its own, which dialects may relabel.
+    nests: the block adds a level of nesting, like a list.
+    fenced: the block's opening line names a language, and each part repeats the fence lines.
+    tag: the block's ``info``, "open" or "close", decides its score.
+    marker: the block is only the marker of the container that it opens or closes.
+    blank: the block has no text.
+    unnamed: the block is not mentioned in a chunk's kinds.
+    named: the name of the block in a chunk's kinds, by default its kind.
     """
 
     kind: str
@@ -166,7 +167,7 @@ CONSTRUCTS: Final[Mapping[str, Construct]] = {
 
 
 def kinds_where(column: str) -> frozenset[str]:
-    """Return the kinds whose rows have ``column`` set."""
+    """Return the kinds whose rows have a true value in ``column``."""
     return frozenset(kind for kind, row in CONSTRUCTS.items() if getattr(row, column))
 
 

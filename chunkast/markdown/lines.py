@@ -1,4 +1,4 @@
-"""Work on a text's lines before the parse: front matter, markers, and covering lines."""
+"""Process lines before the parse: find front matter and markers, and cover lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MARKS = re.compile(r"[ \t>]+|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])")
 
 
 def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
-    """Return the end of the quote and item markers that begin the line ``text[start:end]``."""
+    """Return the end of the quote and item markers at the start of ``text[start:end]``, a line."""
     last = len(text) if end is None else end
     # Matched one by one: a repeated group in the pattern takes a hundred bytes for each marker.
     while marks := _MARKS.match(text, start, last):
@@ -28,7 +28,7 @@ def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
 
 
 def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:
-    """Replace the lines ``[first, end)`` by an HTML comment, indented by ``indent`` columns."""
+    """Replace the lines ``[first, end)`` with an HTML comment, indented by ``indent`` columns."""
     margin = " " * indent
     lines[first:end] = [f"{margin}x"] * (end - first)
     lines[end - 1] = f"{margin}-->"
@@ -36,11 +36,11 @@ def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:
 
 
 def front_matter_lines(text: str, starts: Sequence[int]) -> int:
-    """Count the lines of front matter in YAML or TOML, delimiters included; 0 without any.
+    """Return the number of lines of YAML or TOML front matter, including delimiters, or 0.
 
-    ``---`` over text over ``---`` is a heading in Markdown, so the first line of content has to
-    look like YAML (``key:``) or TOML (``key =`` or ``[table]``). ``starts`` are the line starts
-    with the text's length at the end. A byte order mark may precede the opening line.
+    In Markdown, text between two ``---`` lines may be a heading, so the first line of content has
+    to look like YAML (``key:``) or TOML (``key =`` or ``[table]``). ``starts`` has the line starts,
+    and the text's length at the end. A byte order mark may precede the opening line.
     """
     if len(starts) < 3:
         return 0

@@ -1,7 +1,7 @@
-"""markdown-it-py, set up for blocks alone, and the parsed document.
+"""The parser: markdown-it-py, set up to parse only blocks, and the parsed document.
 
-The tree needs no inline parsing. ``inline.py`` finds the spans that must not be cut when a
-paragraph has to be divided.
+The tree does not need inline parsing. When a paragraph has to be divided, ``inline.py`` finds the
+spans that must not be cut.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _MAX_NESTING = 40
 
 @dataclass(frozen=True, slots=True)
 class ParsedMarkdown:
-    """The block tree of a text, and the facts found with it.
+    """The block tree of a text, and other results of the parse.
 
     references: the normalized labels of the link definitions.
-    tags: the spans of the blocks between pairs of XML tags, sorted.
-    front_matter_end: the end of the front matter; 0 without any.
+    tags: the spans of pairs of XML tags, sorted.
+    front_matter_end: the end of the front matter, or 0 if there is none.
     notes: messages about blocks on which the parser failed.
-    footnotes: the labels of the footnotes as they are written.
+    footnotes: the labels of the footnotes, as written in the text.
     """
 
     tree: Block
@@ -74,7 +74,7 @@ def _parser(extensions: frozenset[str]) -> MarkdownIt:
 
 @lru_cache(maxsize=32)
 def _steps(extensions: frozenset[str]) -> tuple[tuple[Read, ...], tuple[Arrange, ...]]:
-    """Return the dialects' steps before the parse and after it."""
+    """Return the functions of dialects that run before the parse, and those that run after it."""
     dialects = dialects_of(extensions)
     arranges = dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange)
     return tuple(dialect.read for dialect in dialects if dialect.read), tuple(arranges)
@@ -84,10 +84,10 @@ _LINE_END = re.compile(r"\r\n?")
 
 
 def _normalized(text: str, starts: Sequence[int], front_lines: int) -> str:
-    r"""Return the text for the parser, which has the same lines as the source.
+    r"""Return the text for the parser, with the same line numbers as the source.
 
-    The byte order mark and the text of the front matter are removed. Line ends become ``\n``,
-    and the last line gets one, since some plugins read the character after a line unchecked.
+    The byte order mark and the text of the front matter are removed. Line endings become ``\n``,
+    and the last line always has one, since some plugins read the character after a line unchecked.
     """
     if front_lines:
         text = "\n" * front_lines + text[starts[front_lines] :]
@@ -106,8 +106,8 @@ def parse_document(
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
     A block on which the parser or a plugin fails (no such block is known) is read as a paragraph.
-    If there are too many of them, the parser's exception is raised. Without ``blanks`` the tree
-    has no blank lines between top-level blocks.
+    If too many blocks fail, the parser's exception is raised. If ``blanks`` is false, the tree does
+    not contain the blank lines between top-level blocks.
     """
     starts = _line_starts(text)
     wanted = frozenset(extensions)
@@ -133,7 +133,10 @@ def parse_document(
 
 
 def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, Any]) -> list[str]:
-    """Parse ``text`` into the tree; each failing block becomes a paragraph and a note."""
+    """Parse ``text`` into the tree, and return a note on each block that fails.
+
+    A failing block becomes a paragraph.
+    """
     notes: list[str] = []
     while True:
         tokens: list[Token] = []
@@ -158,7 +161,7 @@ def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, A
 
 
 def _whole_blocks(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of whole top-level blocks, without those of an unfinished block."""
+    """Return the tokens of complete top-level blocks, without those of an unfinished block."""
     end = len(tokens)
     while end and not _ends_block(tokens[end - 1]):
         end -= 1
@@ -178,7 +181,7 @@ def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) 
 
 
 def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
-    """Return the block tree of ``text``: a ``document`` whose leaves tile it."""
+    """Return the block tree of ``text``: a ``document`` block whose leaves tile the text."""
     return parse_document(text, extensions).tree
 
 

@@ -27,11 +27,11 @@ def _as_blanks(lines: re.Match[str]) -> str:
 
 
 class Prose:
-    """One leaf's text as the parser read it, mapped to the source line by line.
+    """A leaf's text as the parser read it, mapped to the source line by line.
 
-    The parser strips the prefixes of quotes and items, and indentation, from the left of each
-    line, so the rest is searched for from the right of the source's line. At the top level
-    nothing is stripped, and content and source are the same.
+    The parser strips indentation and the prefixes of quotes and items from each line, so the rest
+    is searched for from the end of the source line. At the top level nothing is stripped, and
+    content and source are the same.
     """
 
     def __init__(self, text: str, block: Block) -> None:
@@ -68,14 +68,14 @@ class Prose:
         self.text = content
 
     def source(self, position: int) -> int:
-        """Return the source position of the character at ``position`` of the content."""
+        """Return the source position of the character at ``position`` in the content."""
         if not self._content:
             return self._offset + position
         slot = bisect_right(self._content, position) - 1
         return self._source[slot] + position - self._content[slot]
 
     def spans(self, references: Container[str], extensions: Sequence[str]) -> list[InlineSpan]:
-        """Return the inline constructs that must not be cut, in positions of the content."""
+        """Return the inline constructs that must not be cut, as positions in the content."""
         return inline_spans(self.text, references=references, extensions=extensions)
 
     def sentences(
@@ -84,10 +84,10 @@ class Prose:
         language: str = DEFAULT_LANGUAGE,
         items: Sequence[re.Pattern[str]] = (),
     ) -> Iterator[int]:
-        """Yield the source positions of sentences in ``language``, except the first.
+        """Yield the source position of each sentence except the first, by ``language``'s rules.
 
-        A sentence that begins a line is given the start of that line in the source. Lines that
-        match one of the patterns ``items`` begin a sentence.
+        The position of a sentence that begins a line is the start of that line in the source. A
+        line that matches one of the patterns in ``items`` also begins a sentence.
         """
         lines = self._content or line_starts(self.text)
         slot = -1
@@ -112,7 +112,10 @@ class Prose:
     def _items(
         self, lines: Sequence[int], spans: Sequence[InlineSpan], items: Sequence[re.Pattern[str]]
     ) -> Iterator[int]:
-        """Yield the first character of each line after the first that is an item outside spans."""
+        """Yield the position of the text of each line that begins an item, except the first line.
+
+        Lines whose text begins inside one of the ``spans`` are skipped.
+        """
         whole = SpanSet((span.start, span.end) for span in spans)
         for line in lines[1:]:
             if any(item.match(self.text, line) for item in items):
@@ -122,10 +125,10 @@ class Prose:
 
 
 def _skipped(text: str, source_lines: Sequence[int], lines: Sequence[str]) -> int:
-    """Count the source lines before the content.
+    """Return the number of source lines before the content.
 
-    A line of only U+1680 is not blank to the parser and begins a paragraph, but is trimmed from
-    its content.
+    A line of only U+1680 is not blank to the parser and begins a paragraph, but is trimmed from the
+    paragraph's content.
     """
     for number in range(len(source_lines) - len(lines)):
         if text.find(lines[0], source_lines[number], source_lines[number + 1]) >= 0:

@@ -16,7 +16,7 @@ BACKTICKS: Final = re.compile(r"`+")
 
 
 class Finder:
-    """``str.find`` that remembers the next place of each needle."""
+    """A substring search that remembers the next position of each search string."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -34,7 +34,7 @@ class Finder:
 
 
 def _code_spans(text: str) -> dict[int, int]:
-    """Map the start of each run of backticks to the end of the code span that it opens."""
+    """Return a map from each run of backticks that opens a code span to the end of the span."""
     runs = [match.span() for match in BACKTICKS.finditer(text)]
     closers: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -50,9 +50,9 @@ def _code_spans(text: str) -> dict[int, int]:
 
 
 class Scanner:
-    """The state of one scan, which the rules read and add to.
+    """The state of one scan, which the rules read and update.
 
-    ``found`` are the constructs so far, inner ones before those around them.
+    ``found`` has the constructs found so far; inner constructs come before those around them.
     """
 
     def __init__(self, text: str, references: Container[str], *, footnotes: bool) -> None:
@@ -69,14 +69,14 @@ class Scanner:
         self.inactive = 0
 
     def state(self, of: Callable[[str], State]) -> State:
-        """Return the result of ``of(text)``, created once per scan for a dialect's rules."""
+        """Return ``of(text)``, which is computed once per scan and shared by a dialect's rules."""
         if of not in self._states:
             self._states[of] = of(self.text)
         found: State = self._states[of]
         return found
 
     def take(self, start: int, end: int, kind: str) -> int:
-        """Add a construct unless ``end`` is -1; returns ``end``."""
+        """Add a construct unless ``end`` is -1, and return ``end``."""
         if end >= 0:
             self.found.append(InlineSpan(start, end, kind))
         return end

@@ -39,7 +39,7 @@ _MAX_TITLE: Final = 2_000
 
 
 class _Definitions:
-    """The link definitions in the form that the parser requires."""
+    """The link definitions, in the form that the parser expects."""
 
     _FOUND: Final = {"href": "", "title": ""}
 
@@ -51,7 +51,7 @@ class _Definitions:
 
 
 def _lone_bracket(state: StateInline, silent: bool) -> bool:
-    """Read a bracket that is never closed as text; other rules would search all text after it."""
+    """Read a bracket that is never closed as text, since other rules would search to the end."""
     mark = state.src[state.pos]
     if mark not in "[!^" or state.src.find("]", state.pos) >= 0:
         return False
@@ -79,10 +79,10 @@ def plain_title(
     footnotes: Collection[str] = frozenset(),
     extensions: tuple[str, ...] = (),
 ) -> str:
-    """Return ``content`` of a heading without its markup, on one line.
+    """Return a heading's ``content`` without its markup, on one line.
 
-    ``references`` are the normalized labels of the document's link definitions, ``footnotes`` the
-    labels of its footnotes. Undefined references are unchanged.
+    ``references`` are the normalized labels of the document's link definitions, and ``footnotes``
+    are the labels of its footnotes. Undefined references are unchanged.
     """
     if not _SPECIAL.search(content):
         return " ".join(content.split())
@@ -96,7 +96,7 @@ def plain_title(
 
 
 def _without_code_marks(content: str) -> str:
-    """Return ``content`` without backticks if its only markup is simple code spans; else ""."""
+    """Return ``content`` without backticks, or "" if it has more markup than simple code."""
     parts = content.split("`")
     # The text between two backticks is code, in which nothing is markup.
     if len(parts) % 2 == 0 or "$" in content or _MARKUP.search(" ".join(parts[::2])):
@@ -108,7 +108,7 @@ def _without_code_marks(content: str) -> str:
 
 
 def _without_plain_brackets(content: str, references: Collection[str]) -> str:
-    """Return ``content`` with links as text if its only markup is plain brackets; else ""."""
+    """Return ``content`` with links as text, or "" if it has more markup than simple links."""
     parts: list[str] = []
     at = 0
     for found in _PLAIN_BRACKETS.finditer(content):
@@ -134,7 +134,7 @@ def _text_of(
 
 
 def without_attributes(content: str) -> str:
-    """Remove the attributes in braces at the end of a heading's ``content``."""
+    """Return a heading's ``content`` without the attributes in braces at its end."""
     end = content.rstrip()
     at = end.rfind("{") if end.endswith("}") else -1
     return content[:at].rstrip() if at > 0 and _ATTRIBUTES.match(content, at) else content

@@ -50,9 +50,9 @@ _NO_ROLE: Final = ("", "", "")
 
 
 class _Open:
-    """An open container with the first line ``first``.
+    """An open container, which begins on line ``first``.
 
-    By the time it is closed, ``lines[1]`` is the line after it.
+    ``lines[1]`` is the line after the container, and is set by the time the container is closed.
     """
 
     __slots__ = ("children", "first", "info", "kind", "level", "lines")
@@ -71,11 +71,11 @@ class _Open:
 class TreeBuilder:
     """Builds the block tree of ``text`` from the fast parser's calls or markdown-it's tokens.
 
-    starts: the line starts, with the text's length at the end.
+    starts: the line starts, and the text's length at the end.
     front_lines: the number of lines of front matter, which the parser does not see.
-    leaves: the kind and info of blocks that the parser reads as HTML, by their first line.
-    blanks: without it the tree has no blank lines between top-level blocks, which are half of
-        the blocks of most documents.
+    leaves: the kind and info of blocks that the parser reads as HTML, keyed by first line.
+    blanks: if false, the tree has no blank lines between top-level blocks. Such lines are half of
+        the blocks in most documents.
     cursor: the first line that no leaf covers yet.
     """
 
@@ -107,9 +107,9 @@ class TreeBuilder:
         self.leaf("front-matter", 0, front_lines)
 
     def feed(self, tokens: list[Any]) -> None:
-        """Add tokens of whole top-level blocks, and remove them from their list.
+        """Add the tokens of whole top-level blocks to the tree, and empty the list of tokens.
 
-        Tokens take several times as much memory as the tree. The list may also contain pairs of
+        Tokens take up several times as much memory as the tree. The list may also contain pairs of
         a method to call and its arguments.
         """
         tokens.reverse()
@@ -141,11 +141,11 @@ class TreeBuilder:
                 self.close(kind, has_closing_line=token.type == "container_block_close")
 
     def line(self, number: int) -> str:
-        """Return the line ``number`` (from 0), with its line end."""
+        """Return the line ``number`` (counted from 0), including its line ending."""
         return self.text[self.starts[number] : self.starts[number + 1]]
 
     def leaf(self, kind: str, first: int, last: int, details: Details = NO_DETAILS) -> None:
-        """Add a leaf over the lines ``[first, last)``, and leaves for skipped lines before it."""
+        """Add a leaf over the lines ``[first, last)``, after leaves for any skipped lines."""
         if not self.cursor <= first < last <= self.lines:
             first = min(max(first, self.cursor), self.lines)
             last = min(last, self.lines)
@@ -158,18 +158,18 @@ class TreeBuilder:
         self.cursor = last
 
     def html(self, first: int, last: int) -> None:
-        """Add a block of HTML, or the block that was replaced by HTML for the parser."""
+        """Add an HTML block, or the block that was replaced with HTML for the parser."""
         self.has_html = True
         kind, info = self.leaves.get(first, ("html", ""))
         self.leaf(kind, first, last, (0, "", info, True))
 
     def table(self, first: int, last: int) -> None:
-        """Add a table."""
+        """Add a table over the lines ``[first, last)``."""
         self.has_tables = True
         self.leaf("table", first, last)
 
     def item(self, line: int, text: str, info: str) -> None:
-        """Add an item of one line, with a paragraph of ``text`` or only its marker."""
+        """Add a one-line item that contains a paragraph of ``text``, or only a marker."""
         if line > self.cursor:
             self._gap(line)
         start, self.at = self.at, self.starts[line + 1]
@@ -216,7 +216,7 @@ class TreeBuilder:
     def open(self, kind: str, lines: Sequence[int] | None, info: str = "") -> None:
         """Begin a container; ``lines`` are its first line and the line after it.
 
-        The latter may be set later, before the container is closed.
+        The second value may be set later, before the container is closed.
         """
         lines = lines or (self.cursor, self.cursor)
         first = lines[0]
@@ -238,7 +238,7 @@ class TreeBuilder:
     def close(self, kind: str, *, has_closing_line: bool = False) -> None:
         """Close the innermost container after its last line that is not blank.
 
-        With ``has_closing_line`` the next line may close it.
+        If ``has_closing_line`` is true, the next line may be its closing line.
         """
         opened = self.stack[-1]
         if opened.kind != kind:
@@ -256,7 +256,7 @@ class TreeBuilder:
             self.children.append(new_block(kind, start, end, tuple(children), details))
 
     def _cover(self, opened: _Open, *, has_closing_line: bool) -> None:
-        """Cover a container's last lines, and a closing line with ``has_closing_line``."""
+        """Add leaves for a container's last lines, and for a closing line if it may have one."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
         if has_closing_line and last < self.lines:
             last += bool(_CLOSING_LINE.match(self.line(last)))
@@ -269,7 +269,7 @@ class TreeBuilder:
         self._gap(min(max(last, least), self.lines))
 
     def skip_block(self) -> tuple[int, int]:
-        """Read the next block as a paragraph up to a blank line, and drop its unfinished parts.
+        """Add the next block as a paragraph up to a blank line, dropping its unfinished parts.
 
         Returns the paragraph's first line and the line after its last.
         """
@@ -299,7 +299,7 @@ class TreeBuilder:
 
 
 def _content(stream: Iterator[Token], closing: str, level: int) -> str:
-    """Return the next token's content, and skip the tokens up to ``closing`` at ``level``."""
+    """Return the next token's content, and skip all tokens up to ``closing`` at ``level``."""
     first = next(stream)
     for token in stream:
         if token.level == level and token.type == closing:
@@ -331,7 +331,7 @@ _DETAILS: Final[Mapping[str, Callable[[Token, str], Details]]] = {
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:
-    """Return a tree of only paragraphs and blank lines, used when parsing fails."""
+    """Return a tree with only paragraphs and blank lines, which is used if parsing fails."""
     builder = TreeBuilder(text, starts, front_lines)
     first = -1
     for number in range(front_lines, builder.lines + 1):

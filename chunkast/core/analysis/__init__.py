@@ -1,4 +1,4 @@
-"""From a text to its analysis: the parse, inside a pipeline of heuristics."""
+"""The analysis of a document: the parse, and the heuristics that run before and after it."""
 
 from chunkast.config import ChunkConfig
 from chunkast.core.analysis.code import analyze_code
@@ -17,10 +17,11 @@ def analyze(
     *,
     blanks: bool = True,
 ) -> Analysis:
-    """Return the analysis of a document; its type is inferred from the extension of its name.
+    """Return the analysis of a document, whose type is inferred from the extension of ``name``.
 
-    ``language`` is the language of a source file; "" means that it is not code. Without
-    ``blanks``, blank lines between top-level blocks may be missing in the tree. Never raises.
+    ``language`` is the language of a source file, or "" for a document that is not code. If
+    ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Never
+    raises.
     """
     if language is None:
         language = config.language_of(name)

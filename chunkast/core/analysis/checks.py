@@ -1,7 +1,7 @@
 """Checks of the patches that a document's heuristics return.
 
-A patch with a wrong value is dropped, and the reason is reported. A position inside a grapheme
-cluster depends on the text, so only its point or span is dropped.
+A patch with an invalid value is dropped, and the reason is reported. If a position is invalid only
+because it falls inside a grapheme cluster, just that point or span is dropped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RESERVED: Final = frozenset({"front_matter", "cell", "cell_type", "cell_id"})
 def patch_problem(
     draft: DocumentDraft, patch: Patch[Analysis], _heuristic: DocumentHeuristic
 ) -> str | None:
-    """Return why a patch cannot be applied; ``None`` if it can."""
+    """Return the reason why a patch cannot be applied, or None if it can be applied."""
     if patch.source is not None:
         problem = mask_problem(draft.original, patch.source)
         if problem is not None:
@@ -64,7 +64,7 @@ def patch_problem(
 
 
 def mask_problem(original: str, source: str) -> str | None:
-    """Return how a mask moves positions; ``None`` if it does not."""
+    """Return a description of how a mask moves positions, or None if it moves none."""
     if len(source) != len(original):
         return f"changed the text's length from {len(original)} to {len(source)} characters"
     if _line_ends(source) != _line_ends(original):
@@ -80,7 +80,10 @@ _Check = Callable[[str, Any, str], "str | None"]
 
 
 def _each(is_right: Callable[[Any, int], bool], wanted: str) -> _Check:
-    """Return a check of each item of a tuple; ``is_right`` also gets the length of the text."""
+    """Return a function that checks each item of a tuple.
+
+    ``is_right`` takes an item and the text's length.
+    """
 
     def check(name: str, given: Any, text: str) -> str | None:
         if not isinstance(given, tuple):
@@ -94,7 +97,10 @@ def _each(is_right: Callable[[Any, int], bool], wanted: str) -> _Check:
 
 
 def _whole(is_right: Callable[[Any, str], bool], wanted: str) -> _Check:
-    """Return a check of a value as a whole; ``is_right`` also gets the text."""
+    """Return a function that checks a value as a whole.
+
+    ``is_right`` takes the value and the text.
+    """
 
     def check(name: str, given: Any, text: str) -> str | None:
         return None if is_right(given, text) else f"gave {name} that are not {wanted}"
@@ -246,9 +252,9 @@ _CHECKS: Final[Mapping[str, _Check]] = {
 
 
 def checked(analysis: Analysis, report: Callable[[str], object]) -> Analysis:
-    """Sort the fields of an analysis that heuristics may have extended.
+    """Return ``analysis`` with its fields sorted, since heuristics may have added to them.
 
-    Points and spans with a position inside a grapheme cluster are left out and reported.
+    Points and spans with a position inside a grapheme cluster are removed and reported.
     """
     clusters = SpanSet(joined_spans(analysis.text, 0, len(analysis.text)))
     notes = analysis.notes

@@ -1,4 +1,4 @@
-"""The analysis of a source file: its definitions are sections, its statements blocks."""
+"""The analysis of a source file, with definitions as sections and statements as blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIRST_LEVEL = 2
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An item, its start, the start of the next item, and the end of all items inside it."""
+    """An item with its start, the start of the next item, and the end of the items inside it."""
 
     item: Item
     start: int
@@ -41,10 +41,10 @@ class _Part:
 
 
 def analyze_code(text: str, language: str, config: ChunkConfig) -> Analysis:
-    """Find the definitions and statements of a source file. Never raises.
+    """Return the analysis of a source file: its definitions and statements. Never raises.
 
-    If the language is unknown or its grammar is not installed, the result is one block without
-    points, which is divided at blank lines and indentation.
+    If the language is unknown or its grammar is not installed, the analysis has one block and no
+    break points. That block is later divided at blank lines and indentation.
     """
     known = language_named(language)
     positions = line_starts(text)
@@ -79,7 +79,7 @@ def _parts(text: str, items: Sequence[Item], positions: Sequence[int]) -> Iterat
 
 
 def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
-    """Yield leaves that tile the text, one from the start of each item to the next."""
+    """Yield leaves that tile the text, each from the start of an item to the start of the next."""
     begun = parts[0].start if parts else len(text)
     if begun:
         yield Block("blank" if is_blank(text[:begun]) else "code", 0, begun)
@@ -88,14 +88,14 @@ def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
 
 
 def _regions(parts: Sequence[_Part]) -> Iterator[ProtectedRegion]:
-    """Yield a region for each item that contains others."""
+    """Yield a protected region for each item that contains other items."""
     for part in parts:
         if part.has_inner:
             yield ProtectedRegion(part.start, part.end, "code")
 
 
 def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]:
-    """Yield a heading for every definition, and one without a title for the code after it."""
+    """Yield a heading for each definition, and an untitled one for code after a definition."""
     around: list[_Part] = []
     path: tuple[str, ...] = ()
     for part in parts:

@@ -1,4 +1,4 @@
-"""The values that the heuristics of a document receive."""
+"""Types of the values that a document's heuristics receive."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic")
 
 @dataclass(frozen=True, slots=True)
 class DocumentContext:
-    """The context of a draft.
+    """The configuration, tool calls and extensions of the document that a heuristic works on.
 
-    ``tool_calls`` are the calls of the configured tools in the original text, in order,
-    ``extensions`` the Markdown extensions that are on for this document.
+    ``tool_calls`` are the calls to the configured tools in the original text, in order.
+    ``extensions`` are the Markdown extensions that are enabled for this document.
     """
 
     config: ChunkConfig

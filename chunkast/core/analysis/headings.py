@@ -1,4 +1,4 @@
-"""The headings that open sections, including those that converters write as bold text."""
+"""The headings that open sections, including headings that converters write as bold text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SECTIONS: Final = kinds_where("section")
 
 
 def _depth(title: str) -> int:
-    """Return how many numbers a title begins with."""
+    """Return the depth of a title's number: 3 for "2.3.1 Title", or 0 for an unnumbered title."""
     found = _NUMBER.match(title)
     return found["number"].count(".") + 1 if found else 0
 
@@ -38,9 +38,10 @@ def _with_blocks(analysis: Analysis, children: list[Block]) -> Analysis:
 
 
 def pseudo_headings(analysis: Analysis) -> Analysis:
-    """Turn paragraphs of only strong emphasis into headings below the last Markdown heading.
+    """Return the analysis with its entirely bold paragraphs turned into headings.
 
-    The depth of a number at the start is the number of levels below: "2.3" is two levels down.
+    Such a heading is one level below the last Markdown heading, or deeper if it is numbered: "2.3"
+    is two levels below.
     """
     level = 0
     children = list(analysis.blocks.children)
@@ -60,7 +61,10 @@ def pseudo_headings(analysis: Analysis) -> Analysis:
 
 
 def numbered_headings(analysis: Analysis) -> Analysis:
-    """Give numbered headings the levels of their numbers, if all of them are on one level."""
+    """Return the analysis with the levels of numbered headings derived from their numbers.
+
+    Levels only change if all numbered headings have the same level.
+    """
     children = list(analysis.blocks.children)
     depths = {
         place: depth
@@ -76,7 +80,7 @@ def numbered_headings(analysis: Analysis) -> Analysis:
 
 
 def find_headings(analysis: Analysis) -> Iterator[Heading]:
-    """Yield the headings that open sections: at the top level of the document, outside tags."""
+    """Yield the headings that open sections: those at the top level and outside XML tags."""
     levels: list[int] = []
     # The last path at each depth; equal ones, as under repeated titles, are the same object.
     paths: list[tuple[str, ...]] = [()]
@@ -118,7 +122,7 @@ def find_headings(analysis: Analysis) -> Iterator[Heading]:
 
 
 def _content(analysis: Analysis, heading: Block) -> str:
-    """Return the original text of a heading of which the parser read masked text."""
+    """Return the original text of a heading whose masked text was parsed."""
     prose = Prose(analysis.masked, heading)
     lines: list[str] = []
     at = 0

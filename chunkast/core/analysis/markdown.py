@@ -1,8 +1,8 @@
-"""The analysis of a Markdown text, from masks to headings.
+"""The analysis of Markdown text, from masking to headings.
 
-Before the parse, text may be masked: characters are replaced one for one and line ends are
-kept, so that no position changes. The parser reads the masked text; chunks are cut from the
-original. If the parse fails, the text is read as plain CommonMark; if that fails too, as
+Before the parse, text may be masked: characters are replaced one for one and line endings are kept,
+so that no position changes. The parser reads the masked text; chunks are cut from the original. If
+the parse fails, the text is parsed as plain CommonMark; if that fails too, it is split into
 paragraphs. A user's heuristics run after the built-in steps of their phase.
 """
 
@@ -44,10 +44,10 @@ _FALLBACKS: Final[tuple[tuple[_Parse, tuple[str, ...]], ...]] = (
 def analyze_markdown(
     text: str, config: ChunkConfig, extensions: tuple[str, ...], *, blanks: bool = True
 ) -> Analysis:
-    """Parse ``text`` with ``extensions``; find its break points, protected regions, headings.
+    """Return the analysis of ``text``: its blocks, break points, protected regions and headings.
 
-    Without ``blanks``, blank lines between top-level blocks may be missing in the tree.
-    Never raises: a heuristic's mistake becomes a note and a ``ChunkastWarning``.
+    If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Never
+    raises: an error in a heuristic becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
     marks = find_page_marks(text, config, calls) if "page_markers" in extensions else []
@@ -83,7 +83,7 @@ def analyze_markdown(
 
 
 def _mask(source: str, marks: Sequence[_Mark], mask: Callable[[str, Sequence[_Mark]], str]) -> str:
-    """Return ``source`` with its marks masked; unchanged if that would move positions."""
+    """Return ``source`` with ``marks`` masked, or unchanged if masking would move positions."""
     masked = mask(source, marks) if marks else source
     problem = None if masked is source else mask_problem(source, masked)
     if problem is not None:
@@ -98,7 +98,7 @@ def _warn(note: str) -> None:
 def _analysis(
     text: str, source: str, document: ParsedMarkdown, extensions: tuple[str, ...]
 ) -> Analysis:
-    """Return the analysis right after the parse, without points, regions and headings."""
+    """Return the analysis of a parsed document, before its points and headings are found."""
     return Analysis(
         text=text,
         blocks=document.tree,
@@ -116,7 +116,7 @@ def _analysis(
 
 
 def _fallback(draft: DocumentDraft) -> DocumentDraft:
-    """Parse a draft whose parse has failed with the first fallback that succeeds."""
+    """Parse a draft again, after its parse failed, with the first fallback that succeeds."""
     error, extensions = draft.errors[-1], draft.context.extensions
     failure = f"the Markdown parser failed ({type(error).__name__}: {error})"
     for parse, notes in _FALLBACKS:
@@ -133,7 +133,7 @@ def _fallback(draft: DocumentDraft) -> DocumentDraft:
 
 
 def _with_points(analysis: Analysis, config: ChunkConfig) -> Analysis:
-    """Return the analysis with its break points, regions, headings and front matter."""
+    """Return the analysis with its break points, regions, headings and parsed front matter."""
     if config.pseudo_headings:
         analysis = pseudo_headings(analysis)
     if config.heading_levels == "numbering":

@@ -1,6 +1,6 @@
-"""The pages of converted documents: their marks, running heads and feet, and blocks across pages.
+"""Page marks, running heads and feet, and blocks that span pages in converted documents.
 
-Before the parse, page marks are masked by blanks, so that a list continues across them. After the
+Before the parse, page marks are masked with blanks, so that a list continues across them. After the
 parse, each mark becomes a leaf that stays with the text it belongs to. Lines that are repeated at
 the edges of pages become running heads and feet. A paragraph or table that continues on the next
 page becomes one block again.
@@ -39,7 +39,7 @@ _SHARE: Final = 6
 # Page marks, and all lines at the edge of a page, across which the text may continue.
 _MARKS: Final = frozenset({"page-begin", "page-end"})
 _EDGES: Final = _MARKS | {"running-head", "running-foot"}
-# The most lines of a running head or foot.
+# The maximum number of lines in a running head or foot.
 _DEPTH: Final = 2
 # Text that continues on the next page ends with a letter, a digit or one of these.
 _OPEN_ENDS: Final = ",-–—("
@@ -48,9 +48,10 @@ _ROW_END: Final = "\n"
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """The text between two parts of a block, and its replacement in ``embed_text``.
+    """The text between two parts of a block that spans pages, and the text that replaces it.
 
-    ``edged``: it contains a running head or foot.
+    ``glue`` is the replacement in ``embed_text``. ``edged`` is true if there is a running head or
+    foot between the parts.
     """
 
     start: int
@@ -60,7 +61,7 @@ class _Joint:
 
 
 def find_page_marks(text: str, config: ChunkConfig, calls: Sequence[ToolCall]) -> list[PageMark]:
-    """Return the marks of pages outside of fences and tool calls."""
+    """Return the page marks outside fences and tool calls."""
     marks = page_marks(text, config.page_markers)
     if marks and calls:
         inside = SpanSet((call.start_index, call.end_index) for call in calls)
@@ -69,7 +70,7 @@ def find_page_marks(text: str, config: ChunkConfig, calls: Sequence[ToolCall]) -
 
 
 def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
-    """Return ``source`` with the page marks replaced by blanks."""
+    """Return ``source`` with the page marks replaced with blanks."""
     parts: list[str] = []
     at = 0
     for mark in marks:
@@ -81,9 +82,9 @@ def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
 
 
 def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfig) -> Analysis:
-    """Return the analysis with marks, running heads and feet as blocks.
+    """Return the analysis with page marks, running heads and running feet as blocks.
 
-    Paragraphs and tables that continue on the next page become one block.
+    Each paragraph or table that continues on the next page becomes one block.
     """
     text, masked = analysis.text, analysis.masked or analysis.text
     starts = [mark.start for mark in marks]
@@ -114,7 +115,7 @@ def _left_out(
     edges: Sequence[Block],
     joints: Sequence[_Joint],
 ) -> list[Replacement]:
-    """Return the replacements of marks, heads and feet in ``embed_text``."""
+    """Return the replacements that remove page marks, heads and feet from ``embed_text``."""
     found: list[Replacement] = []
     if not config.running_heads_in_embed:
         found += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
@@ -135,14 +136,14 @@ def _left_out(
 
 
 def _with_mark(mark: PageMark, joint: _Joint) -> ProtectedRegion:
-    """Return a region over a mark and one character of the text it belongs to."""
+    """Return a region over a mark and the adjacent character of the text it belongs to."""
     if mark.begins:
         return ProtectedRegion(mark.start, joint.end + 1, "page-marker")
     return ProtectedRegion(joint.start - 1, mark.end, "page-marker")
 
 
 def _next_text(text: str, pos: int) -> int:
-    """Return the first position from ``pos`` on that is not white space, or the text's end."""
+    """Return the first position from ``pos`` that is not white space, or the end of the text."""
     found = _NOT_SPACE.search(text, pos)
     return found.start() if found else len(text)
 
@@ -157,7 +158,7 @@ def _blanked(text: str, blocks: Sequence[Block]) -> str:
 
 
 def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence[int]) -> Block:
-    """Return ``block`` with a leaf for each mark between its blocks."""
+    """Return ``block`` with a leaf added for each page mark between the blocks inside it."""
     children: list[Block] = []
     for child in block.children:
         first, last = bisect_left(starts, child.start), bisect_left(starts, child.end)
@@ -173,7 +174,7 @@ def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence
 
 
 def _split(text: str, blank: Block, marks: Sequence[PageMark]) -> Iterator[Block]:
-    """Split a leaf of blank lines at the lines of marks; a form feed is white space."""
+    """Split a blank leaf at lines with page marks; form feeds are treated as white space."""
     lines = line_starts(text, blank.start, blank.end)
     at = blank.start
     for mark in marks:
@@ -189,7 +190,7 @@ def _split(text: str, blank: Block, marks: Sequence[PageMark]) -> Iterator[Block
 
 
 def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the blocks before and after the marks at each edge of a page."""
+    """Yield, for each page boundary, the indices of the blocks before and after its marks."""
     before = -1
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
@@ -204,7 +205,7 @@ def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[in
 
 
 def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
-    """Relabel lines repeated at the edges of pages as running heads and feet; return these."""
+    """Relabel lines repeated at page edges as running heads or feet, and return their blocks."""
     found: list[Block] = []
     for _ in range(_DEPTH):
         gaps = list(_gaps(children, starts))
@@ -223,7 +224,10 @@ def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block
 
 
 def _key(text: str, block: Block) -> str:
-    """Return a line without its marks, case and numbers, to be compared; "" for other blocks."""
+    """Return a key to compare lines by, without emphasis, case and numbers.
+
+    Returns "" for a block that is not one short line of plain text.
+    """
     if not CONSTRUCTS[block.kind].plain or block.end - block.start > _LONGEST:
         return ""
     line = text[block.start : block.end].strip(_MARKUP)
@@ -233,9 +237,10 @@ def _key(text: str, block: Block) -> str:
 def _joined(
     text: str, children: Sequence[Block], starts: Sequence[int]
 ) -> tuple[list[Block], list[_Joint], list[Block]]:
-    """Join blocks that continue across the edge of a page.
+    """Join blocks that continue on the next page.
 
-    Returns all blocks, the text between the joined parts, and the heads and feet in that text.
+    Returns all blocks, the joints between the joined parts, and the running heads and feet in those
+    joints.
     """
     before = {after: number for number, after in _gaps(children, starts)}
     joined: list[Block] = []
@@ -265,10 +270,10 @@ def _joined(
 
 
 def _absorbed(children: Sequence[Block]) -> list[Block]:
-    """Return the blocks, with marks merged into the paragraph, head or foot they belong to.
+    """Return the blocks, with each mark merged into the paragraph, head or foot it belongs to.
 
-    Only blank lines may be between the two. A mark that ends a page begins one if no text
-    precedes it.
+    Only blank lines may separate the two. A mark for the end of a page is treated as the beginning
+    of a page if no text precedes it.
     """
     found: list[Block] = []
     for block in children:
@@ -290,7 +295,10 @@ def _absorbed(children: Sequence[Block]) -> list[Block]:
 
 
 def _last_text(blocks: Sequence[Block]) -> int:
-    """Return the index of the last block, or of the one before it if the last is blank; or -1."""
+    """Return the index of the last block, or of the block before it if the last is blank.
+
+    Returns -1 if there is no such block.
+    """
     for number in range(len(blocks) - 1, max(len(blocks) - 3, -1), -1):
         if not CONSTRUCTS[blocks[number].kind].blank:
             return number
@@ -303,7 +311,7 @@ def _takes_marks(block: Block) -> bool:
 
 
 def _goes_on(text: str, one: Block, two: Block) -> bool:
-    """Return whether ``two``, on the next page, continues the sentence or the table ``one``."""
+    """Return whether ``two``, on the next page, continues the sentence or table in ``one``."""
     if one.content or not CONSTRUCTS[two.kind].plain or two.content:
         return False
     if CONSTRUCTS[one.kind].shape == "table":

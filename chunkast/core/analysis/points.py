@@ -29,9 +29,9 @@ _HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
-    """Merge lists into one, sorted by position, with the best-scored point at each position.
+    """Merge lists of break points into one, sorted, with the best-scored point per position.
 
-    Of points with equal scores the first is kept, earlier lists before later ones. Never raises.
+    If scores are equal, the point that comes first in the given lists is kept. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> merge_break_points([BreakPoint(8, 20.0, "paragraph")], [BreakPoint(8, 90.0, "h2")])
@@ -47,7 +47,7 @@ def merge_break_points(*lists: Iterable[BreakPoint]) -> list[BreakPoint]:
 
 
 class _Scanner:
-    """Walks the tree in document order, and adds a point between each leaf and the next."""
+    """Walks the tree in document order and adds a break point between each leaf and the next."""
 
     def __init__(self, text: str, scores: Mapping[str, float]) -> None:
         self.text = text
@@ -70,7 +70,8 @@ class _Scanner:
     def children(self, block: Block, cap: float, lists: int) -> None:
         """Visit a block's children.
 
-        ``cap`` is the highest score of a point inside, ``lists`` the number of open lists.
+        ``cap`` is the highest score that a point inside the block may have. ``lists`` is the number
+        of open lists.
         """
         lists += CONSTRUCTS[block.kind].nests
         for number, child in enumerate(block.children):
@@ -124,7 +125,7 @@ class _Scanner:
             self.ended(score, kind)
 
     def tag(self, block: Block, cap: float) -> None:
-        """Score the point before the line of an opening tag, or after that of a closing tag."""
+        """Score the point before an opening tag's line, or after a closing tag's line."""
         opens = block.info == "open"
         kind = "tag-open" if opens else "paragraph"
         self.introducible = self.introducible or opens
@@ -138,7 +139,7 @@ class _Scanner:
             self.ended(min(self.scores["tag-close"], cap), "tag-close")
 
     def leaf(self, block: Block, construct: Construct, first: bool) -> None:
-        """Add the point before a leaf; if not ``first``, it stays with the block before it."""
+        """Add the point before a leaf, which stays with the previous one unless it is ``first``."""
         previous = self.previous
         if previous is not None:
             before = CONSTRUCTS[previous.kind]
@@ -166,15 +167,15 @@ class _Scanner:
         self.introducible = self.opens_container = self.ended_container = False
 
     def raise_label(self, score: float, kind: str) -> None:
-        """Give the point before a label the score of the point after it, if that is higher."""
+        """If ``score`` is higher, give it and ``kind`` to the point before the last label."""
         if self.label >= 0 and 0 <= self.points[self.label].score < score:
             self.points[self.label] = BreakPoint(self.points[self.label].pos, score, kind)
 
     def is_led_in(self, previous: Block, construct: Construct) -> bool:
-        """Return whether ``previous`` introduces the next leaf, by ending with a colon.
+        """Return whether ``previous`` introduces the next leaf, for example by ending with a colon.
 
-        Several words without a full stop also introduce a ``construct`` of some kinds, in which
-        their sentence continues, unless they end a list or another container.
+        Several words without a full stop also introduce a leaf of an introducible ``construct``, in
+        which their sentence continues, unless they end a list or another container.
         """
         line = self.text[previous.start : previous.end].rstrip()
         if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
@@ -189,20 +190,19 @@ class _Scanner:
 
 
 def _score_kind(block: Block) -> str:
-    """Return the row of the score table for the point before a heading or item."""
+    """Return the score table's key for the point before a heading or list item."""
     heading = CONSTRUCTS[block.kind].section
     return _HEADING_KINDS[block.level] if heading else item_kind(block.level)
 
 
 def scan_break_points(text: str, tree: Block, scores: Mapping[str, float]) -> list[BreakPoint]:
-    """Return the break points of a document's blocks, sorted, one per position.
+    """Return the break points between a document's blocks, sorted, at most one per position.
 
-    There is a point at the start of the first line of every block but the document's first.
-    Its score is the highest of the blocks that begin there and of those that end right
-    before it. Inside a container, it is at most the score of the container's own point. A
-    point that separates a heading from its text, or a lead-in from the block it introduces,
-    has the score of "orphan-heading" or "lead-in" instead. If the last block has a score
-    after it, there is a point at the end of the text.
+    There is a point at the start of every block except the first. Its score is the highest score of
+    any block that begins there or ends right before it. Inside a container, the score is at most
+    that of the point before the container. A point that separates a heading from its text, or a
+    lead-in from the block it introduces, has at most the score of "orphan-heading" or "lead-in". If
+    the last block also scores the point after it, there is a point at the end of the text.
     """
     scanner = _Scanner(text, scores)
     scanner.children(tree, math.inf, 0)

@@ -1,4 +1,4 @@
-"""Protected regions: the blocks that are not cut while they fit the budget."""
+"""Protected regions: the blocks that are not cut if they fit the budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def opening_line(text: str, fence: Block) -> str:
 
 
 def opening_column(text: str, fence: Block) -> int:
-    """Return the number of characters before a fence on its opening line."""
+    """Return the number of characters before the fence marker on a fence's opening line."""
     opening = _FENCE_RUN.search(text, fence.start, fence.end)
     return opening.start() - fence.start if opening else 0
 
@@ -33,11 +33,10 @@ def opening_column(text: str, fence: Block) -> int:
 def find_regions(
     text: str, tree: Block, tags: Sequence[tuple[int, int]] = ()
 ) -> list[ProtectedRegion]:
-    """Return the protected blocks of ``tree`` and the spans of ``tags``, sorted by start.
+    """Return a region for each protected block of ``tree`` and each span in ``tags``, sorted.
 
-    A region ends with the last character of the block's last line. A fence that is never
-    closed extends to the end of the text. Of regions that begin together the longer one
-    comes first.
+    A region ends with the last character of the block's last line. A fence that is never closed
+    extends to the end of the text. If regions begin at the same position, the longest comes first.
     """
     regions: list[ProtectedRegion] = []
     _add_protected(text, tree, regions)
@@ -63,7 +62,7 @@ def _region_end(text: str, block: Block) -> int:
 
 
 def _line_end(text: str, end: int) -> int:
-    """Return ``end``, moved before the line end that precedes it."""
+    """Return ``end``, or the start of the line ending if one ends there."""
     if text.endswith("\n", 0, end):
         end -= 1
     if text.endswith("\r", 0, end):

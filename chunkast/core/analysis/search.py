@@ -1,4 +1,4 @@
-"""The scored search for a cut: a good place slightly earlier beats a poor one at the limit."""
+"""The scored search for a cut: a good earlier position beats a poor position at the limit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ __all__ = ("best_cut", "cut_value", "ranked_cuts")
 
 
 def cut_value(score: float, distance: float, window: float, decay: float) -> float:
-    """Return ``score * (1 - (distance / window) ** 2 * decay)``, qmd's value of a break point.
+    """Return a break point's value: ``score * (1 - (distance / window) ** 2 * decay)``.
 
-    ``distance`` is the point's distance before the limit, ``window`` the distance to search, both
-    in the same unit. At distance 0 the whole score counts, even if the window is 0.
+    This is the formula of the search engine qmd. ``distance`` is measured back from the limit, and
+    ``window`` is the greatest distance searched, in the same unit. At distance 0, the value is the
+    whole score, even if the window is 0.
     """
     share = distance / window if window else 0.0
     return score * (1 - share * share * decay)
@@ -22,9 +23,10 @@ def cut_value(score: float, distance: float, window: float, decay: float) -> flo
 def ranked_cuts(
     cuts: Iterable[tuple[int, float, float]], *, window: float, decay: float
 ) -> list[tuple[float, int]]:
-    """Return ``(value, place)`` of each cut in the window, the highest value first.
+    """Return ``(value, place)`` for each cut in the window, highest value first.
 
-    ``cuts`` are ``(place, distance, score)``. Of equal values the lowest place comes first.
+    Each of the ``cuts`` is ``(place, distance, score)``. If values are equal, the lowest place
+    comes first.
     """
     values = (
         (-cut_value(score, distance, window, decay), place)
@@ -42,12 +44,13 @@ def best_cut(
     decay: float = 0.7,
     regions: Sequence[ProtectedRegion] = (),
 ) -> int:
-    """Return the position of the best break point at or before ``target``; ``target`` without one.
+    """Return the position of the best break point at or before ``target``.
 
-    Points from ``target - window`` to ``target`` count, both included, unless they lie
-    strictly inside one of the ``regions``. The highest :func:`cut_value` wins, the lowest
-    position on a tie. Positions, ``target`` and ``window`` may be in any unit, but all in the
-    same one. Scores below 0 never win. Never raises.
+    Returns ``target`` if there is no such point. Points from ``target - window`` to ``target``,
+    both inclusive, are considered unless they are strictly inside one of the ``regions``. The
+    point with the highest :func:`cut_value` wins; on a tie, the lowest position wins. Positions,
+    ``target`` and ``window`` may be in any unit, as long as it is the same for all. Points with
+    a score below 0 never win. Never raises.
 
     >>> from chunkast import BreakPoint
     >>> points = [BreakPoint(80, 100.0, "h1"), BreakPoint(95, 20.0, "paragraph")]

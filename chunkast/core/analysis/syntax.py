@@ -1,4 +1,4 @@
-"""Break points inside code by its syntax, if a grammar for its language is installed."""
+"""Break points inside code, found by its syntax if a grammar for its language is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ("SyntaxPoint", "fence_points", "scored")
 
 @dataclass(frozen=True, slots=True)
 class SyntaxPoint:
-    """A break point before an item with ``depth`` others around it."""
+    """A break point before an item that is nested inside ``depth`` other items."""
 
     depth: int
     point: BreakPoint
@@ -29,11 +29,11 @@ def scored(
     positions: Sequence[int],
     scores: Mapping[str, float],
 ) -> list[SyntaxPoint]:
-    """Return the points before the ``items`` in ``lines``, which begin at ``positions``.
+    """Return the break points before ``items``; the ``lines`` of code begin at ``positions``.
 
-    A definition or import has its kind's score at any depth. A statement scores less the deeper
-    it is, but more than any other line. The point between a header and its body has the score of
-    a lead-in.
+    A definition or import has the score of its kind at any depth. The deeper a statement is nested,
+    the lower its score, but it is always higher than that of a plain line. The point between a
+    header and its body has the score of a lead-in.
     """
     points: list[SyntaxPoint] = []
     for item in items:
@@ -53,7 +53,10 @@ def scored(
 def fence_points(
     text: str, fence: Block, outliner: Outliner, scores: Mapping[str, float]
 ) -> list[SyntaxPoint]:
-    """Return the points inside a fence, by position; empty for a language without a grammar."""
+    """Return the break points inside a fence, sorted by position.
+
+    The list is empty if no grammar is installed for the fence's language.
+    """
     language = language_named(fence.info)
     if not CONSTRUCTS[fence.kind].fenced or language is None or not versions():
         return []

@@ -1,4 +1,4 @@
-"""Tool calls in a document: one block each, whatever Markdown they contain, and never cut."""
+"""Tool calls in a document: each is one protected block, whatever Markdown it contains."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
 
 
 def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
-    """Return the calls of the configured tools, and notes on the problems in them."""
+    """Return the calls to the configured tools, and notes on any problems found in them."""
     if not config.tools:
         return (), ()
     notes: list[str] = []
@@ -38,7 +38,7 @@ def find_tool_calls(text: str, config: ChunkConfig) -> tuple[tuple[ToolCall, ...
 
 
 def mask_calls(source: str, calls: Sequence[ToolCall]) -> str:
-    """Return ``source`` with each call as an HTML comment of the same size."""
+    """Return ``source`` with each call replaced with an HTML comment of the same length."""
     starts = line_starts(source)
     parts: list[str] = []
     at = 0
@@ -66,7 +66,7 @@ def _covered(line: str, column: int) -> str:
 
 
 def with_calls(analysis: Analysis, calls: Sequence[ToolCall]) -> Analysis:
-    """Return the analysis with a block, a region and an annotation for each call."""
+    """Return the analysis with a block, a region and an annotation added for each call."""
     marks = [
         Annotation(
             call.start_index,
@@ -88,7 +88,7 @@ def with_calls(analysis: Analysis, calls: Sequence[ToolCall]) -> Analysis:
 
 
 def _renamed(block: Block, text: str, starts: list[int]) -> Block:
-    """Return ``block`` with the kind "tool-call" for HTML blocks that begin with a call."""
+    """Return ``block`` with HTML blocks that begin with a call changed to kind "tool-call"."""
     if block.children:
         children = tuple(_renamed(child, text, starts) for child in block.children)
         return replace(block, children=children)

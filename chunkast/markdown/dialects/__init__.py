@@ -1,4 +1,4 @@
-"""The dialects of Markdown: each is a module and a row of ``DIALECTS``."""
+"""The supported dialects of Markdown, one row of ``DIALECTS`` each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from chunkast.model import Block, BreakPoint
 __all__ = ("DIALECTS", "Arrange", "Dialect", "Read", "dialects_of", "item_marks")
 
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
-# Returns a text that the parser understands; adds the leaves that HTML comments replace.
+# Returns text that the parser understands; adds the leaves that HTML comments replace.
 Read: TypeAlias = Callable[[str, dict[int, tuple[str, str]]], str]
 # Returns another tree, and the spans that pairs of tags enclose.
 Arrange: TypeAlias = Callable[[str, Block, Signs], tuple[Block, list[tuple[int, int]]]]
@@ -47,21 +47,21 @@ _INTERRUPTED: Final = ["paragraph", "reference", "blockquote", "list"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    r"""The additions of an extension (a key of ``chunkast.config.EXTENSIONS``) to Markdown.
+    r"""The rules that an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
 
-    switch: sets up a plugin, a rule or an option of the parser.
+    switch: enables a plugin, a rule or an option of the parser.
     rule: a rule for blocks, which may interrupt text and is tried before fences.
-    begins: the characters that a block of ``rule`` can begin with, by the rule's name.
-    read: replaces lines (ended by ``\n``) that the parser does not understand, one for one, by
-        HTML comments or Markdown. Adds the kind and info of each block that a comment replaces
-        to the mapping, by its first line.
+    begins: the name of the block rule, with the characters that its blocks can begin with.
+    read: replaces lines (ended by ``\n``) that the parser does not understand, one for one, with
+        HTML comments or Markdown. For each block that a comment replaces, adds the block's first
+        line, kind and info to the mapping.
     arrange: changes the tree after the parse.
     points: changes the break points, given the score table.
-    inline: rules for spans that must not be cut, by their first character, tried before
-        CommonMark's own.
-    titles: inline rules for the text of titles, by name, each with the stock rule that it
+    inline: rules for spans that must not be cut, keyed by first character and tried before
+        CommonMark's own rules.
+    titles: inline rules for the text of titles, keyed by name, each with the stock rule that it
         precedes.
-    items: a pattern for the lines of a paragraph that begin an item.
+    items: a pattern for lines inside a paragraph that begin a list item.
     """
 
     extension: str
@@ -78,7 +78,7 @@ class Dialect:
     items: re.Pattern[str] | None = None
 
     def add_to(self, md: MarkdownIt) -> None:
-        """Add the dialect's blocks to a parser."""
+        """Add the dialect's block rules to a parser."""
         if self.switch is not None:
             self.switch(md)
         if self.rule is not None:
@@ -151,11 +151,11 @@ DIALECTS: Final = (
 
 @lru_cache(maxsize=32)
 def dialects_of(extensions: Collection[str]) -> tuple[Dialect, ...]:
-    """Return the rows of ``extensions``, in order."""
+    """Return the dialects of ``extensions``, in the order of ``DIALECTS``."""
     return tuple(dialect for dialect in DIALECTS if dialect.extension in extensions)
 
 
 @lru_cache(maxsize=32)
 def item_marks(extensions: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Return the patterns for the lines of a paragraph that begin an item."""
+    """Return the patterns for lines inside a paragraph that begin a list item."""
     return tuple(row.items for row in dialects_of(extensions) if row.items is not None)

@@ -1,9 +1,9 @@
-"""Admonitions and content tabs of MkDocs: a line, and the indented text below it.
+"""MkDocs admonitions and content tabs: an opening line, and the indented text below it.
 
     !!! note "Title"            ??? note, ???+ note            === "Tab"
         Four columns in.
 
-The plugin of this name ends a block at any two blank lines, also inside Python code. Here a
+The plugin of the same name ends a block at any two blank lines, even inside Python code. Here, a
 block ends at text that is indented by less than four columns.
 """
 
@@ -26,7 +26,7 @@ _INDENTATION: Final = 4
 
 
 def admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Parse an admonition or tab: a rule of the block parser."""
+    """Parse an admonition or a content tab; a block rule for markdown-it."""
     line = line_text(state, start_line)
     found = _TAB.fullmatch(line) or _OPENER.fullmatch(line)
     if found is None or state.is_code_block(start_line):
@@ -53,7 +53,7 @@ def admonition(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _last_line(state: StateBlock, line: int, end_line: int, indent: int) -> int:
-    """Return the line after the last one that is indented enough and not blank."""
+    """Return the line after the last line that is sufficiently indented and not blank."""
     last = line
     while line < end_line:
         if not state.isEmpty(line):

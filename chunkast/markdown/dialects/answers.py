@@ -1,7 +1,7 @@
-"""Model answers that are one ```` ```markdown ```` fence: the Markdown inside is parsed.
+"""Model answers wrapped in one ```` ```markdown ```` fence: the Markdown inside is parsed.
 
-Nothing but white space may surround the fence. Inner fences may be as long as the outer one and
-have no language, provided that the lines that close them and the outer fence follow.
+Only white space may surround the fence. Inner fences may be as long as the outer fence and have no
+language, provided that closing lines follow for them and for the outer fence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COVER = "<!---->"
 
 
 def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Replace the two lines of the outer fence, and add them to ``leaves``."""
+    """Return the text with the outer fence's lines replaced, and add them to ``leaves``."""
     opening = _OPENING.match(text)
     if opening is None:
         return text
@@ -37,11 +37,12 @@ def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 
 
 def _closing(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """Return the span of the outer fence's closing line; the text's end if the line is missing.
+    """Return the span of the outer fence's closing line, or None.
 
-    Returns None if the outer fence ends before the text does. A line with an info string opens an
-    inner fence. A line without one closes the innermost fence if it is long enough; directly in
-    the outer fence it opens an inner fence. Once a line could have closed the outer fence, its
+    If the closing line is missing, the span is empty and at the end of the text. The result is None
+    if the outer fence ends before the text does. A line with an info string opens an inner fence. A
+    line without an info string closes the innermost fence if it is long enough; directly inside the
+    outer fence, it opens an inner fence. If an earlier line could have closed the outer fence, the
     closing line must not be missing.
     """
     runs = [opening["run"]]

@@ -15,7 +15,7 @@ _TAIL: Final = "?!.,:*_~'\";"
 
 
 def url(scanner: Scanner, pos: int) -> int:
-    """Match a URL that does not follow a letter or digit."""
+    """Match a URL that does not follow a letter or digit; return its end, or -1."""
     if pos and scanner.text[pos - 1].isalnum():
         return -1
     bare = _BARE_URL.match(scanner.text, pos)

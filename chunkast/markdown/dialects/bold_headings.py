@@ -1,7 +1,7 @@
-"""Paragraphs of nothing but strong emphasis, used as headings by converters and people.
+"""Paragraphs that are entirely bold, which authors and converters use as headings.
 
-Such a paragraph is never separated from the block after it. It opens a section only with
-``pseudo_headings``.
+Such a paragraph is never separated from the block after it. It only opens a section if
+``pseudo_headings`` is set.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _BOLD = re.compile(
     r"\s*(?P<title>(?:\d[\d.]*[ \t]+)?(?P<mark>\*\*\*?|__)(?![\s*_])(?:(?!\*\*|__)[^\r\n])+"
     r"(?<![\s\\])(?P=mark):?)\s*"
 )
-# A longer paragraph is no heading.
+# A longer paragraph is not a heading.
 _LONGEST: Final = 200
 # The ends of bold lines. Each pattern begins with a literal, which is fast to search for.
 _ENDS = tuple(re.compile(rf"{mark}:?[ \t]*\r?$", re.MULTILINE) for mark in (r"\*\*", "__"))
 
 
 def bold_title(text: str, block: Block) -> str:
-    """Return the line of a paragraph of only strong emphasis, marks included; else ""."""
+    """Return the line of an entirely bold paragraph, including its marks, or ""."""
     if block.end - block.start > _LONGEST:
         return ""
     found = _BOLD.fullmatch(block.content or text[block.start : block.end])
@@ -36,7 +36,7 @@ def bold_title(text: str, block: Block) -> str:
 
 
 def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Relabel bold paragraphs that precede text as "bold-heading"."""
+    """Relabel entirely bold paragraphs that precede text as "bold-heading"."""
     return (_arranged(text, tree) if any(end.search(text) for end in _ENDS) else tree), []
 
 
@@ -55,7 +55,7 @@ def _is_bold(text: str, block: Block) -> bool:
 
 
 def _heads_text(blocks: Sequence[Block], number: int) -> bool:
-    """Return whether the next block that is not blank is neither a heading nor a marker."""
+    """Return whether text follows: the next non-blank block is not a heading or a marker."""
     for after in range(number + 1, len(blocks)):
         construct = CONSTRUCTS[blocks[after].kind]
         if not construct.blank:

@@ -1,4 +1,4 @@
-"""Captions: a paragraph like "Table 3: ..." stays with the table beside it."""
+"""Captions: a paragraph such as "Table 3: ..." stays with the table next to it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CAPTION = re.compile(
     r"[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
     re.IGNORECASE,
 )
-# A longer paragraph is no caption.
+# A longer paragraph is not a caption.
 _LONGEST: Final = 500
 
 
 def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Relabel captions before tables as "caption", those after tables as "legend"."""
+    """Relabel captions before tables as "caption", and captions after tables as "legend"."""
     tables = signs.tables or signs.may_open("table", "TABLE")
     return (_arranged(text, tree) if tables else tree), []
 

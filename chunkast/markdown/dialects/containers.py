@@ -1,7 +1,7 @@
-"""Containers of site generators: ``::: name`` up to a line of as many colons.
+"""Containers in site generators: from ``::: name`` to a line with at least as many colons.
 
-The plugin of this name reads the rest of the document again for each nested container. Here the
-lines that can close a container are listed once per document.
+The plugin of the same name reads the rest of the document again for each nested container. Here,
+the lines that can close a container are collected once per document.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LEAST: Final = ":::"
 
 
 def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Parse a container: a rule of the block parser."""
+    """Parse a container; a block rule for markdown-it."""
     line = line_text(state, start_line)
     name = line.lstrip(_MARK)
     count = len(line) - len(name)
@@ -35,7 +35,7 @@ def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -
 
 
 def line_text(state: StateBlock, line: int) -> str:
-    """Return a line without its containers' prefixes and the white space around it."""
+    """Return a line without its containers' prefixes and surrounding white space."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
@@ -57,9 +57,9 @@ def push_container(  # noqa: PLR0917 - as the parser's own methods
     name: str = "container_block",
     indent: int = 0,
 ) -> None:
-    """Add the tokens of a container with the opening line ``first`` and blocks up to ``last``.
+    """Add the tokens of a container that opens on line ``first`` and ends before ``last``.
 
-    The token types begin with ``name``; the blocks are indented by ``indent`` columns more.
+    The token types begin with ``name``. The blocks inside are indented by ``indent`` more columns.
     """
     outer = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax = "container", last
@@ -84,7 +84,7 @@ def _closers(state: StateBlock) -> list[int]:
 
 
 def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
-    """Return the line after a container's content, and whether it closes the container."""
+    """Return the line after a container's content, and whether it is a closing line."""
     closers = once(state, _closers)
     slot = bisect_left(closers, first)
     while True:
@@ -103,9 +103,9 @@ def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> t
 
 
 def _outside(state: StateBlock, line: int, end: int) -> int:
-    """Return the first line in ``[line, end)`` that is indented less than the container's parent.
+    """Return the first line in ``[line, end)`` that is outside the container's parent, or -1.
 
-    Returns -1 without such a line. Blank lines do not count.
+    Such a line is indented less than the parent's content. Blank lines do not count.
     """
     indent = state.blkIndent
     step = len(_LEAST)

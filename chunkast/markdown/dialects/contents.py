@@ -1,7 +1,7 @@
 """Tables of contents: lines with dot leaders and a page number.
 
-Converters write them as paragraphs or, if they are large or bold, as headings. Those with only
-blank lines between them are joined into one block.
+Converters write them as paragraphs or, if the text is large or bold, as headings. Tables of
+contents that are only separated by blank lines are joined into one block.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Make a leaf "contents" of each table of contents at the top level."""
+    """Turn each table of contents at the top level into a "contents" leaf."""
     may_lead = [each for dot, each in _MAY_LEAD if dot in text and each.search(text)]
     if not may_lead:
         return tree, []
@@ -64,7 +64,7 @@ def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list
 
 
 def _is_contents(text: str, block: Block) -> bool:
-    """Return whether at least half of the lines lead to a page."""
+    """Return whether at least half of a block's lines have dot leaders and a page number."""
     lines = [line for line in _LINE_END.split(text[block.start : block.end]) if line.strip()]
     return 2 * sum(map(_leads_to_page, lines)) >= len(lines) > 0
 

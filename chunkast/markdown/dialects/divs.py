@@ -1,7 +1,7 @@
-"""Fenced divs of Pandoc and Quarto: ``::: {.class}`` up to the matching ``:::``.
+"""Fenced divs in Pandoc and Quarto: from ``::: {.class}`` to the matching ``:::``.
 
-Lines with attributes open a div, bare lines of colons close the innermost one, whatever their
-number. The rule for containers would end an outer div at the line that closes the inner one.
+A line with attributes opens a div. A line of only colons, however many, closes the innermost div.
+The rule for containers would end an outer div at the line that closes the inner div.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEY: Final = "chunkast_div_ends"
 
 
 def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Parse a fenced div: a rule of the block parser."""
+    """Parse a fenced div; a block rule for markdown-it."""
     opener = _OPENER.fullmatch(line_text(state, start_line))
     if opener is None or state.is_code_block(start_line):
         return False
@@ -37,9 +37,10 @@ def fenced_div(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _closing_line(state: StateBlock, line: int, end_line: int) -> int:
-    """Return the line that closes the div whose content begins at ``line``, or the end.
+    """Return the line that closes the div whose content begins at ``line``.
 
-    The closing lines of inner divs are remembered, so that each is searched for once.
+    If the div is not closed, return the line after its content. The closing lines of inner divs are
+    remembered, so that each is searched for only once.
     """
     known: dict[tuple[int, int], int] = state.env.setdefault(_KEY, {})
     indent = state.blkIndent

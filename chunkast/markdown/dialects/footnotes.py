@@ -1,4 +1,4 @@
-"""Footnotes in titles, whose text a rendered heading does not show."""
+"""Footnotes in headings, which are not part of the heading's title."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTE = re.compile(r"\[\^([^\] \n]+)\]")
 
 
 def note_reference(state: StateInline, _silent: bool) -> bool:
-    """Skip ``[^label]`` if the document has a footnote of that label."""
+    """Skip ``[^label]`` if the document has a footnote with that label."""
     found = _NOTE.match(state.src, state.pos, state.posMax)
     if found is None or found[1] not in state.env["footnotes"]:
         return False
@@ -22,7 +22,7 @@ def note_reference(state: StateInline, _silent: bool) -> bool:
 
 
 def inline_note(state: StateInline, _silent: bool) -> bool:
-    """Skip ``^[text of the note]``."""
+    """Skip an inline footnote: ``^[text of the note]``."""
     if not state.src.startswith("^[", state.pos):
         return False
     end = parseLinkLabel(state, state.pos + 1)

@@ -1,9 +1,9 @@
-"""HTML around Markdown: pairs such as ``<details>`` become containers, other tags labels.
+"""HTML around Markdown: pairs of tags such as ``<details>`` become containers.
 
 markdown-it ends an HTML block at a blank line, so an element with Markdown inside consists of a
-block that opens it and a block that closes it. Such a pair becomes a container. A block that only
-opens or labels (a tag, an anchor, a comment) belongs to the block after it, one that only closes
-to the block before it.
+block that opens it and a block that closes it. Such a pair becomes a container. A block with only
+an opening tag, an anchor or a comment stays with the block after it. A block with only a closing
+tag stays with the block before it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ELEMENTS: Final = frozenset(
 )
 # Blocks of more characters are seldom repeated.
 _MAX_REMEMBERED: Final = 64
-# A longer comment is no label.
+# A longer comment is not a label.
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
 _ANCHORS = re.compile(
@@ -45,9 +45,9 @@ _MARGIN: Final = " \t\r\n>"
 
 @dataclass(frozen=True, slots=True)
 class _Role:
-    """The elements that an HTML block ``closes`` and leaves open (``opens``), in order.
+    """The elements that an HTML block closes, and those that it leaves open, in order.
 
-    ``kind`` is "label" or "closer" for a block without text.
+    ``kind`` is "label" or "closer" for a block without text, or "" for other blocks.
     """
 
     closes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class _Role:
 
 
 def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Make containers of pairs of HTML blocks, and leaves "label" and "closer"."""
+    """Turn pairs of HTML blocks into containers, and relabel "label" and "closer" blocks."""
     # A paragraph of only anchors is a label as well.
     has_anchors = signs.may_open("a") and _ANCHOR.search(text) is not None
     kinds = ("html",) * signs.html + ("paragraph",) * has_anchors
@@ -64,7 +64,7 @@ def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tupl
 
 
 def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
-    """Arrange the leaves of ``kinds`` inside ``block``."""
+    """Return ``block`` with its leaves of these ``kinds`` paired and relabelled."""
     children = [
         _arranged(text, child, kinds) if child.children else child for child in block.children
     ]
@@ -88,7 +88,7 @@ def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
 def _wrapped(
     children: Sequence[Block], pairs: Sequence[tuple[int, int]], roles: Mapping[int, _Role]
 ) -> list[Block]:
-    """Put a container around each pair; outer pairs come before inner ones."""
+    """Put a container around each of ``pairs``, in which outer pairs come before inner pairs."""
     closers = dict(pairs)
     rows: list[list[Block]] = [[]]
     openers: list[int] = []
@@ -105,7 +105,7 @@ def _wrapped(
 
 
 def _labels(children: Sequence[Block], number: int) -> bool:
-    """Return whether a block without text labels the next one, by the blank lines around it."""
+    """Return whether a block without text labels the next block, judging by blank lines."""
     block = children[number]
     following = next((b for b in children[number + 1 : number + 3] if b.kind != "blank"), None)
     if following is None or following.start == block.end:
@@ -115,7 +115,7 @@ def _labels(children: Sequence[Block], number: int) -> bool:
 
 
 def _role(text: str, block: Block) -> _Role | None:
-    """Return the role of an HTML leaf or a paragraph of anchors; None for other paragraphs."""
+    """Return the role of an HTML leaf or of a paragraph of anchors, or None."""
     start = text.find("<", block.start, block.end)
     if start < 0 or text[block.start : start].strip(_MARGIN):
         return None
@@ -162,7 +162,7 @@ def _without_comments(text: str) -> str:
 
 
 class _OpenElements:
-    """A stack of open elements; closing one drops those left open inside it."""
+    """A stack of open elements; closing an element drops any that are open inside it."""
 
     def __init__(self) -> None:
         self._open: list[tuple[str, int]] = []
@@ -173,7 +173,7 @@ class _OpenElements:
         self._waiting[name] += 1
 
     def close(self, name: str) -> int | None:
-        """Return the place of the element that ``</name>`` closes; None without one."""
+        """Close the innermost element ``name``; return its ``place``, or None if none is open."""
         if not self._waiting[name]:
             return None
         while True:
@@ -187,11 +187,11 @@ class _OpenElements:
 
 
 def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the blocks that open and close an element, in order of the latter.
+    """Yield the indices of the blocks that open and close an element.
 
-    A pair neither crosses a pair of XML tags nor contains a heading, whose section continues
-    after it. If a block opens several elements, the first counts; if it closes several, the
-    last.
+    The pairs are in order of their closing blocks. A pair does not cross a pair of XML tags, and
+    does not contain a heading, since the heading's section would continue after the pair. If a
+    block opens several elements, the first one counts; if it closes several, the last one does.
     """
     headings = [0, *accumulate(CONSTRUCTS[child.kind].section for child in children)]
     within_tags = [_OpenElements()]
@@ -218,7 +218,7 @@ def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tu
 
 
 def _nested(pairs: Iterator[tuple[int, int]], children: int) -> list[tuple[int, int]]:
-    """Return the pairs that become containers: properly nested, not too deep, outer ones first."""
+    """Return the pairs that become containers: properly nested, not too deep, outer pairs first."""
     kept: list[tuple[int, int]] = []
     ends = [children]
     for first, last in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):

@@ -1,4 +1,4 @@
-"""Headings written in HTML: ``<h1 align="center">Name</h1>`` alone in its block."""
+"""Headings written in HTML, such as ``<h1 align="center">Name</h1>``, alone in their block."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NAMES: Final = tuple(f"{letter}{level}" for letter in "hH" for level in range(1
 _OPENING = re.compile(r"\s*<h([1-6])(?=[\s>])", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
-# A longer block is no heading.
+# A longer block is not a heading.
 _LONGEST: Final = 2_000
 
 
 def arrange_headings(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Relabel HTML blocks at the top level that are a single heading as "html-heading"."""
+    """Relabel each top-level HTML block that is a single heading as "html-heading"."""
     if not signs.html or not signs.may_open(*_NAMES):
         return tree, []
     children = [
@@ -35,7 +35,7 @@ def arrange_headings(text: str, tree: Block, signs: Signs) -> tuple[Block, list[
 
 
 def _level(text: str, block: Block) -> int:
-    """Return the level of the heading that is all of an HTML block; 0 for other blocks."""
+    """Return the level of the heading that fills an HTML block, or 0 for other blocks."""
     found = _OPENING.match(text, block.start, block.end)
     if found is None or block.end - block.start > _LONGEST:
         return 0
@@ -46,7 +46,7 @@ def _level(text: str, block: Block) -> int:
 
 
 def html_title(content: str) -> str:
-    """Return the text of an HTML heading on one line; without text, that of its images."""
+    """Return the text of an HTML heading on one line, or its images' texts if it is empty."""
     content = _COMMENT.sub("", content)
     parts: list[str] = []
     images: list[str] = []

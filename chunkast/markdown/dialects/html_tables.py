@@ -1,7 +1,7 @@
 """HTML tables: one block from the line of ``<table>`` to the line of ``</table>``.
 
-markdown-it ends an HTML block at a blank line, and starts none for a table after other text.
-A table around Markdown (a list, a fence, a heading) is page layout and is left alone.
+markdown-it ends an HTML block at a blank line, and does not begin one for a table after other text.
+A table that contains Markdown (a list, a fence, a heading) is page layout and is left unchanged.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _PARTS: Final = frozenset({"html", "paragraph", "blank", "code"})
 
 
 def arrange_tables(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Make a leaf "html-table" of the lines of every table."""
+    """Turn the lines of each table into an "html-table" leaf."""
     if not signs.may_open(*_NAMES):
         return tree, []
     return _arranged(text, tree, [found.start() for found in _OPENING.finditer(text)]), []
 
 
 def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
-    """Make the leaves inside ``block``; ``places`` are the sorted positions of ``<table``."""
+    """Return ``block`` with table leaves; ``places`` are the sorted positions of ``<table``."""
     if not _has_any(places, block):
         return block
     children = [
@@ -49,7 +49,7 @@ def _arranged(text: str, block: Block, places: Sequence[int]) -> Block:
 
 
 def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the outermost tables, from opening to closing tag, sorted."""
+    """Return the spans of the outermost tables, from opening to closing tag, sorted."""
     opened: list[int] = []
     found: list[tuple[int, int]] = []
     for block in children:
@@ -79,7 +79,7 @@ def _has_any(places: Sequence[int], block: Block) -> bool:
 
 
 def _first_opening(text: str, block: Block) -> int:
-    """Return the first ``<table`` in a paragraph, before any code; or -1."""
+    """Return the position of the first ``<table`` in a paragraph, before any code, or -1."""
     if block.kind != "paragraph":
         return -1
     places = [text.find(f"<{name}", block.start, block.end) for name in _NAMES]
@@ -90,7 +90,7 @@ def _first_opening(text: str, block: Block) -> int:
 def _whole_lines(
     text: str, children: Sequence[Block], spans: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Extend ``spans`` to whole lines, and join those that share a line."""
+    """Extend ``spans`` to whole lines, and join spans that share a line."""
     starts = line_starts(text, children[0].start, children[-1].end)
     lines: list[tuple[int, int]] = []
     for start, end in spans:
@@ -104,7 +104,7 @@ def _whole_lines(
 def _replaced(
     text: str, children: Sequence[Block], spans: Sequence[tuple[int, int]]
 ) -> list[Block]:
-    """Replace the ``spans`` of lines by one leaf each, and keep the lines beside them."""
+    """Replace each of the ``spans`` with one leaf, and keep the lines outside them."""
     parts = [new_block(_KIND, *span) for span in spans]
     ends = [end for _, end in spans]
     for block in children:

@@ -1,4 +1,4 @@
-"""JSX tags and expressions of MDX: finds their ends, past braces and quotes inside."""
+"""Find the ends of JSX tags and expressions in MDX, past any braces and quotes inside."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _SCRIPT = re.compile(
 
 
 class JsxItem(NamedTuple):
-    """A tag or an expression that ends at ``end``; ``name`` is a tag's, "" for a fragment.
+    """A tag or an expression that ends at ``end``; ``name`` is the tag's name, "" for a fragment.
 
-    With the kind "text" it is neither, and ``end`` is where the search stopped.
+    If ``kind`` is "text", there is no tag or expression, and the search stopped at ``end``.
     """
 
     kind: Literal["open", "close", "single", "expression", "text"]
@@ -38,7 +38,7 @@ class JsxItem(NamedTuple):
 
 
 def jsx_item(text: str, pos: int, limit: int) -> JsxItem:
-    """Return the tag or expression that begins at ``pos`` and ends before ``limit``."""
+    """Return the tag or expression that begins at ``pos`` and ends no later than ``limit``."""
     if text.startswith("{", pos):
         end, closed = _expression_end(text, pos, limit)
         return JsxItem("expression" if closed else "text", end)
@@ -56,7 +56,7 @@ def jsx_item(text: str, pos: int, limit: int) -> JsxItem:
 
 
 def _with_attributes(text: str, at: int, limit: int, name: str) -> JsxItem:
-    """Return the opening or single tag whose name ends at ``at``."""
+    """Return the opening or self-closing tag whose name ends at ``at``."""
     while at < limit:
         if text[at] == ">":
             return JsxItem("open", at + 1, name)
@@ -75,7 +75,10 @@ def _with_attributes(text: str, at: int, limit: int, name: str) -> JsxItem:
 
 
 def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
-    """Return the end of the expression at ``pos``, or of the search, and True for the former."""
+    """Return the end of the expression at ``pos``, and whether the expression is closed.
+
+    If it is not closed, the first value is ``limit``.
+    """
     depth = 0
     for match in _SCRIPT.finditer(text, pos, limit):
         part = match[0]
@@ -91,17 +94,20 @@ def _expression_end(text: str, pos: int, limit: int) -> tuple[int, bool]:
 
 
 def tag(scanner: Scanner, pos: int) -> int:
-    """Match a tag of MDX inside prose."""
+    """Match an MDX tag inside prose; return its end, or -1."""
     return scanner.take(pos, _inline_end(scanner, pos, ">"), "html")
 
 
 def expression(scanner: Scanner, pos: int) -> int:
-    """Match an expression of MDX, or a shortcode or attributes of Quarto, inside prose."""
+    """Match an MDX expression, or a Quarto shortcode or attributes, inside prose.
+
+    Returns the end of the match, or -1.
+    """
     return scanner.take(pos, _inline_end(scanner, pos, "}"), "expression")
 
 
 class _Allowance:
-    """The number of characters that may still be searched in vain."""
+    """The number of characters that unsuccessful searches may still read."""
 
     def __init__(self, text: str) -> None:
         self.left = _ALLOWANCE * (len(text) + _MAX_INLINE)

@@ -1,8 +1,8 @@
-r"""Math: blocks ``$$ ... $$`` and ``\begin{name} ... \end{name}``, and dollars inside prose.
+r"""Math: blocks ``$$ ... $$`` and ``\begin{name} ... \end{name}``, and ``$...$`` inside prose.
 
-The plugins search the rest of the document for the closing delimiter of every opener, which
-is quadratic when none is closed. Here the lines that can close are listed once per document, and
-an opener finds its closer by bisection. Math never contains a blank line.
+The plugins search the rest of the document for the closing delimiter of every opener, which takes
+quadratic time if openers are never closed. Here, the lines that can close a block are collected
+once per document, and an opener finds its closer by bisection. Math never contains a blank line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_LINES = 1_000
 
 @dataclass(slots=True)
 class _Closers:
-    """Sorted line numbers: blank lines, and lines that end a block, by environment."""
+    """The sorted numbers of blank lines, and of lines that end a block, by environment."""
 
     blank: list[int] = field(default_factory=list)
     lines: dict[str, list[int]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def _closers(state: StateBlock) -> _Closers:
 
 
 def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Parse a block of math: a rule of the block parser."""
+    """Parse a block of math; a block rule for markdown-it."""
     line = line_text(state, start_line)
     if state.is_code_block(start_line):
         return False
@@ -81,7 +81,10 @@ def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
-    """Return the line that closes ``name``, before a blank line and in the container; or -1."""
+    """Return the line that closes the block of math ``name``, or -1 if there is none.
+
+    A block of math ends before a blank line and before the end of its container.
+    """
     closers = once(state, _closers)
     lines = closers.lines.get(name, ())
     slot = bisect_left(lines, first)
@@ -98,14 +101,14 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
 
 
 def dollars(scanner: Scanner, pos: int) -> int:
-    """Match dollar math inside prose."""
+    """Match dollar math inside prose; return its end, or the end of the run of dollars."""
     known = scanner.state(_Dollars)
     end = known.end(pos)
     return known.after(pos) if end < 0 else scanner.take(pos, end, "math")
 
 
 class _Dollars:
-    """Dollar math by pandoc's rule: no space inside the delimiters, no digit after the closer."""
+    """Dollar math by Pandoc's rule: no space inside the delimiters, no digit after the closer."""
 
     _RUN = re.compile(r"\$+")
 
@@ -146,7 +149,7 @@ class _Dollars:
 
 
 def title(state: StateInline, silent: bool) -> bool:
-    """Keep math in a title as it is written."""
+    """Keep math in a title unchanged."""
     found = _IN_TITLE.match(state.src, state.pos, state.posMax)
     if found is None:
         return False

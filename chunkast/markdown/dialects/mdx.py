@@ -1,9 +1,9 @@
 """The constructs that MDX adds to Markdown, found line by line before the parse.
 
-Imports and exports end at a blank line outside brackets. Components, expressions and comments
-on lines of their own may contain blank lines. An element's opening and closing lines are separate
+Imports and exports end at a blank line outside brackets. Components, expressions and comments on
+lines of their own may contain blank lines. An element's opening and closing lines are separate
 blocks, so that its content is read as Markdown, without the element's indentation. A brace or
-element that is never closed is text, and affects nothing else.
+element that is never closed is treated as text and affects nothing else.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _ALLOWANCE: Final = 4
 
 
 def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Replace the constructs of MDX by comments, and add them to ``leaves``.
+    """Return the text with MDX constructs replaced with comments, and add them to ``leaves``.
 
-    Kinds: "esm" for imports and exports, "jsx" for the rest. The info of lines of tags is
-    the tag that opens or closes an element beyond them, without attributes.
+    Their kind is "esm" for imports and exports, and "jsx" for the rest. The info of lines with tags
+    is the tag, without attributes, of the element that extends beyond these lines.
     """
     if not any(mark in text for mark in ("<", "{", "import", "export")):
         return text
@@ -48,7 +48,7 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 
 
 class _OpenElement:
-    """An element that is still open; ``shift`` is the indentation to remove inside it."""
+    """An element that is still open; ``shift`` is the indentation to remove from its content."""
 
     __slots__ = ("indent", "name", "outer", "shift")
 
@@ -96,7 +96,7 @@ class _MdxReader:
             number = end
 
     def end(self, number: int, line: str, *, begins: bool) -> int:
-        """Return the line after the construct at the line ``number``; ``number`` for Markdown."""
+        """Return the line after the construct on line ``number``, or ``number`` for Markdown."""
         if begins and _STATEMENT.match(line):
             return self.statement_end(number)
         margin = _margin(line)
@@ -118,7 +118,7 @@ class _MdxReader:
         return line[at:]
 
     def shift(self, indent: int) -> int:
-        """Return the columns to remove from a line of the innermost element."""
+        """Return the number of columns to remove from a line of the innermost element."""
         if not self.elements:
             return 0
         element = self.elements[-1]
@@ -135,7 +135,10 @@ class _MdxReader:
         return end
 
     def comment_end(self, number: int) -> int:
-        """Return the line after an HTML comment: MDX has none, but authors often write them."""
+        """Return the line after an HTML comment, or ``number`` if it is never closed.
+
+        MDX does not allow HTML comments, but authors often write them.
+        """
         found = self.text.find("-->", self.starts[number]) if self.comments_end else -1
         self.comments_end = found >= 0
         return bisect_right(self.starts, found) if found >= 0 else number
@@ -160,7 +163,7 @@ class _MdxReader:
         return end
 
     def items(self, at: int, number: int) -> tuple[list[JsxItem], int]:
-        """Return the items from ``at`` on and their end; none if their lines have other text."""
+        """Return the items from ``at`` on, and their end; no items if the lines have other text."""
         # Once the allowance is used up, only items that end on their line are found.
         limit = min(self.limit, len(self.text) if self.allowance > 0 else self.starts[number + 1])
         found: list[JsxItem] = []
@@ -179,7 +182,7 @@ class _MdxReader:
         return [], at
 
     def close(self, names: Sequence[str]) -> _OpenElement | None:
-        """Leave the elements that these tags close, and return the outermost of them."""
+        """Close the elements of these closing tags, and return the outermost one, or None."""
         left = None
         for name in names:
             while self.open_names[name]:
@@ -191,7 +194,7 @@ class _MdxReader:
 
 
 def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
-    """Return the names of the opening and of the closing tags without a partner in ``items``."""
+    """Return the names of unmatched opening tags and of unmatched closing tags in ``items``."""
     opened: list[str] = []
     closed: list[str] = []
     for item in items:
@@ -205,14 +208,14 @@ def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
 
 
 def _info(opened: Sequence[str], closed: Sequence[str]) -> str:
-    """Return a leaf's info: the outermost tag that opens or closes an element beyond it."""
+    """Return the outermost tag of an element that extends beyond a leaf, or ""."""
     if bool(opened) == bool(closed):
         return ""
     return f"<{opened[0]}>" if opened else f"</{closed[-1]}>"
 
 
 def _is_component(name: str) -> bool:
-    """Return whether a tag is a component's or a fragment; HTML's names are in lower case."""
+    """Return whether a tag is a component's or a fragment's; HTML's names are in lower case."""
     return not name[:1].islower() or "." in name
 
 
@@ -222,9 +225,10 @@ def _margin(line: str) -> str:
 
 
 def _statement_ends(lines: Sequence[str]) -> list[int]:
-    """Return for every line the next blank one (or the end) outside the brackets opened since.
+    """Return, for each line, the line after a statement that begins on it.
 
-    If brackets are never closed, it is the next blank line.
+    This is the next blank line (or the end of the text) at which all brackets opened since are
+    closed. If they are never closed, it is the next blank line.
     """
     depths = [0, *accumulate(map(_brackets, lines))]
     # The blank lines after a line, the nearest last. A line that is at least as deep as a nearer

@@ -1,7 +1,7 @@
 """Obsidian: callouts, comments between ``%%``, and block ids.
 
-A callout of any type, with or without a title, is read as an alert, a comment of several lines as
-an HTML comment. A block id stays with the block before it.
+A callout of any type, with or without a title, is read as an alert. A comment that spans several
+lines is read as an HTML comment. A block id stays with the block before it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 
 def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Replace callouts by alerts, and comments by HTML comments (leaves of kind "comment")."""
+    """Replace callouts with alerts, and comments with HTML comments (kind "comment")."""
     # One character is found many times faster than two.
     if "!" in text and "[!" in text:
         text = _CALLOUT.sub(_as_alert, text)
@@ -38,7 +38,7 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 
 
 def _as_alert(callout: re.Match[str]) -> str:
-    """Return the line as an alert's if a quote begins with it."""
+    """Return the line as an alert if it begins a quote, or else unchanged."""
     prefix = callout["prefix"]
     text = callout.string
     if marks_end(prefix) < len(prefix):
@@ -70,7 +70,7 @@ def _read_comments(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None
 def with_ids_attached(
     text: str, points: Iterable[BreakPoint], scores: Mapping[str, float]
 ) -> Iterable[BreakPoint]:
-    """Lower the points before an id on a line of its own to the score of "lead-in"."""
+    """Lower each point before a block id on its own line to the score of "lead-in"."""
     if "^" not in text:
         return points
     lead_in = scores["lead-in"]
@@ -83,7 +83,7 @@ def with_ids_attached(
 
 
 def comment(scanner: Scanner, pos: int) -> int:
-    """Match ``%%comment%%``."""
+    """Match ``%%comment%%``; return its end, or -1."""
     end = scanner.finder.find("%%", pos + 2) if scanner.text.startswith("%%", pos) else -1
     return scanner.take(pos, end + 2, "comment") if end >= 0 else -1
 

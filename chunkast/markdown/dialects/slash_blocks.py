@@ -1,11 +1,11 @@
-"""Blocks between lines of slashes, as in PyMdown and FastAPI's documentation.
+"""Blocks between lines of slashes, as in PyMdown Extensions and FastAPI's documentation.
 
     /// note | A title            //// tab | Python 3.10
     Text.                         /// tip
     ///                           ...
 
 A block ends at the matching line with as many slashes as its opening line. Blocks with the same
-number of slashes may be nested. Without a closing line the opening line is text.
+number of slashes may be nested. If there is no closing line, the opening line is text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MARGIN: Final = " \t>"
 
 
 def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Parse a block between slashes: a rule of the block parser."""
+    """Parse a block between lines of slashes; a block rule for markdown-it."""
     opener = _OPENER.fullmatch(line_text(state, start_line))
     if opener is None or state.is_code_block(start_line):
         return False
@@ -43,7 +43,7 @@ def slash_block(state: StateBlock, start_line: int, end_line: int, silent: bool)
 
 
 def _closing_lines(state: StateBlock) -> dict[int, int]:
-    """Map the opening to the closing line of every block in the text, found once in one pass."""
+    """Return a map from the opening line to the closing line of each block in the text."""
     closing: dict[int, int] = {}
     open_lines: dict[int, list[int]] = {}
     fences = Fences()

@@ -1,9 +1,9 @@
 """XML tags that structure prompts: ``<example>`` and ``</example>`` on lines of their own.
 
-Markdown reads such a line as text or raw HTML. Here the lines of well-formed pairs become leaves
+Markdown reads such a line as text or raw HTML. Here, the lines of well-formed pairs become leaves
 of their own, so that the blocks between them can be kept together. HTML's own elements are left
-alone. Tags inside code, math and tables are text. An unclosed or crossing tag is text as well,
-and affects nothing else.
+unchanged. Tags inside code, math and tables are text. An unclosed or crossing tag is also text, and
+affects nothing else.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), (
 class _Tag(NamedTuple):
     """A tag on lines of its own, ``[start, end)``, in the leaf with the index ``leaf``.
 
-    Tags with the same ``key`` can be a pair: the name, and the start of the container. Lists are
-    not containers here, since a tag's line after an item continues it lazily.
+    ``key`` is the tag's name and the start of its container; only tags with the same key can be a
+    pair. Lists do not count as containers, since a tag's line after an item is part of the item (a
+    lazy continuation line).
     """
 
     leaf: int
@@ -64,10 +65,10 @@ class _Tag(NamedTuple):
 
 
 def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Make leaves "tag" of the lines of well-formed pairs, and return the pairs' spans too.
+    """Turn the lines of well-formed pairs into "tag" leaves, and return the pairs' spans too.
 
-    A tag leaf's ``info`` is "open" or "close". A span includes the opening and the closing line.
-    The ``info`` of a leaf "jsx" is its tag.
+    A tag leaf's ``info`` is "open" or "close". A span includes the opening and closing lines. For a
+    "jsx" leaf, the leaf's ``info`` is the tag.
     """
     # Names are case-sensitive: those of MDX's components are never in lower case.
     if not signs.may_open("/") or HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
@@ -90,7 +91,7 @@ def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
-    """Yield the leaves that may contain tags, with the start of the container around each."""
+    """Yield the leaves that may contain tags, and the start of the container around each."""
     if block.kind not in ("document", "list", "item"):
         container = block.start
     for child in block.children:
@@ -104,7 +105,7 @@ def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block
 
 
 def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
-    """Yield the tags on lines of their own in one leaf."""
+    """Yield a leaf's tags that are on lines of their own."""
     if leaf.kind == "jsx":
         key = leaf.info.strip("</>"), container
         yield _Tag(number, leaf.start, leaf.end, key, leaf.info.startswith("</"))
@@ -136,7 +137,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
-    """Pair openers with their closers, by a stack; drop all other tags."""
+    """Return pairs of opening and closing tags; tags without a partner are dropped."""
     pairs: list[tuple[_Tag, _Tag]] = []
     stack: list[_Tag] = []
     waiting: Counter[tuple[str, int]] = Counter()
@@ -157,7 +158,7 @@ def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
 def _without_frames(
     pairs: Sequence[tuple[_Tag, _Tag]], leaves: Sequence[Block], tree: Block
 ) -> Iterator[tuple[_Tag, _Tag]]:
-    """Drop components around whole sections, which are page layout."""
+    """Yield the pairs, except components around whole sections, which are page layout."""
     sections = [
         block.start
         for block in tree.children
@@ -177,7 +178,7 @@ def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
 
 
 def _with_parts(block: Block, parts: Mapping[int, Sequence[Block]]) -> Block:
-    """Replace leaves inside ``block`` by their ``parts``, given by the leaf's start."""
+    """Replace leaves inside ``block`` with their ``parts``, keyed by the leaf's start."""
     children: list[Block] = []
     for child in block.children:
         if child.children:

@@ -18,14 +18,14 @@ _BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
 
 
 def wiki_link(scanner: Scanner, pos: int) -> int:
-    """Match ``[[page]]`` or ``![[embed]]``."""
+    """Match ``[[page]]`` or ``![[embed]]``; return its end, or -1."""
     found = _WIKI_LINK.match(scanner.text, pos)
     kind = "image" if scanner.text[pos] == "!" else "link"
     return scanner.take(pos, found.end(), kind) if found else -1
 
 
 def title(state: StateInline, silent: bool) -> bool:
-    """Show ``[[page]]`` as the page's name, ``[[page|text]]`` as the text."""
+    """Show ``[[page]]`` as the page's name, and ``[[page|text]]`` as the text."""
     found = _PARTS.match(state.src, state.pos, state.posMax)
     if found is None:
         return False

@@ -1,16 +1,16 @@
 r"""A faster block parser with the rules of markdown-it-py; it builds the same tree.
 
-The rules keep their names, their order and the texts they accept. A rule is only called where a
-line's first character lets it match, the lines are measured in bulk, and the rules that do most
-of the work add blocks to the tree without tokens in between. Rules of plugins, and stock rules
-that are seldom called, run as they are.
+The rules keep their names and their order, and accept the same texts. A rule is only called if a
+line's first character allows a match, lines are measured in bulk, and the rules that do most of the
+work add blocks to the tree directly, without tokens. Rules of plugins, and stock rules that are
+seldom called, run unchanged.
 
-There is one exception: an item after a tab, a quote mark and another container's mark, as in
-``>   >\t1. d``. markdown-it-py counts too few columns for the tab, so that the item's text begins
-inside its marker (``. d``). Here the item is the one that CommonMark specifies.
+There is one exception: an item after two containers' marks and a tab, as in ``>   >\t1. d``.
+markdown-it-py counts too few columns for the tab, so that the item's text begins inside its marker
+(``. d``). Here, the item is read as CommonMark specifies.
 
-The tree is known to be the same for the versions in ``VERIFIED``. With any other version the
-stock parser is used.
+The tree is known to be the same for the versions in ``VERIFIED``. With any other version, the stock
+parser is used.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ TREE: Final = "tree"
 
 
 def is_verified() -> bool:
-    """Return whether the fast rules were tested with the installed parser."""
+    """Return whether the fast rules were tested with the installed version of the parser."""
     return (markdown_it.__version__, mdit_py_plugins.__version__) in VERIFIED
 
 
 def parser_note() -> str:
-    """Name the parser in use, with the versions installed, in one line."""
+    """Return one line that names the parser in use and the installed versions."""
     installed = (
         f"markdown-it-py {markdown_it.__version__}, mdit-py-plugins {mdit_py_plugins.__version__}"
     )
@@ -47,7 +47,10 @@ def parser_note() -> str:
 
 
 def accelerate(md: MarkdownIt) -> None:
-    """Give ``md``, complete with its plugins, the fast rules if they were tested with it."""
+    """Give ``md`` the fast rules if they were tested with the installed versions.
+
+    All plugins must already be added to ``md``.
+    """
     if is_verified():
         # Imported only now: other versions may lack what the rules import.
         from chunkast.markdown.fast.blocks import FastBlocks

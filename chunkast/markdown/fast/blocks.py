@@ -1,4 +1,4 @@
-"""The block parser: tries the rules that fit the first character of a line."""
+"""The block parser, which only tries the rules that a line's first character allows."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ _CHAINS: Final = ("paragraph", "reference", "blockquote", "list")
 
 
 class FastBlocks(ParserBlock):
-    """markdown-it's block parser with a faster search for the rule of a line.
+    """markdown-it's block parser, with a faster search for the rule that matches a line.
 
-    ``ruler`` has all rules, ``code`` among them; ``_OWN_RULES`` replace those of the same name.
+    ``ruler`` must contain all rules, including ``code``. The rules in ``_OWN_RULES`` replace those
+    with the same name.
     """
 
     def __init__(self, ruler: Ruler[Any]) -> None:
@@ -85,7 +86,10 @@ class FastBlocks(ParserBlock):
     def parse(
         self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]
     ) -> list[Token] | None:
-        """Parse ``src`` into the tree of ``env``; ``outTokens`` keeps those of a failing block."""
+        """Parse ``src`` into the tree in ``env``.
+
+        If a rule fails, ``outTokens`` still has the tokens of the failing block.
+        """
         if src:
             state = BlockState(src, md, env, outTokens, self._chains)
             self.tokenize(state, 0, state.lineMax)
@@ -129,7 +133,7 @@ class FastBlocks(ParserBlock):
 
 
 def _guarded(name: str, rule: Rule) -> Rule:
-    """Make ``rule`` safe for stock rules, which try it on any line."""
+    """Return a version of ``rule`` that stock rules can safely try on any line."""
     first = _FIRST_CHARACTERS.get(name)
     if first is None:
         return rule
@@ -142,7 +146,7 @@ def _guarded(name: str, rule: Rule) -> Rule:
 
 
 def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
-    """Return the rules to try, in order, by a line's first character; "" for any other."""
+    """Return the rules to try for each first character of a line; "" is any other character."""
     characters = {""}.union(*(first.get(name, "") for name in rules))
     return {
         character: _fused(
@@ -157,7 +161,7 @@ def _dispatch(rules: Mapping[str, Rule], first: Mapping[str, str]) -> Dispatch:
 
 
 def _fused(rules: list[Rule]) -> tuple[Rule, ...]:
-    """Replace the two rules for text by one if no other comes between them."""
+    """Merge the heading and paragraph rules into one if they are the last two rules."""
     if rules[-2:] == [leaves.lheading, leaves.paragraph]:
         rules[-2:] = [leaves.lheading_or_paragraph]
     return tuple(rules)

@@ -1,7 +1,8 @@
-"""Rules for blocks that contain others: lists and quotes.
+"""Rules for blocks that contain other blocks: lists and quotes.
 
-Each matches markdown-it's rule of the same name, quirks included. While the blocks inside are
-parsed, the line table skips the container's marks; afterwards it is restored.
+Each rule matches the same text as markdown-it's rule of the same name, including its quirks. While
+the blocks inside are parsed, the line table skips the container's marks; afterwards, the table is
+restored.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 
 
 def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse items with markers of one kind."""
+    """Parse a list: items whose markers are of the same kind."""
     columns = state.sCount[start]
     # An item indented too deeply for its list is text of the item before it.
     if 0 <= state.listIndent <= columns - 4 and columns < state.blkIndent:
@@ -47,7 +48,7 @@ def list_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _items(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
-    """Parse a list's items, the first with the marker ``found``."""
+    """Parse a list's items; the first item has the marker ``found``."""
     src, indent, rules_at = state.src, state.blkIndent, state.ends_item
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
     mark = found[1][-1]
@@ -77,9 +78,9 @@ def _items(state: BlockState, found: re.Match[str], line: int, end: int) -> None
 def _after_plain(
     state: BlockState, found: re.Match[str], line: int, end: int
 ) -> re.Match[str] | None:
-    """Return the next line's marker if both it and this item surely belong to a flat list.
+    """Return the next item's marker if the item on ``line`` is a single line of plain text.
 
-    Returns None for items that need the full rules.
+    Returns None if the full rules are needed.
     """
     content = found.end()
     following = line + 1
@@ -132,7 +133,7 @@ def _item(state: BlockState, found: re.Match[str], line: int, end: int) -> None:
 
 
 def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse lines after ``>``, and lines that continue their text lazily."""
+    """Parse a quote: lines after ``>``, and lines that continue their text lazily."""
     if silent:
         return True
     parent, state.parentType = state.parentType, "blockquote"
@@ -159,7 +160,7 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[int, ...]]) -> int:
-    """Remove the marks of a quote's lines, which begin at ``line``; return the line after them.
+    """Skip the marks of a quote's lines, from ``line`` on, and return the line after the quote.
 
     ``changed`` receives each changed line's number and its previous entries in the line table.
     """
@@ -196,7 +197,10 @@ def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[in
 
 
 def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
-    """Let ``line`` begin after its ``>``, which ends at ``at``; return whether it is empty."""
+    """Move the start of ``line`` past its ``>``, and return whether the rest is empty.
+
+    ``at`` is the position after the mark.
+    """
     src = state.src
     columns = state.sCount[line] + 1
     base = state.bsCount[line]
@@ -223,7 +227,10 @@ def _take_mark_off(state: BlockState, line: int, at: int) -> bool:
 
 
 def column_after(spaces: str, column: int, base: int) -> int:
-    """Return the column after ``spaces`` at ``column``; tab stops are counted from ``-base``."""
+    """Return the column after ``spaces``, which begin at ``column``.
+
+    ``base`` is added to a column to find the next tab stop.
+    """
     if "\t" not in spaces:
         return column + len(spaces)
     for character in spaces:
@@ -232,7 +239,7 @@ def column_after(spaces: str, column: int, base: int) -> int:
 
 
 def _is_alert(state: BlockState, line: int) -> bool:
-    """Return whether a quote's first ``line`` is the mark of an alert, as ``[!NOTE]``."""
+    """Return whether a quote's first line is the mark of an alert, such as ``[!NOTE]``."""
     at = state.bMarks[line] + state.tShift[line]
     text = state.src[at : state.eMarks[line]].rstrip(" \t")
     return text.startswith("[!") and text.endswith("]") and text[2:-1].upper() in _ALERTS

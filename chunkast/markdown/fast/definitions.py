@@ -1,4 +1,4 @@
-"""The rule for definition lists: the plugin ``deflist``, quirks included, without tokens.
+"""The rule for definition lists, which works like the plugin ``deflist`` but without tokens.
 
 For a list of thousands of definitions, tokens would take 300 bytes per byte of text.
 """
@@ -17,7 +17,7 @@ _MARK = re.compile(r"[:~]([ \t]+)(?=[^ \t\n])")
 
 
 def deflist(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse terms, each a line, with definitions after ``:`` or ``~``."""
+    """Parse a definition list: terms, one line each, and definitions after ``:`` or ``~``."""
     if silent:
         # Another definition ends a paragraph only inside a definition.
         return state.ddIndent >= 0 and _mark(state, start) is not None
@@ -35,7 +35,7 @@ def _mark(state: BlockState, line: int) -> re.Match[str] | None:
 
 
 def _definition_line(state: BlockState, term: int, end: int) -> int:
-    """Return the line of the first definition of the term on the line ``term``, or -1."""
+    """Return the line of the first definition for the term on line ``term``, or -1."""
     line = term + 1
     if line < end and state.isEmpty(line):
         line += 1
@@ -44,7 +44,7 @@ def _definition_line(state: BlockState, term: int, end: int) -> int:
 
 
 def _add_terms(state: BlockState, term: int, line: int, end: int) -> None:
-    """Add the terms from the line ``term`` on, the first's definition being at ``line``."""
+    """Add the terms from line ``term`` on; the first definition is on the line ``line``."""
     begin = line
     while True:
         state.build(state.tree.leaf, "term", term, term + 1)
@@ -63,7 +63,7 @@ def _add_terms(state: BlockState, term: int, line: int, end: int) -> None:
 
 
 def _add_definition(state: BlockState, line: int, begin: int, end: int) -> None:
-    """Parse the definition at ``line``, whose block begins at ``begin``."""
+    """Parse the definition at ``line``, whose block begins at line ``begin``."""
     found = _mark(state, line)
     assert found is not None
     lines = state.open("definition", begin)

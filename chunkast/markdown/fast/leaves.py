@@ -1,7 +1,7 @@
-"""Rules for blocks that contain no others: paragraphs, headings, fences, rules.
+"""Rules for blocks without blocks inside: paragraphs, headings, fences, thematic breaks.
 
-Each matches markdown-it's rule of the same name, quirks included. A rule is only tried on lines
-that begin with one of its characters and are not indented as code.
+Each rule matches the same text as markdown-it's rule of the same name, including its quirks. A rule
+is only tried on lines that begin with one of its characters and are not indented as code.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _MAX_LOOK_AHEAD: Final = 1_000
 
 
 def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """Parse ``# Title ##``."""
+    """Parse a heading such as ``# Title ##``."""
     at = state.bMarks[start] + state.tShift[start]
     marks = _HEADING.match(state.src, at)
     if marks is None:
@@ -83,7 +83,7 @@ def heading(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 
 def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
-    """Parse ``***``, ``- - -`` or ``___``."""
+    """Parse a thematic break: ``***``, ``- - -`` or ``___``."""
     src, end = state.src, state.eMarks[start]
     at = state.bMarks[start] + state.tShift[start]
     marker = src[at]
@@ -103,7 +103,7 @@ def hr(state: BlockState, start: int, _end: int, silent: bool) -> bool:
 
 
 def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse code from a line of backticks or tildes to the next, or to the container's end."""
+    """Parse a fenced code block, up to its closing line or the end of its container."""
     at = state.bMarks[start] + state.tShift[start]
     opening = state.src[at : state.eMarks[start]]
     marker = opening[0]
@@ -121,7 +121,7 @@ def fence(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[int, bool]:
-    """Return the line after a fence's code, and whether it closes the fence."""
+    """Return the line after a fence's code, and whether it is the closing line."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     columns, indent = state.sCount, state.blkIndent
     marker, length = markup[0], len(markup)
@@ -140,7 +140,7 @@ def _fence_end(state: BlockState, start: int, end: int, markup: str) -> tuple[in
 
 
 def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse raw HTML up to the end of its kind, or to a blank line."""
+    """Parse an HTML block, up to the end marker for its kind or a blank line."""
     src, starts, ends, shifts = state.src, state.bMarks, state.eMarks, state.tShift
     text = src[starts[start] + shifts[start] : ends[start]]
     for kind in _HTML_KINDS_AT.get(text[1:2], _HTML_KINDS_AT[""]):
@@ -170,7 +170,7 @@ def html_block(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse ``[label]: destination``, by the stock rule unless it is simple."""
+    """Parse ``[label]: destination``, with the stock rule unless the definition is simple."""
     at = state.bMarks[start] + state.tShift[start]
     # A definition needs "]:" before the next empty line.
     text_end = state.src.find("\n\n", at, at + _MAX_LOOK_AHEAD)
@@ -193,7 +193,7 @@ def reference(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Parse text over a line of ``=`` or ``-``."""
+    """Parse a heading that is underlined with ``=`` or ``-``."""
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
         _add_underlined(state, start, line, underline)
@@ -201,7 +201,7 @@ def lheading(state: BlockState, start: int, end: int, _silent: bool) -> bool:
 
 
 def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
-    """Parse text up to the beginning of another block. Always matches."""
+    """Parse a paragraph, up to the beginning of another block. Always matches."""
     # Text may continue lazily after the end of a quote, a heading may not.
     line, _ = _text_end(state, start + 1, state.lineMax, "")
     state.line = line
@@ -210,7 +210,7 @@ def paragraph(state: BlockState, start: int, _end: int, _silent: bool) -> bool:
 
 
 def lheading_or_paragraph(state: BlockState, start: int, end: int, _silent: bool) -> bool:
-    """Apply both rules, one after the other, but read the text once."""
+    """Parse an underlined heading or a paragraph, reading the text only once."""
     line, underline = _text_end(state, start + 1, end, _UNDERLINE_MARKS)
     if underline:
         _add_underlined(state, start, line, underline)
@@ -229,9 +229,10 @@ def _add_underlined(state: BlockState, start: int, line: int, underline: str) ->
 
 
 def _text_end(state: BlockState, line: int, end: int, underlines: str) -> tuple[int, str]:
-    """Return the first line after a paragraph's text, searching from ``line``.
+    """Return the first line after a paragraph's text, and the mark of its underline, or "".
 
-    If it is one of ``underlines``, which makes the text a heading, return its mark too.
+    The search begins at ``line``. A line of one of the characters in ``underlines`` turns the text
+    into a heading.
     """
     src, indent = state.src, state.blkIndent
     starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount

@@ -30,11 +30,12 @@ _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
 
 
 class BlockState(StateBlock):
-    """markdown-it's state with the same line table, and the tree that the rules build.
+    """markdown-it's block state with the same line table, and the tree that the rules build.
 
     A line is described by its start and end (``bMarks``, ``eMarks``), the number of white-space
-    characters it begins with (``tShift``) and their columns (``sCount``). Quotes and lists change
-    the entries of their lines while they are open. ``tokens`` are only those that plugins add.
+    characters that it begins with (``tShift``) and the columns that they span (``sCount``). Quotes
+    and lists change the entries of their lines while they are open. ``tokens`` has only the tokens
+    that plugins add.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class BlockState(StateBlock):
     def _measure_lines(self) -> None:
         src = self.src
         lines = src.split("\n")
-        # White space after the last line end is no line.
+        # White space after the last line ending is not a line.
         if not lines[-1].strip(" \t"):
             lines.pop()
         size = len(lines)
@@ -100,7 +101,7 @@ class BlockState(StateBlock):
         self.bsCount = keep(repeat(0, len(self.bMarks)))
 
     def _delimiter_rows(self) -> frozenset[int]:
-        """Return the lines that may be the second of a table."""
+        """Return the numbers of the lines that may be a table's second line."""
         if "|" not in self.src:
             return frozenset()
         return frozenset(
@@ -118,10 +119,10 @@ class BlockState(StateBlock):
         self.build(self.tree.leaf, "heading", first, end, (depth, text, "", True))
 
     def build(self, step: Callable[..., None], *given: object) -> None:
-        """Call a method of the tree once the earlier tokens of plugins are in the tree.
+        """Call a method of the tree, after any earlier tokens of plugins are in the tree.
 
-        Until then the call waits among the tokens: a plugin may set the lines of its opening
-        token only after the blocks inside are parsed.
+        Until then, the call waits in ``tokens``: a plugin may set the lines of its opening token
+        only after the blocks inside are parsed.
         """
         if self.tokens:
             self.tokens.append((step, given))  # type: ignore[arg-type]
@@ -129,7 +130,7 @@ class BlockState(StateBlock):
             step(*given)
 
     def open(self, kind: str, first: int, info: str = "") -> list[int]:
-        """Begin a container at the line ``first``; returns its lines, to be passed to ``close``."""
+        """Begin a container at line ``first``; return its lines, to be passed to ``close``."""
         lines = [first, 0]
         self.build(self.tree.open, kind, lines, info)
         self.level += 1
@@ -142,16 +143,16 @@ class BlockState(StateBlock):
         self.build(self.tree.close, kind)
 
     def isEmpty(self, line: int) -> bool:
-        """Return whether only white space is left of ``line``."""
+        """Return whether the rest of ``line``, after any container marks, is blank."""
         return self.bMarks[line] + self.tShift[line] >= self.eMarks[line]
 
     def first_character(self, line: int) -> str:
-        """Return the first character of ``line`` that is not white space; "" at the text's end."""
+        """Return the first non-blank character of ``line``, or "" at the end of the text."""
         at = self.bMarks[line] + self.tShift[line]
         return self.src[at : at + 1]
 
     def text_of(self, first: int, end: int) -> str:
-        """Return the lines ``[first, end)`` of a paragraph without white space around them."""
+        """Return a paragraph's lines ``[first, end)`` without surrounding white space."""
         start = self.bMarks[first] + self.tShift[first]
         if end == first + 1 or (not self.quotes and not self.blkIndent):
             return self.src[start : self.eMarks[end - 1]].strip(TRIMMED)
@@ -165,7 +166,7 @@ Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 
 
 class Chains(NamedTuple):
-    """The rules of a parser by purpose."""
+    """The rules of a parser, grouped by purpose."""
 
     tables: bool
     starts: Dispatch

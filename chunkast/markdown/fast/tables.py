@@ -17,7 +17,7 @@ _MAX_FILLED_CELLS: Final = 65_536
 
 
 def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
-    """Parse a header, a row of delimiters of the same width, and rows of any width."""
+    """Parse a table: a header, a delimiter row of the same width, and rows of any width."""
     body = start + 2
     if body - 1 not in state.delimiter_rows or body > end:
         return False
@@ -37,7 +37,10 @@ def table(state: BlockState, start: int, end: int, silent: bool) -> bool:
 
 
 def _rows_end(state: BlockState, line: int, end: int, width: int) -> int:
-    """Return the line after the rows, which begin at ``line``, of a table of ``width`` columns."""
+    """Return the line after a table's rows, which begin at ``line``.
+
+    ``width`` is the number of columns.
+    """
     filled = 0
     while line < end and 0 <= state.sCount[line] - state.blkIndent < 4:
         row = _line(state, line).strip(TRIMMED)
@@ -55,7 +58,7 @@ def _line(state: BlockState, line: int) -> str:
 
 
 def _count_delimiters(row: str) -> int:
-    """Return how many columns a row of delimiters has; 0 if it is not such a row."""
+    """Return the number of columns in a delimiter row, or 0 if ``row`` is not one."""
     if not _DELIMITER_ROW.fullmatch(row):
         return 0
     delimiters = [delimiter.strip(" \t") for delimiter in row.split("|")]
@@ -68,7 +71,7 @@ def _count_delimiters(row: str) -> int:
 
 
 def _count_cells(row: str) -> int:
-    """Return how many cells a row has, which may begin and end with a pipe."""
+    """Return the number of cells in a row, which may begin and end with a pipe."""
     cells = _UNESCAPED_PIPE.split(row) if "\\" in row else row.split("|")
     if not cells[0]:
         del cells[0]
@@ -76,6 +79,6 @@ def _count_cells(row: str) -> int:
 
 
 def _is_interrupted(state: BlockState, line: int, end: int) -> bool:
-    """Return whether a block begins at ``line`` that would end a quote."""
+    """Return whether a block that would also end a quote begins at ``line``."""
     rules = state.ends_quote.get(state.first_character(line), state.ends_quote[""])
     return any(rule(state, line, end, True) for rule in rules)
