@@ -1,4 +1,4 @@
-"""chunkast: Markdown to chunks that fit an exact token budget.
+"""chunkast: split Markdown into chunks that fit an exact token budget.
 
 The names below are the public API. Importing the package loads neither its modules nor the
 libraries that they use.

@@ -1,4 +1,4 @@
-"""Entry point of the command line: ``chunkast`` and ``python -m chunkast``."""
+"""Entry point of the commands ``chunkast`` and ``python -m chunkast``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command and return its exit code. From here on, Ctrl-C prints no traceback."""
+    """Run the command-line interface and return its exit code; Ctrl-C prints no traceback."""
     try:
         import signal
 

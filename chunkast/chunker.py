@@ -1,4 +1,4 @@
-"""The main entry points: ``Chunker``, and functions for a single text or file."""
+"""The main entry points: ``Chunker``, and functions for one text or file."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ __all__ = ("Chunker", "chunk", "chunk_file", "count_tokens")
 class Chunker:
     """Cuts Markdown into chunks that fit an exact token budget.
 
-    Pass the fields of :class:`ChunkConfig` as keywords, or a ``ChunkConfig``. Raises
-    ``ConfigError``, which names the field, for an invalid value. A chunker keeps no state
+    Pass either the fields of :class:`ChunkConfig` as keywords, or a ``ChunkConfig``. Raises
+    ``ConfigError``, which names the field, for an invalid value. A chunker does not keep any state
     between calls and may be shared between threads.
     """
 
@@ -58,7 +58,7 @@ class Chunker:
         return f"Chunker({', '.join(f'{name}={value!r}' for name, value in changed)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy in another process, without the loaded vocabulary."""
+        """Return the state to pickle, without the loaded vocabulary."""
         return {name: value for name, value in vars(self).items() if name != "counter"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -71,12 +71,13 @@ class Chunker:
     ) -> Analysis:
         """Return the blocks, break points, protected regions and headings of ``text``.
 
-        ``source`` is the document's name. Its extension selects the dialect of Markdown or the
-        programming language. ``language`` overrides it: a language's name, as in a fence's info
-        string, or "" for Markdown. Code in an unknown language, or without the extra ``code``,
-        is still treated as code. Heuristics and tools only apply to Markdown.
+        ``source`` is the document's name. Its file extension selects the Markdown dialect or the
+        programming language. ``language`` overrides this choice: it is the name of a language, as
+        in the info string of a fence, or "" for Markdown. Code is treated as code even if its
+        language is unknown or the ``code`` extra is not installed. Heuristics and tools only apply
+        to Markdown.
 
-        A notebook is analyzed as the JSON text that it is; for its cells, use
+        A notebook is analyzed as plain JSON text; to analyze its cells, use
         ``chunkast.notebook.analyze_cells``. Raises ``TypeError`` if ``text`` is not a str.
         """
         text, source = checked_text(text), checked_name("source", source)
@@ -89,19 +90,20 @@ class Chunker:
         source: str | PathLike[str] | None = None,
         language: str | None = None,
     ) -> list[Chunk]:
-        """Return the chunks of a Markdown text, of code or of an analysis, in order.
+        """Return the chunks of Markdown, source code or an analysis, in order.
 
-        ``source``, a name or a path, names the document in the chunks and their ids; without it,
-        ids are only unique within the document. ``source`` and ``language`` select how the text
-        is read, as in :meth:`analyze`. In code, the enclosing definitions take the place of
-        headings. Never raises for a string; raises ``TypeError`` for any other type.
+        ``source``, a name or a path, identifies the document in the chunks and their ids. Without a
+        ``source``, ids are only unique within the document. ``source`` and ``language`` select how
+        the text is read, as in :meth:`analyze`. In code, the enclosing definitions serve as
+        headings. Raises ``TypeError`` if ``text`` is neither a str nor an ``Analysis``; never
+        raises for a str.
 
-        A text whose ``source`` ends with ``.ipynb`` is read as a notebook, unless a ``language``
-        is given. Positions then refer to the source of one cell, which ``chunk.source`` names
-        (see ``chunkast.notebook``). JSON that is not a notebook is treated as text.
+        If ``source`` ends with ``.ipynb`` and no ``language`` is given, the text is read as a
+        notebook. The positions of each chunk then refer to a single cell, which ``chunk.source``
+        names (see ``chunkast.notebook``). JSON that is not a notebook is treated as text.
 
-        Warns with a ``ChunkastWarning`` if the text looks like a path, a single line such as
-        "guide.md": use :meth:`chunk_file` to read a file.
+        Issues a ``ChunkastWarning`` if the text looks like a path, such as "guide.md"; to read a
+        file, use :meth:`chunk_file`.
         """
         if source is None and language is None:
             warn_of_path(text)
@@ -110,12 +112,11 @@ class Chunker:
     def chunk_file(
         self, path: str | PathLike[str], source: str | PathLike[str] | None = None
     ) -> list[Chunk]:
-        """Return the chunks of a UTF-8 file; its extension selects how it is read.
+        """Return the chunks of a UTF-8 file: Markdown, code or a notebook, by file extension.
 
-        The types are those of :meth:`chunk`: Markdown, code or a notebook. ``source`` names the
-        file in the chunks and their ids; by default it is the given path, with forward slashes.
-        Raises ``SourceError``, which names the path and the byte, for a file that cannot be read
-        or is not UTF-8.
+        ``source`` identifies the file in the chunks and their ids. By default, ``source`` is the
+        given path, with forward slashes. Raises ``SourceError``, which names the path and the byte,
+        for a file that cannot be read or is not UTF-8.
         """
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
@@ -129,16 +130,16 @@ class Chunker:
     ) -> Outline:
         """Return the outline of a text: its sections with their token counts.
 
-        An outline reads sections, and expands chunks to more of the text around them. Pass a
-        text, with ``source`` and ``language`` as in :meth:`analyze`, or its analysis. Never raises
-        for a string.
+        Use an outline to read sections, and to expand chunks to more of the text around them. Pass
+        a str, with ``source`` and ``language`` as in :meth:`analyze`, or an analysis. Never raises
+        for a str.
         """
         name = checked_name("source", source)
         analysis = text if isinstance(text, Analysis) else self.analyze(text, name, language)
         return Outline.of(analysis, self.config, self.counter, name)
 
     def split_text(self, text: str) -> list[str]:
-        """Return only the texts of the chunks."""
+        """Return the texts of the chunks of ``text``, in order."""
         return [chunk.text for chunk in self.chunk(text)]
 
     def iter_chunks(
@@ -146,9 +147,9 @@ class Chunker:
     ) -> Iterator[Chunk]:
         """Yield the chunks of ``(source, text)`` pairs one by one, in order.
 
-        Only the current document is in memory, without the chunks that were already yielded. Each
-        document is read as in :meth:`chunk`. If a source occurs again, its chunks continue the
-        numbering of the earlier ones, so that ids stay unique.
+        Only the current document is kept in memory, without the chunks that were already yielded.
+        Each document is read as in :meth:`chunk`. If a source occurs again, its new chunks continue
+        the numbering of its earlier chunks, so that ids stay unique.
         """
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
@@ -157,7 +158,7 @@ class Chunker:
     def chunk_documents(
         self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[list[Chunk]]:
-        """Yield a list of chunks for each ``(source, text)`` pair: see :meth:`iter_chunks`."""
+        """Yield the list of chunks of each ``(source, text)`` pair; see :meth:`iter_chunks`."""
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
             yield chunk_document(self, text, source, parts)
@@ -172,21 +173,21 @@ class Chunker:
     ) -> list[list[Chunk]]:
         """Return a list of chunks for each text, in input order; see :meth:`chunk`.
 
-        If a source occurs again, its chunks continue the numbering of the earlier ones, so that
-        ids stay unique. ``progress`` shows a progress bar on stderr.
+        If a source occurs again, its new chunks continue the numbering of its earlier chunks, so
+        that ids stay unique. ``progress`` shows a progress bar on stderr.
 
-        With ``workers`` above 1, that many processes share the texts; the result is the same. The
-        configuration must be picklable, as it is with an encoding's name. Processes that cannot
-        be forked (outside Linux, or once threads run) import the program's main module, so guard
-        its code with ``if __name__ == "__main__":``.
+        If ``workers`` is above 1, the texts are shared among that many processes; the result is the
+        same. The configuration must be picklable, which it is if ``encoding`` is a name. Processes
+        that cannot be forked (outside Linux, or if threads are running) import the program's main
+        module, so guard its code with ``if __name__ == "__main__":``.
 
-        One failing text does not affect the others. Its list is empty, and ``on_error(position,
-        source, exception)`` is called in this process. Without ``on_error``, the exception of the
-        first failing text is raised after all texts are done. Chunking a string only fails if
-        your own counter raises or memory runs out.
+        One failing text does not affect the others. For a failing text, the list is empty, and
+        ``on_error(position, source, exception)`` is called in this process. Without ``on_error``,
+        the exception of the first failing text is raised after all texts are done. Chunking a str
+        only fails if your own counter raises an exception or memory runs out.
 
         Raises ``ConfigError`` if ``sources`` and ``texts`` differ in length, ``TypeError`` if
-        ``texts`` is a single text, and ``ChunkastError`` if a worker process died.
+        ``texts`` is a single str, and ``ChunkastError`` if a worker process dies.
         """
         texts = checked_items("texts", texts)
         given = [None] * len(texts) if sources is None else checked_items("sources", sources)
@@ -204,9 +205,9 @@ def chunk(
 ) -> list[Chunk]:
     """Return the chunks of a Markdown text; ``options`` are the fields of ``ChunkConfig``.
 
-    ``source`` names the text in the chunks and their ids; its extension selects how the text is
-    read. Raises ``ConfigError`` for an invalid option and ``TypeError`` if ``text`` is not a str.
-    Chunking a string never raises.
+    ``source`` identifies the text in the chunks and their ids; its file extension selects how the
+    text is read. Raises ``ConfigError`` for an invalid option and ``TypeError`` if ``text`` is not
+    a str. With valid options, never raises for a str.
     """
     return Chunker(**options).chunk(text, source)
 
@@ -217,7 +218,7 @@ def chunk_file(
     source: str | PathLike[str] | None = None,
     **options: Unpack[ChunkOptions],
 ) -> list[Chunk]:
-    """Return the chunks of a UTF-8 file: Markdown, code or a notebook, by its extension.
+    """Return the chunks of a UTF-8 file: Markdown, code or a notebook, by file extension.
 
     See :meth:`Chunker.chunk_file`; ``options`` are the fields of ``ChunkConfig``. Raises
     ``ConfigError`` for an invalid option and ``SourceError`` for a file that cannot be read or is
@@ -229,10 +230,10 @@ def chunk_file(
 def count_tokens(
     text: str, encoding: object = "cl100k_base", *, allow_download: bool = False
 ) -> int:
-    """Return the number of tokens of ``text``.
+    """Return the number of tokens in ``text``.
 
-    ``encoding`` and ``allow_download`` are as in ``ChunkConfig``. Raises ``ConfigError`` for an
-    unknown encoding and ``TypeError`` if ``text`` is not a str.
+    ``encoding`` and ``allow_download`` have the same meaning as in ``ChunkConfig``. Raises
+    ``ConfigError`` for an unknown encoding and ``TypeError`` if ``text`` is not a str.
     """
     text = checked_text(text)
     return resolve_counter(encoding, allow_download=allow_download).count(text)

@@ -1,4 +1,4 @@
-"""``ChunkConfig``, which checks every option and explains what is allowed."""
+"""``ChunkConfig``, which checks every option and describes the allowed values."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
 DEFAULT_EXTENSIONS: Final = tuple(name for name, on in EXTENSIONS.items() if on)
 # File extension of a source -> the Markdown extension that it turns on.
 _DIALECTS: Final = {".mdx": "mdx", ".qmd": "quarto", ".rmd": "quarto"}
-# The file extensions of documents, without those of source code.
+# The file extensions of documents, excluding source code.
 ENDINGS: Final = (".md", ".markdown", ".mdx", ".qmd", ".rmd", ".txt", ".ipynb")
 _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 # The default window: 200 tokens for a budget of 900, and in proportion for other budgets.
@@ -101,91 +101,101 @@ _MAX_TOKENS: Final = (
     'must be a whole number of at least 1 and at most 2**63 - 1, or "model" for the limit of '
     "the tokenizer"
 )
-# The most items of a field that takes several, because an iterator may be endless.
+# The maximum number of items in a field that takes several: an iterator may be endless.
 _MOST_ITEMS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """The options of a chunker. Raises ``ConfigError`` for an invalid value.
+    """The options of a chunker. Raises ``ConfigError`` if a value is invalid.
 
     **Budget**
 
-    max_tokens: the most tokens of a chunk, overlap and context included: a number from 1 to
-        ``2**63 - 1``, or "model" for the tokenizer's own limit minus the special tokens that it
-        adds. Special tokens are never counted.
-    reserve_tokens: tokens to keep free for a prefix that you add to ``embed_text`` before
-        embedding, such as "query: ". The budget of a chunk is ``max_tokens - reserve_tokens``.
-    overlap: how much of the previous chunk a chunk repeats at its start: a fraction of the budget
-        (a float below 1) or a number of tokens (an int). A chunk that begins with a heading has
-        no overlap.
-    min_tokens: join neighbouring sections if one of them is smaller than this and both fit in one
-        chunk; the same applies to the pieces of a divided section. None joins sections whenever
-        they fit, and pieces smaller than a tenth of the budget. 0 keeps all sections apart. Only
-        for ``packing="sections"``.
+    max_tokens: the maximum number of tokens in a chunk, including its overlap and context: a
+        number from 1 to ``2**63 - 1``, or "model" for the tokenizer's own limit minus the special
+        tokens that it adds to a text. Special tokens are never counted.
+    reserve_tokens: the number of tokens to keep free for a prefix, such as "query: ", that you add
+        to ``embed_text`` before embedding it. The token budget of a chunk is
+        ``max_tokens - reserve_tokens``.
+    overlap: the maximum amount of text that a chunk repeats from the end of the previous chunk: a
+        fraction of the token budget (a float below 1) or a number of tokens (an int). A chunk that
+        begins with a heading has no overlap.
+    min_tokens: the size in tokens below which a section is joined with a neighbouring section if
+        both fit in one chunk. The pieces of a divided section are joined in the same way. With
+        None, sections are joined whenever they fit, and pieces if they are smaller than a tenth of
+        the token budget. With 0, sections are never joined. Only used with
+        ``packing="sections"``.
     encoding: the tokenizer that counts tokens: the name of a tiktoken encoding; the path of a
-        ``tokenizer.json`` (a str that ends with .json, or a ``Path``; needs the extra ``hf``); a
-        tokenizer of ``tokenizers`` or ``transformers``; any object with an ``encode`` method; or a
-        callable that takes a str and returns its number of tokens.
-    model: the name of a model that tiktoken knows, such as "gpt-4o". Its encoding is used instead
-        of ``encoding``.
+        ``tokenizer.json`` (a str that ends with .json, or a ``Path``; needs the ``hf`` extra); a
+        tokenizer from ``tokenizers`` or ``transformers``; any object with an ``encode`` method; or
+        a callable that takes a str and returns its token count.
+    model: the name of a model that tiktoken knows, such as "gpt-4o". The model's encoding is used
+        instead of ``encoding``.
     allow_download: allow tiktoken to download the vocabulary of an encoding that is neither
-        bundled nor in its cache. Nothing else uses the network.
+        bundled with chunkast nor in tiktoken's cache. chunkast does not use the network for
+        anything else.
 
     **Cutting**
 
-    packing: "sections" keeps sections whole while they fit; "fill" makes chunks as full as
-        possible.
-    window: for ``packing="fill"``: the number of tokens before the limit in which to look for a
-        place to cut. None means 200 for a budget of 900, and in proportion for other budgets.
-    decay: for ``packing="fill"``: the share of its score that a break point at the far end of the
-        window loses, from 0 to 1. Points nearer the limit lose less.
-    scores: new scores for kinds of break points, such as ``{"h3": 95}``; see ``chunkast.scores``.
-    trim: remove blank lines at the start of a chunk and white space at its end.
-    oversize: "split" divides a block that is larger than the budget; "keep" makes it one chunk and
-        sets ``Chunk.oversize``.
-    opaque: "split" divides opaque data that is larger than the budget, and warns with
-        ``ChunkastWarning``; "keep" makes it one chunk and sets ``Chunk.oversize``. Opaque data is a
-        data URI, base64, a hex dump or minified code (see ``chunkast.text.opaque``). With "keep", a
-        short placeholder replaces the data in ``embed_text``, which stays within the budget.
-    sentence_language: the language whose rules find the ends of sentences: a code such as "de", or
-        "auto". "auto" uses ``lang`` or ``language`` in front matter, or else guesses the language
-        from common words (see ``chunkast.text.language``).
+    packing: the way text is combined into chunks: "sections" keeps every section that fits in a
+        chunk whole; "fill" makes chunks as full as possible.
+    window: the number of tokens before the end of the token budget within which to look for the
+        best place to cut. None means 200 for a budget of 900, and a proportional number for other
+        budgets. Only used with ``packing="fill"``.
+    decay: the fraction, from 0 to 1, by which the score of a break point is reduced at the far end
+        of ``window``. The nearer a break point is to the end of the token budget, the less its
+        score is reduced. Only used with ``packing="fill"``.
+    scores: scores that override the defaults of some kinds of break points, such as
+        ``{"h3": 95}``; see ``chunkast.scores``.
+    trim: remove blank lines from the start of a chunk and white space from its end.
+    oversize: the treatment of a block that is larger than the token budget: "split" divides it;
+        "keep" makes it a single chunk and sets ``Chunk.oversize``.
+    opaque: the treatment of opaque data that is larger than the token budget: "split" divides it
+        and issues a ``ChunkastWarning``; "keep" makes it a single chunk and sets
+        ``Chunk.oversize``. Opaque data is a data URI, base64, a hex dump or minified code (see
+        ``chunkast.text.opaque``). With "keep", a short placeholder replaces the data in
+        ``embed_text``, which therefore stays within the budget.
+    sentence_language: the language whose rules determine the ends of sentences: a code such as
+        "de", or "auto". "auto" uses the value of ``lang`` or ``language`` in the front matter, or
+        else guesses the language from common words (see ``chunkast.text.language``).
 
     **Context**
 
-    context: the context before a chunk in ``embed_text``: "none"; "title", the title in front
-        matter or else the first heading of level 1; or "headings", the heading path, which begins
-        with the title in front matter.
-    front_matter: the form of front matter in ``Chunk.metadata``: "raw", a string, or "parsed", a
-        mapping (needs the extra ``yaml``). Invalid front matter stays a string, with a
-        ``ChunkastWarning``.
-    front_matter_text: "keep" includes front matter in the text of the chunks; "drop" leaves it out.
-        Positions always refer to the whole document.
-    front_matter_keys: top-level keys of front matter to put at the start of ``embed_text``, one
-        "key: value" per line, if there is room. A blank key is not allowed.
+    context: the context that is put before the chunk's text in ``embed_text``: "none"; "title",
+        the title in the front matter or else the first level-1 heading; or "headings", the heading
+        path, which begins with the title in the front matter if there is one.
+    front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
+        string, or "parsed", a mapping (needs the ``yaml`` extra). Invalid front matter is stored as
+        a string, and a ``ChunkastWarning`` is issued.
+    front_matter_text: the treatment of the front matter in the text of the chunks: "keep" includes
+        it; "drop" leaves it out. Positions always refer to the whole document.
+    front_matter_keys: the top-level keys of the front matter to put at the start of
+        ``embed_text``, with their values, if there is room. Each key is on a line of its own:
+        "key: value". A blank key is not allowed.
 
     **Markdown**
 
-    extensions: the Markdown extensions to use; ``()`` is plain CommonMark.
-    heuristics: ``chunkast.heuristics.Heuristic`` objects. They mask text before it is parsed, or
-        add break points, regions and annotations afterwards.
-    tools: ``chunkast.toolcalls.Tool`` objects. Calls of these tools are kept whole and listed in
-        ``Chunk.metadata``.
+    extensions: the names of the Markdown extensions to use; ``()`` means plain CommonMark.
+    heuristics: ``chunkast.heuristics.Heuristic`` objects, which mask text before it is parsed, or
+        add break points, protected regions and annotations afterwards.
+    tools: ``chunkast.toolcalls.Tool`` objects. Calls of these tools in the text are kept whole and
+        listed in ``Chunk.metadata``.
 
     **Converted documents**
 
-    pseudo_headings: treat a one-line paragraph that is all strong emphasis as a heading (needs the
-        extension "bold_headings").
-    heading_levels: "marks" uses the levels of the Markdown headings. "numbering" derives them from
-        numbers such as "2.3.1 Title" if all numbered headings have the same level.
-    page_markers: a regular expression for lines that mark pages, in addition to the known marks. It
-        must match a whole line without the spaces and tabs around it. It may have one group,
-        ``(?P<begins>...)`` or ``(?P<ends>...)``: the number, of at most nine digits, of the page
-        that begins or ends there.
-    page_markers_in_embed: keep page marks in ``embed_text``; ``text`` always has them.
-    running_heads_in_embed: keep page headers and footers, lines that many pages repeat, in
-        ``embed_text``; ``text`` always has them.
+    pseudo_headings: treat a one-line paragraph that consists only of strong emphasis as a heading
+        (needs the "bold_headings" Markdown extension).
+    heading_levels: the source of the levels of headings: "marks" uses the Markdown levels;
+        "numbering" uses numbers at the start of titles, such as "2.3.1 Title", if all numbered
+        headings have the same Markdown level.
+    page_markers: a regular expression for lines that mark pages, in addition to the page marks
+        that chunkast always recognizes. It must match a whole line, except for spaces and tabs
+        around it. It may have one group, ``(?P<begins>...)`` or ``(?P<ends>...)``, that matches the
+        number (at most nine digits) of the page that begins or ends at the line.
+    page_markers_in_embed: keep page marks in ``Chunk.embed_text``. ``Chunk.text`` always contains
+        them.
+    running_heads_in_embed: keep page headers and footers (lines that many pages repeat) in
+        ``Chunk.embed_text``. ``Chunk.text`` always contains them.
     """
 
     max_tokens: int | Literal["model"] = 900
@@ -349,14 +359,14 @@ class ChunkConfig:
         object.__setattr__(self, "tools", tools)
 
     def changed_fields(self) -> dict[str, Any]:
-        """Return the fields that differ from their defaults, by name."""
+        """Return the values of the fields that differ from their defaults, by field name."""
         default = type(self)()
         given = ((each.name, getattr(self, each.name)) for each in fields(self))
         return {name: value for name, value in given if value != getattr(default, name)}
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
-        """Return a configuration from keyword options.
+        """Return a configuration made from ``options``, a mapping of field names to values.
 
         ``chunk_size`` is an alias of ``max_tokens``, ``chunk_overlap`` of ``overlap``. Raises
         ``ConfigError`` for an unknown name, and for a field given both by name and by alias.
@@ -373,7 +383,7 @@ class ChunkConfig:
         return cls(**values)
 
     def extensions_for(self, source: str | None) -> tuple[str, ...]:
-        """Return the Markdown extensions for a document; its file extension may add one."""
+        """Return the Markdown extensions for ``source``, whose file extension may add another."""
         if "dialects" in self.extensions and source:
             name = source.lower()
             added = next((d for ending, d in _DIALECTS.items() if name.endswith(ending)), None)
@@ -382,15 +392,15 @@ class ChunkConfig:
         return self.extensions
 
     def language_of(self, source: str | None) -> str:
-        """Return the programming language of a source, by its file extension; else ""."""
+        """Return the programming language of a source by its file extension, or "" if unknown."""
         return language_of(source) if source and "dialects" in self.extensions else ""
 
     @property
     def budget(self) -> int:
-        """The most tokens of a chunk's text and of its ``embed_text``.
+        """The maximum number of tokens in a chunk's text, and in its ``embed_text``.
 
-        It is ``max_tokens - reserve_tokens``. Raises ``ConfigError`` while ``max_tokens`` is
-        "model"; in ``Chunker(...).config`` it is a number.
+        The budget is ``max_tokens - reserve_tokens``. Raises ``ConfigError`` if ``max_tokens`` is
+        "model"; in ``Chunker(...).config``, ``max_tokens`` is always a number.
         """
         if isinstance(self.max_tokens, str):
             allowed = "is resolved to a number only in Chunker(...).config"
@@ -399,19 +409,19 @@ class ChunkConfig:
 
     @property
     def overlap_tokens(self) -> int:
-        """The most tokens of an overlap."""
+        """The maximum number of tokens in an overlap."""
         if isinstance(self.overlap, float):
             return int(self.overlap * self.budget)
         return self.overlap
 
     @property
     def window_tokens(self) -> int:
-        """The number of tokens before the limit in which "fill" looks for a cut."""
+        """The number of tokens before the limit within which ``packing="fill"`` looks for a cut."""
         return round(self.budget * _WINDOW_SHARE) if self.window is None else self.window
 
     @property
     def score_table(self) -> Mapping[str, float]:
-        """The scores of all kinds of break points, with the configured overrides."""
+        """The score of each kind of break point, including the configured overrides."""
         return {**SCORES, **self.scores} if self.scores else SCORES
 
 
@@ -423,7 +433,10 @@ def _suggest(given: object, names: Iterable[str]) -> str:
 
 
 def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
-    """Return the items of a field that takes several values; a str is a single value."""
+    """Return the items of a field that takes several values.
+
+    Raises ``ConfigError`` for a str, an object that is not iterable, and too many items.
+    """
     allowed = f"must be a sequence of {what}"
     try:
         items = None if isinstance(given, str) else tuple(islice(given, _MOST_ITEMS + 1))

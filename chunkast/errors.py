@@ -1,4 +1,4 @@
-"""The exceptions of chunkast. Chunking a string never raises one."""
+"""The exceptions that chunkast raises. Chunking a str never raises an exception."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = (
 # These end the program; any other exception is a failure of the current document. (Libraries
 # written in Rust may raise one that is not an ``Exception``.)
 STOPS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
-# The most characters of a value that a message shows.
+# The maximum number of characters of a value in a message.
 _MAX_SHOWN: Final = 80
 
 
@@ -29,14 +29,14 @@ class ChunkastError(Exception):
 
 
 class ChunkastWarning(UserWarning):
-    """A part of the input was skipped and the rest was processed; the message says what and why."""
+    """Part of the input was skipped; the message names that part and the reason."""
 
 
 class ConfigError(ChunkastError, ValueError):
     """An invalid configuration value.
 
-    The message contains ``field``, the name of the field, ``value``, its value, and ``allowed``, a
-    description of allowed values.
+    The message contains ``field``, the name of the field; ``value``, its invalid value; and
+    ``allowed``, a description of the allowed values.
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
@@ -56,7 +56,7 @@ def check_count(name: str, value: object, *, least: int = 1) -> None:
 
 
 def _shown(value: object) -> str:
-    """Return a value's ``repr`` in at most 80 characters; its type if ``repr`` fails."""
+    """Return a value's ``repr``, or its type if ``repr`` fails, in at most 80 characters."""
     try:
         shown = repr(value)
     except Exception:  # noqa: BLE001 - an integer with thousands of digits, a user's class
@@ -65,7 +65,7 @@ def _shown(value: object) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Return an exception's type and message, for readers without a traceback."""
+    """Return an exception's type and message, for readers who do not see a traceback."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     try:
@@ -78,7 +78,7 @@ def describe(error: BaseException) -> str:
 class MissingPackageError(ChunkastError, ImportError):
     """An optional package is not installed.
 
-    ``package`` is its name, ``extra`` the extra of chunkast that installs it.
+    ``package`` is the package's name; ``extra`` is the extra of chunkast that installs it.
     """
 
     def __init__(self, package: str, extra: str) -> None:
@@ -91,10 +91,11 @@ class MissingPackageError(ChunkastError, ImportError):
 
 
 class SourceError(ChunkastError):
-    """A file that cannot be read or decoded.
+    """A file cannot be read or decoded.
 
-    ``path`` is the path as the caller gave it, ``reason`` describes the problem and a remedy, and
-    ``position`` is the offset of the fault in bytes, or ``None`` if there is no single place.
+    ``path`` is the file's path as given by the caller; ``reason`` describes the problem and may
+    suggest a remedy; ``position`` is the byte offset of the problem, or None if it has no single
+    position.
     """
 
     def __init__(self, path: str, reason: str, position: int | None = None) -> None:
@@ -109,9 +110,9 @@ class SourceError(ChunkastError):
 
 
 class StoreError(ChunkastError):
-    """A database that cannot be used.
+    """A database cannot be used.
 
-    ``path`` is the path as the caller gave it, ``reason`` describes the problem.
+    ``path`` is the database's path as given by the caller; ``reason`` describes the problem.
     """
 
     def __init__(self, path: str, reason: str) -> None:

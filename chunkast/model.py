@@ -28,38 +28,38 @@ __all__ = (
     "state_hash",
 )
 
-# The most headings shown when a notebook displays an analysis.
+# The maximum number of headings that a notebook shows for an analysis.
 _SHOWN_HEADINGS: Final = 50
-# The most characters of a chunk's text in its ``repr``.
+# The maximum number of characters of a chunk's text in its ``repr``.
 _SHOWN_TEXT: Final = 40
 
 
 def mutable_type(of: type) -> Any:
-    """Return a mutable class for making objects of ``of``, a frozen dataclass with slots.
+    """Return a mutable class whose objects can become objects of the frozen dataclass ``of``.
 
-    Set all fields of an object of this class, then set its ``__class__`` to ``of``. This is
-    several times as fast as the constructor of ``of``.
+    Set all fields of an object of the mutable class, then set its ``__class__`` to ``of``. This is
+    several times as fast as the constructor of ``of``, which must have slots.
     """
     return type("_Mutable", (), {"__slots__": of.__slots__})  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    r"""A node of the block tree, covering whole lines ``[start, end)`` of the source.
+    r"""A node of the block tree, which covers the whole lines in ``[start, end)`` of the source.
 
-    The leaves of a tree, in order, tile the source: every character belongs to
-    exactly one of them.
+    Every character of the source belongs to exactly one leaf of the tree.
 
-    kind: what the block is ("document", "paragraph", "list", "fence", ...).
-    start: where it begins, a character index; the start of a line.
-    end: where it ends, a character index, exclusive.
-    children: the blocks inside it, in order; empty for a leaf.
-    level: a heading's level (1 to 6), or the nesting depth of a list and its items
+    kind: the kind of block ("document", "paragraph", "list", "fence", ...).
+    start: the start of the block, a character index; always the start of a line.
+    end: the end of the block, an exclusive character index.
+    children: the blocks directly inside this block, in order; empty for a leaf.
+    level: the level of a heading (1 to 6), or the nesting depth of a list and its items
         (0 for the outermost); 0 for other blocks.
     content: the text of a heading or a nested paragraph without the prefixes of the
         containers around it (such as "> "); empty if the source has the same text.
-    info: a fence's info string, or the type of a container or alert; else empty.
-    closed: false for a fence without a closing line, else true.
+    info: the info string of a fence, or the type of a container or alert; empty for other
+        blocks.
+    closed: false for a fence without a closing line; true for any other block.
 
     >>> from chunkast import Chunker
     >>> tree = Chunker().analyze("# Title\n\nText.\n").blocks
@@ -77,7 +77,7 @@ class Block:
     closed: bool = True
 
     def leaves(self) -> Iterator[Block]:
-        """Yield the leaves of this block in document order; a leaf yields itself."""
+        """Yield the leaves of this block in document order; a leaf yields only itself."""
         stack = [self]
         while stack:
             block = stack.pop()
@@ -99,11 +99,11 @@ class Block:
 class BreakPoint:
     """A place where a chunk may begin.
 
-    pos: the character index of what would be the chunk's first character.
-    score: the quality of the place; higher is better (see ``chunkast.scores``). A point with a
-        negative score is only used if there is no other.
-    kind: the construct that begins or ends there, a key of the score table ("h2", "sentence",
-        ...).
+    pos: the position of the chunk's first character, a character index.
+    score: the quality of the break point; higher is better (see ``chunkast.scores``). A break
+        point with a negative score is only used if there is no other.
+    kind: the construct that begins or ends at ``pos``, a key of the score table ("h2",
+        "sentence", ...).
     """
 
     pos: int
@@ -115,9 +115,9 @@ class BreakPoint:
 class ProtectedRegion:
     """A span ``[start, end)`` that is never cut if it fits the budget.
 
-    start: where it begins, a character index.
-    end: where it ends, a character index, exclusive.
-    kind: what it is ("fence", "table", "link", ...), or empty.
+    start: the start of the region, a character index.
+    end: the end of the region, an exclusive character index.
+    kind: the kind of construct in the region ("fence", "table", "link", ...), or empty.
     """
 
     start: int
@@ -131,14 +131,14 @@ class ProtectedRegion:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    r"""A heading at the top level of a document, which opens a section.
+    r"""A heading at the top level of a document, which begins a section.
 
-    start: where the heading begins, a character index. A comment, HTML anchor or opening tag right
-        before a heading belongs to it.
-    end: where the line after the heading begins, a character index.
-    level: 1 to 6, 1 for the outermost.
+    start: the start of the heading, a character index. A comment, HTML anchor or opening tag
+        directly before a heading belongs to the heading.
+    end: the start of the line after the heading, a character index.
+    level: the level of the heading, from 1 (the outermost) to 6.
     title: the text of the heading without markup.
-    path: the titles from the outermost enclosing section down to this one.
+    path: the titles of all enclosing sections, outermost first, followed by this title.
 
     >>> from chunkast import Chunker
     >>> [heading.path for heading in Chunker().analyze("# A\n\n## *B*\n").headings]
@@ -158,8 +158,8 @@ class Annotation:
 
     A chunk's ``metadata[key]`` is the list of all values with this key, in order.
 
-    start: where the span begins, a character index.
-    end: where it ends, a character index, exclusive.
+    start: the start of the span in the document, a character index.
+    end: the end of the span, an exclusive character index.
     key: the key in the chunk's metadata.
     value: JSON data: dicts, lists, strings, numbers, booleans, None.
     """
@@ -172,13 +172,14 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A text that replaces the span ``[start, end)`` in ``embed_text``.
+    """A text that replaces the span ``[start, end)`` of the document in ``embed_text``.
 
-    It only applies if one chunk contains the whole span. The chunk's ``text`` does not change.
+    The span is replaced only if a single chunk contains all of it. The chunk's ``text`` does not
+    change.
 
-    start: where the span begins, a character index.
-    end: where it ends, a character index, exclusive.
-    text: the replacement; "" removes the span.
+    start: the start of the span, a character index.
+    end: the end of the span, an exclusive character index.
+    text: the replacement text; "" removes the span.
     """
 
     start: int
@@ -190,29 +191,31 @@ class Replacement:
 class Analysis:
     """The structure of a document, found before it is cut into chunks.
 
-    An analysis does not depend on the budget: analyze once, then chunk at several budgets.
+    An analysis does not depend on the token budget, so one analysis can be chunked with several
+    budgets.
 
     text: the document.
     blocks: the root of the block tree; its kind is "document".
-    break_points: where chunks may begin, sorted by position, one per position.
-    regions: spans that are never cut if they fit the budget, sorted by start.
+    break_points: the places where chunks may begin, sorted by position, one per position.
+    regions: the spans that are never cut if they fit the budget, sorted by start.
     headings: the headings at the top level, in document order.
     references: the normalized labels of the link definitions.
-    front_matter: the raw front matter, delimiters included; empty if the document has none.
-    notes: fallbacks and other unusual steps of the analysis, a sentence each.
+    front_matter: the raw front matter, including its delimiters; empty if there is none.
+    notes: descriptions of fallbacks and other unusual steps of the analysis, one sentence each.
     masked: the text that the parser read, with the same length and lines as ``text``; empty if
         the parser read ``text`` itself.
-    tags: the spans of the blocks that pairs of XML tags enclose, in character indices.
+    tags: the spans of the blocks that pairs of XML tags enclose, as character indices.
     annotations: values for the metadata of chunks.
     extended: true if a user's heuristics or tool calls may have added break points and regions
         that do not come from a block.
-    front_matter_data: the front matter as data, with ``front_matter="parsed"`` and if it is valid.
-    path: the heading path above the whole text, such as that of a notebook's cell.
-    extensions: the Markdown extensions that the text was parsed with.
+    front_matter_data: the front matter as a mapping; None if it is invalid, or if
+        ``front_matter="parsed"`` is not set.
+    path: the heading path above the whole text, such as the heading path of a notebook cell.
+    extensions: the Markdown extensions with which the text was parsed.
     footnotes: the labels of the footnotes.
-    pages: the start of each page, a character index, and its number, from 1.
-    replacements: texts that replace spans in ``embed_text``, sorted by start. If two overlap, only
-        the first applies.
+    pages: pairs of the start of a page, a character index, and the page's number, from 1.
+    replacements: texts that replace spans in ``embed_text``, sorted by start. If two spans
+        overlap, only the first is replaced.
     """
 
     text: str
@@ -243,7 +246,7 @@ class Analysis:
         annotations: Iterable[Annotation] = (),
         replacements: Iterable[Replacement] = (),
     ) -> Analysis:
-        """Return a copy with these added, for heuristics; sorting them is not necessary."""
+        """Return a copy of the analysis with these objects added; they need not be sorted."""
         return replace(
             self,
             break_points=(*self.break_points, *break_points),
@@ -287,41 +290,45 @@ RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
 class Chunk:
     r"""A chunk: a verbatim slice of a document, its position, and the text to embed.
 
-    id: 16 hexadecimal digits, computed from the source, the heading path and the chunk's number
-        under that path (see ``chunk_id``).
-    index: the chunk's number in the document, from 0.
-    source: the document's name as the caller gave it, or ``None``.
-    text: the slice; always equal to ``document[start_index:end_index]``. It begins with the
-        overlap; the rest is the chunk's own text.
-    start_index: where ``text`` begins in the document, a character index from 0.
-    end_index: where ``text`` ends, a character index, exclusive.
-    start_byte: where ``text`` begins, in bytes of the document's UTF-8, from 0.
-    end_byte: where ``text`` ends, in bytes of UTF-8, exclusive.
-    start_line: the line of the first character of ``text``, from 1.
-    end_line: the line of the last character of ``text``, from 1, inclusive.
-    token_count: the exact number of tokens of ``text``.
+    id: 16 hexadecimal digits, computed from the document's name, the heading path, and the chunk's
+        number among the chunks with the same heading path (see ``chunk_id``).
+    index: the chunk's number in the document, counting from 0.
+    source: the document's name as given by the caller, or None.
+    text: the chunk's slice of the document, always equal to ``document[start_index:end_index]``.
+        It begins with the overlap, if any; the rest is the chunk's own text.
+    start_index: the start of ``text`` in the document, as a character index from 0.
+    end_index: the end of ``text`` in the document, as an exclusive character index.
+    start_byte: the start of ``text`` in the document, as a byte index in UTF-8, from 0.
+    end_byte: the end of ``text`` in the document, as an exclusive byte index in UTF-8.
+    start_line: the line number of the first character of ``text``, counting from 1.
+    end_line: the line number of the last character of ``text``, counting from 1.
+    token_count: the exact number of tokens in ``text``.
     overlap: the number of characters at the start of ``text`` that are repeated from the previous
         chunk.
-    headings: the heading path, outermost first, of the section in which the chunk's own text
-        begins. Ids are computed from it; for citations, use ``sections``.
-    kinds: the kinds of the blocks in ``text`` ("paragraph", "table", ...), each once, in order of
-        appearance, containers before their contents.
-    content_hash: the SHA-256 of ``text`` with normalized white space, computed on first read.
+    headings: the heading path (outermost first) of the section in which the chunk's own text, the
+        text after the overlap, begins. The chunk's id is computed from this path. For citations,
+        use ``sections``.
+    kinds: the kinds of blocks in ``text`` ("paragraph", "table", ...). Each kind is listed once, in
+        order of appearance, with containers before their contents.
+    content_hash: the SHA-256 of ``text`` with normalized white space, computed on first access.
     embed_text: the text to embed: ``text`` with context that makes it self-contained, such as the
-        heading path, a repeated table header or a re-opened fence. Some spans of ``text`` may be
+        heading path, a repeated table header or a reopened fence. Some spans of ``text`` may be
         replaced or left out.
-    embed_token_count: the exact number of tokens of ``embed_text``.
-    embed_hash: the hash of ``embed_text``, computed like ``content_hash``.
-    oversize: true if ``token_count`` exceeds the budget. This only happens for a grapheme cluster
-        larger than the budget, and for a block or opaque data that the configuration keeps whole.
-    metadata: JSON data by key: the front matter, the values of annotations, the notebook cell.
-    pages: the first and the last page of ``text``, from 1; ``None`` if the document has no page
-        marks.
-    sections: the heading path of every section in the chunk's own text, in order. A ``title`` in
-        front matter is the first entry of every path. Text before the first heading belongs to the
-        section ``(title,)``, or to no section if there is no title.
-    section_starts: the start of each of ``sections`` in the chunk's own text, a character index in
-        the document.
+    embed_token_count: the exact number of tokens in ``embed_text``.
+    embed_hash: the SHA-256 of ``embed_text`` with normalized white space, computed on first access.
+    oversize: true if ``token_count`` exceeds the budget. This happens only if a single grapheme
+        cluster is larger than the budget, or if the configuration keeps a block or opaque data
+        whole.
+    metadata: JSON data by key, such as the front matter, the values of annotations, and the
+        details of a notebook cell.
+    pages: the numbers of the first and last pages of ``text``, counting from 1, or None if the
+        document has no page marks.
+    sections: the heading path of every section in the chunk's own text (the text after the
+        overlap), in order. A ``title`` in the front matter is the first entry of every path. Text
+        before the first heading belongs to the section ``(title,)``, or to no section if there is
+        no title.
+    section_starts: the start of each section in ``sections`` within the chunk's own text, as a
+        character index in the document.
 
     >>> from chunkast import chunk
     >>> document = "# Fruit\n\nApples are red.\n"
@@ -357,10 +364,10 @@ class Chunk:
     section_starts: tuple[int, ...] = ()
 
     def section_at(self, pos: int) -> tuple[str, ...]:
-        """Return the heading path of the section at ``pos``, a character index.
+        """Return the heading path of the section at ``pos``, a character index in the document.
 
-        A position in the overlap counts as the start of the chunk's own text. Returns ``headings``
-        for a chunk that was stored without sections.
+        A position in the overlap is treated as the start of the chunk's own text. If the chunk has
+        no ``sections``, for example because an earlier version stored it, returns ``headings``.
         """
         if not self.sections:
             return self.headings
@@ -370,16 +377,16 @@ class Chunk:
 
     @property
     def uuid(self) -> str:
-        """The id as a UUID, for stores that accept only UUIDs: see :func:`chunkast.chunk_uuid`."""
+        """The chunk's id as a UUID, for stores that only accept UUIDs (see ``chunk_uuid``)."""
         return chunk_uuid(self.id)
 
     @property
     def state_hash(self) -> str:
-        """The hash of all fields except the sections, which the document's text determines."""
+        """The hash of all fields except the sections, which follow from the document's text."""
         return state_hash(self.to_dict())
 
     def record(self) -> dict[str, str]:
-        """Return the fields that a vector store has to keep for :func:`chunkast.plan_writes`.
+        """Return the fields that a vector store must keep for :func:`chunkast.plan_writes`.
 
         The keys are ``id``, ``content_hash``, ``embed_hash`` and ``state_hash``.
         """
@@ -410,7 +417,7 @@ class Chunk:
         return f'<div>{head}<pre style="white-space: pre-wrap">{text}</pre></div>'
 
     def _label(self) -> str:
-        """Return the id and the place in the document, in one line."""
+        """Return the chunk's id, source and line numbers, in one line."""
         lines = f"{self.start_line}-{self.end_line}"
         if self.source is None:
             return f"{self.id} lines {lines}"
@@ -419,10 +426,10 @@ class Chunk:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
-        """Return a chunk from the fields that :meth:`to_dict` returned.
+        """Return a chunk made from the fields that :meth:`to_dict` returned.
 
-        Sections may be missing, because earlier versions had none. Raises ``TypeError`` if another
-        field is missing or unknown.
+        The fields for sections may be missing, because chunks of earlier versions do not have them.
+        Raises ``TypeError`` if a required field is missing or a field is unknown.
 
         >>> from chunkast import chunk
         >>> [first] = chunk("Apples.")
@@ -443,12 +450,12 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape ``text`` for HTML; lone surrogates, which no page may contain, become U+FFFD."""
+    """Escape ``text`` for HTML; lone surrogates, which HTML must not contain, become U+FFFD."""
     return html.escape(without_surrogates(text))
 
 
 def state_hash(values: Mapping[str, Any]) -> str:
-    """Hash the fields of a chunk, given as :meth:`Chunk.to_dict` returns them."""
+    """Return the hash of a chunk's fields, given as :meth:`Chunk.to_dict` returns them."""
     # Excluded are the two hashes, which other fields determine, and the sections, which earlier
     # versions did not have. ``pages=None`` is excluded to keep the hashes of earlier versions.
     known = {name: value for name, value in values.items() if name not in _DERIVED}
@@ -461,7 +468,7 @@ _DERIVED: Final = {*RECORD[1:], "sections", "section_starts"}
 
 
 class _HashField:
-    """A field of a chunk: the hash of another field, computed on first read unless it was set."""
+    """A field that contains the hash of another field, computed on first access unless set."""
 
     __slots__ = ("_field", "_of")
 

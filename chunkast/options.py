@@ -1,7 +1,7 @@
-"""The types of the keywords of ``ChunkConfig``, for editors and type checkers.
+"""The types of ``ChunkConfig``'s keywords, for editors and type checkers.
 
-Annotate functions that pass these keywords on as ``def f(**options: Unpack[ChunkOptions])``.
-Before Python 3.11, ``Unpack`` only exists for type checkers.
+To annotate a function that passes these keywords on, write
+``def f(**options: Unpack[ChunkOptions])``. Before Python 3.11, only type checkers know ``Unpack``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ elif TYPE_CHECKING:
 else:
 
     class Unpack:
-        """Stand-in for ``typing.Unpack``: ``Unpack[...]`` is ``Any`` at run time."""
+        """A substitute for ``typing.Unpack``: ``Unpack[...]`` is ``Any`` at run time."""
 
         def __class_getitem__(cls, _options: object) -> Any:
             return Any
@@ -29,7 +29,7 @@ __all__ = ("ChunkOptions", "Unpack")
 
 
 class ChunkOptions(TypedDict, total=False):
-    """The fields of :class:`chunkast.ChunkConfig` (see there), and two aliases.
+    """The fields of :class:`chunkast.ChunkConfig`, which describes them, and two aliases.
 
     ``chunk_size`` is an alias of ``max_tokens``, ``chunk_overlap`` of ``overlap``.
     """

@@ -1,7 +1,7 @@
-"""The score table: the quality of each kind of break point as a place to cut.
+"""The score table, which rates each kind of break point as a place to cut.
 
-``ChunkConfig(scores={...})`` overrides scores by kind. A break point with a negative score is
-only used if there is no other.
+``ChunkConfig(scores={...})`` overrides the scores of individual kinds. A break point with a
+negative score is only used if there is no other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 __all__ = ("CODE_SCORES", "SCORES", "item_kind")
 
-# These apply only to code for which the extra ``code`` has a grammar.
+# These apply only to code for which the ``code`` extra has a grammar.
 CODE_SCORES: Final[Mapping[str, float]] = MappingProxyType(
     {"class": 100.0, "function": 90.0, "type": 80.0, "import": 60.0, "statement": 3.0}
 )
@@ -70,5 +70,5 @@ _ITEM_KINDS: Final = ("list-item-0", "list-item-1", "list-item-2")
 
 
 def item_kind(depth: int) -> str:
-    """Return the kind of the break point before a list item at ``depth`` (0 for the outermost)."""
+    """Return the kind of a break point before a list item at ``depth`` (0 for the outermost)."""
     return _ITEM_KINDS[min(depth, len(_ITEM_KINDS) - 1)]

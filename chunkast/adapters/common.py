@@ -1,4 +1,4 @@
-"""Functions that all adapters share."""
+"""Functions that the adapters share."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = (
 # The keys of a chunk's position in its metadata.
 POSITION_KEYS: Final = ("start_index", "end_index", "start_line", "end_line")
 
-# The keys of its pages, if the document has any.
+# The keys of a chunk's pages in its metadata, if the document has pages.
 PAGE_KEYS: Final = ("first_page", "last_page")
 
 
 def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False) -> dict[str, Any]:
-    """Return the chunk's metadata, heading path, number of tokens and, by default, positions.
+    """Return the chunk's metadata, heading path, token count and, by default, positions.
 
-    ``headings`` is the titles joined by " > ", because many vector stores accept no lists; it is ""
-    before the first heading. With ``sections``, the key ``sections`` is a list of the heading paths
-    of all sections in the chunk, joined the same way. The number of a notebook cell with an id
-    counts as a position.
+    The key ``headings`` is the titles joined by " > ", because many vector stores do not accept
+    lists; it is "" before the first heading. If ``sections`` is true, the key ``sections`` is a
+    list of the heading paths of all sections in the chunk, each joined in the same way. The number
+    of a notebook cell is treated as a position if the cell has an id.
     """
     own = dict(chunk.metadata)
     if not positions and own.get("cell_id"):
@@ -47,14 +47,14 @@ def metadata_of(chunk: Chunk, *, positions: bool = True, sections: bool = False)
 
 
 def id_of(chunk: Chunk, *, as_uuid: bool) -> str:
-    """Return the chunk's id, or its UUID."""
+    """Return the chunk's id, or its UUID if ``as_uuid`` is true."""
     return chunk.uuid if as_uuid else chunk.id
 
 
 def described(adapter: object, config: ChunkConfig, **own: object) -> str:
     """Return an adapter's ``repr``: its class, and the options that differ from the defaults.
 
-    ``own`` are the adapter's own options; those that are false or ``None`` are left out.
+    ``own`` are the adapter's own options; options that are false or empty are left out.
     """
     given = {**config.changed_fields(), **{name: value for name, value in own.items() if value}}
     shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
@@ -68,9 +68,10 @@ def checked_content(content: object) -> None:
 
 
 def embedded_parts(chunk: Chunk) -> tuple[str, str, str]:
-    """Split ``embed_text`` into the context before ``text``, ``text``, and the part after it.
+    """Split ``embed_text`` into the part before ``text``, ``text`` itself, and the part after it.
 
-    If spans of the text are replaced, all of ``embed_text`` is in the middle.
+    If spans of ``text`` are replaced in ``embed_text``, the second part is all of ``embed_text``
+    and the others are empty.
     """
     if chunk.embed_text.endswith(chunk.text):
         return chunk.embed_text[: -len(chunk.text)], chunk.text, ""

@@ -1,4 +1,4 @@
-"""Haystack: a splitter. Needs the extra ``chunkast[haystack]``."""
+"""A splitter for Haystack. Needs the ``chunkast[haystack]`` extra."""
 
 from haystack_integrations.components.preprocessors.chunkast import ChunkastDocumentSplitter
 

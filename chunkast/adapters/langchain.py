@@ -1,4 +1,4 @@
-"""LangChain: a ``TextSplitter``. Needs the extra ``chunkast[langchain]``."""
+"""A ``TextSplitter`` for LangChain. Needs the ``chunkast[langchain]`` extra."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TEXT_KEY: Final = "text"
 
 
 class SplitterOptions(ChunkOptions, total=False):
-    """The keywords of :class:`ChunkastTextSplitter`."""
+    """The keyword arguments of :class:`ChunkastTextSplitter`."""
 
     source_key: str
     content: Literal["text", "embed_text"]
@@ -38,22 +38,23 @@ class SplitterOptions(ChunkOptions, total=False):
 class ChunkastTextSplitter(TextSplitter):
     """Splits Markdown into chunks that fit an exact token budget.
 
-    Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` count
-    tokens. The metadata of each document gets ``headings`` (one string), ``token_count`` and the
-    chunk's own metadata.
+    Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` are numbers
+    of tokens. ``headings`` (a single string), ``token_count`` and the chunk's own metadata are
+    added to the metadata of each document.
 
-    source_key: the metadata key of a document's name. Ids of chunks are computed from the name, or
-        else from the document's id. Without either, chunks have no ids, because ids would not be
-        unique. In one call, documents with the same name get different ids.
+    source_key: the metadata key of a document's name. The ids of chunks are computed from this
+        name, or else from the document's id. If a document has neither, its chunks do not have ids,
+        because ids would not be unique. If several documents in one call have the same name, the
+        ids of their chunks still differ.
     content: the text in ``page_content``: "text", verbatim, or "embed_text", with context. With
-        "embed_text", the metadata has the verbatim ``text``, which :class:`VerbatimRetriever`
-        returns.
+        "embed_text", the verbatim text is stored in the metadata as ``text``, and
+        :class:`VerbatimRetriever` returns it.
     add_start_index: add positions to the metadata: ``start_index``, ``end_index``, ``start_line``
-        and ``end_line``. They change if a line is inserted before the chunk, and
-        ``langchain_core.indexing.index`` writes chunks with changed metadata again.
-    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept these.
-    sections: add ``sections`` to the metadata, a list of the heading paths of all sections in the
-        chunk. Many vector stores accept no lists.
+        and ``end_line``. If a line is inserted before a chunk, its positions change, and
+        ``langchain_core.indexing.index`` writes the chunk again.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
+    sections: add a list of the heading paths of all sections in the chunk to the metadata, as
+        ``sections``. Many vector stores do not accept lists.
 
     Raises ``ConfigError`` for an invalid option.
     """
@@ -95,7 +96,10 @@ class ChunkastTextSplitter(TextSplitter):
         model_name: str | None = None,
         **options: Unpack[SplitterOptions],
     ) -> ChunkastTextSplitter:
-        """Return a splitter that counts with tiktoken; special tokens in a text are plain text."""
+        """Return a splitter that counts tokens with tiktoken.
+
+        Special tokens in a text are treated as ordinary text.
+        """
         # Python raises ``TypeError`` if the encoding is given twice.
         return cls(encoding=encoding_name, model=model_name, **options)  # type: ignore[misc]
 
@@ -103,19 +107,19 @@ class ChunkastTextSplitter(TextSplitter):
     def from_huggingface_tokenizer(
         cls, tokenizer: Any, **options: Unpack[SplitterOptions]
     ) -> ChunkastTextSplitter:
-        """Return a splitter that counts with a tokenizer, without adding special tokens."""
+        """Return a splitter that counts tokens with ``tokenizer``, without special tokens."""
         return cls(encoding=tokenizer, **options)  # type: ignore[misc]
 
     def split_text(self, text: str) -> list[str]:
-        """Return only the contents of the chunks."""
+        """Return the contents of the chunks of ``text``, in order."""
         return [getattr(chunk, self.content) for chunk in Chunker(self.config).chunk(text)]
 
     def create_documents(
         self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
     ) -> list[Document]:
-        """Return a document for each chunk of each text, with a copy of the text's metadata.
+        """Return one document for each chunk of the texts, with a copy of its text's metadata.
 
-        Raises ``ConfigError`` if there are not as many ``metadatas`` as texts.
+        Raises ``ConfigError`` if ``texts`` and ``metadatas`` differ in length.
         """
         given = metadatas or [{} for _ in texts]
         if len(given) != len(texts):
@@ -123,7 +127,7 @@ class ChunkastTextSplitter(TextSplitter):
         return self._documents(texts, given, [None] * len(texts))
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:
-        """Return a document for each chunk of each document."""
+        """Return one document for each chunk of the given ``documents``, in order."""
         given = list(documents)
         return self._documents(
             [document.page_content for document in given],
@@ -158,8 +162,9 @@ class ChunkastTextSplitter(TextSplitter):
 class VerbatimRetriever(BaseRetriever):
     """A retriever that returns the verbatim text of each chunk that ``retriever`` finds.
 
-    Use it for documents that were split with ``content="embed_text"``: they are embedded and found
-    with their context, and returned without it. Other documents are returned unchanged.
+    Use this retriever for documents that were split with ``content="embed_text"``. Such documents
+    are embedded and found with their context, but returned without their context. Other documents
+    are returned unchanged.
     """
 
     retriever: BaseRetriever

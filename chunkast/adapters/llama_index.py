@@ -1,4 +1,4 @@
-"""LlamaIndex: a ``NodeParser``, and an embedding step. Needs the extra ``chunkast[llama-index]``."""
+"""A ``NodeParser`` and an embedding step for LlamaIndex (the ``chunkast[llama-index]`` extra)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _VECTOR: Final = "vector"
 
 
 class ParserOptions(ChunkOptions, total=False):
-    """The keywords of :class:`ChunkastNodeParser`, including the fields of all node parsers."""
+    """The keyword arguments of :class:`ChunkastNodeParser`, including the base class's."""
 
     include_metadata: bool
     include_prev_next_rel: bool
@@ -59,27 +59,30 @@ class ParserOptions(ChunkOptions, total=False):
 class ChunkastNodeParser(NodeParser):
     """Parses Markdown documents into nodes that fit an exact token budget.
 
-    Pass the fields of ``ChunkConfig`` as keywords; ``options`` stores them. ``chunk_size`` and
-    ``chunk_overlap`` count tokens. The ids of nodes are computed from the document's id, so they
-    are stable if that is: use ``SimpleDirectoryReader(filename_as_id=True)``. ``start_char_idx``
-    and ``end_char_idx`` are exact.
+    Pass the fields of ``ChunkConfig`` as keywords; they are stored in ``options``. ``chunk_size``
+    and ``chunk_overlap`` are numbers of tokens. The ids of nodes are computed from the document's
+    id, so node ids are stable only if the document's id is: use
+    ``SimpleDirectoryReader(filename_as_id=True)``. ``start_char_idx`` and ``end_char_idx`` are
+    exact.
 
-    The budget applies to the text that is embedded and to the text that a language model reads:
-    ``get_content`` with ``MetadataMode.EMBED`` and ``MetadataMode.LLM``, including the document's
-    metadata. Both texts contain the context of the chunk. The heading path is the metadata
-    ``heading_path``; a repeated table header or fence is in ``text_template``, so that nodes from a
-    cache or a store embed the same text. If ``embed_text`` replaces spans of the text, the template
-    contains all of ``embed_text``. With ``include_metadata=False``, there is no context.
+    The budget applies both to the text that is embedded and to the text that a language model
+    reads: ``get_content`` with ``MetadataMode.EMBED`` and with ``MetadataMode.LLM``, including the
+    document's metadata. Both texts contain the context of the chunk. The heading path is stored in
+    the metadata as ``heading_path``. A repeated table header or fence is stored in
+    ``text_template``, so that nodes from a cache or a store embed the same text. If ``embed_text``
+    replaces spans of the text, the template contains all of ``embed_text``. With
+    ``include_metadata=False``, no context is added.
 
-    The metadata also has ``headings`` (one string), positions, ``token_count`` and the chunk's own
-    metadata. Of these, language models only see the line numbers, and embeddings see none.
+    The metadata also contains ``headings`` (a single string), positions, ``token_count`` and the
+    chunk's own metadata. Of these, only the line numbers are shown to language models, and nothing
+    is embedded.
 
-    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept these.
-    sections: add ``sections`` to the metadata, a list of the heading paths of all sections in the
-        chunk. Many vector stores accept no lists.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
+    sections: add a list of the heading paths of all sections in the chunk to the metadata, as
+        ``sections``. Many vector stores do not accept lists.
 
-    Raises ``ConfigError`` for an invalid option, and if the metadata of a document leaves no room
-    for its text.
+    Raises ``ConfigError`` for an invalid option, and if a document's metadata leaves no room for
+    the document's text.
     """
 
     options: dict[str, Any] = Field(default_factory=dict, description="Fields of ChunkConfig.")
@@ -94,7 +97,7 @@ class ChunkastNodeParser(NodeParser):
     def __init__(
         self, options: Mapping[str, Any] | None = None, **keywords: Unpack[ParserOptions]
     ) -> None:
-        """Make a parser; keywords that are not fields of a node parser are added to ``options``."""
+        """Make a parser; keywords that are not fields of the parser are added to ``options``."""
         given: dict[str, Any] = {**keywords}
         own = {name: given.pop(name) for name in type(self).model_fields if name in given}
         super().__init__(options={**(options or {}), **given}, **own)
@@ -106,7 +109,7 @@ class ChunkastNodeParser(NodeParser):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name in serialized pipelines."""
+        """Return the name of this class in serialized pipelines."""
         return "ChunkastNodeParser"
 
     @property
@@ -127,9 +130,9 @@ class ChunkastNodeParser(NodeParser):
     def _nodes(
         self, document: BaseNode, chunker: Chunker, parts: defaultdict[str, Parts]
     ) -> list[BaseNode]:
-        """Return the nodes of a document; its metadata takes up some of the budget.
+        """Return the nodes of a document; the document's metadata uses up part of the budget.
 
-        ``parts`` counts the chunks at each location, by the name of the document.
+        ``parts`` contains the number of chunks at each location so far, by the document's name.
         """
         name = document.node_id
         text = document.get_content(metadata_mode=MetadataMode.NONE)
@@ -142,7 +145,7 @@ class ChunkastNodeParser(NodeParser):
             smaller = Chunker(_with_less(chunker.config, reserve)) if reserve else chunker
             chunks = chunk_document(smaller, text, name, counted)
             nodes = [self._node(document, source, chunk) for chunk in chunks]
-            # Rarely, a whole has more tokens than its parts together.
+            # Rarely, a text has more tokens than its parts together.
             excess = max(
                 (
                     count(node.get_content(metadata_mode=mode)) - budget
@@ -165,7 +168,7 @@ class ChunkastNodeParser(NodeParser):
         )
 
     def _reserve(self, document: BaseNode, count: Callable[[str], int]) -> int:
-        """Return the tokens of the metadata before a text, without the heading path's titles."""
+        """Return the token count of the metadata before a text, without the titles of headings."""
         if not self.include_metadata:
             return 0
         shown = {**document.metadata, _PATH_KEY: "", **dict.fromkeys(_LINE_KEYS, _LAST_LINE)}
@@ -217,7 +220,7 @@ class ChunkastNodeParser(NodeParser):
 
 
 def _with_less(config: ChunkConfig, tokens: int) -> ChunkConfig:
-    """Return the configuration with ``tokens`` more reserved, and an overlap that fits."""
+    """Return the configuration with ``tokens`` more reserved tokens, and an overlap that fits."""
     overlap = config.overlap
     if isinstance(overlap, int):
         overlap = min(overlap, config.budget - tokens - 1)
@@ -225,7 +228,7 @@ def _with_less(config: ChunkConfig, tokens: int) -> ChunkConfig:
 
 
 def _metadata_settings(document: BaseNode) -> dict[str, Any]:
-    """Return the metadata settings of a document for its nodes."""
+    """Return a document's metadata settings, which its nodes inherit."""
     return {
         "excluded_embed_metadata_keys": list(document.excluded_embed_metadata_keys),
         "excluded_llm_metadata_keys": list(document.excluded_llm_metadata_keys),
@@ -236,20 +239,20 @@ def _metadata_settings(document: BaseNode) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """Escape ``text`` for a template."""
+    """Escape the braces in ``text`` for use in a template."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 class EmbedOnce(TransformComponent):
     """An embedding step for pipelines that embeds every text only once.
 
-    A pipeline processes all of a changed document again. Use this step instead of the embedding
-    model: it stores vectors by the hash of the embedded text, reuses them, and only calls the model
-    for new texts.
+    If a document changes, a pipeline processes all of it again. Use this step instead of the
+    embedding model: the step stores vectors by the hash of the embedded text, reuses stored
+    vectors, and only calls the model for new texts.
 
     embed_model: the embedding model.
-    store: the storage of vectors, with a collection for each model name. To keep them in a file,
-        use ``SimpleKVStore.from_persist_path`` and ``persist``.
+    store: the store for the vectors, with a collection for each model name. To keep the vectors in
+        a file, use ``SimpleKVStore.from_persist_path`` and ``persist``.
     """
 
     embed_model: SerializeAsAny[BaseEmbedding]
@@ -257,17 +260,17 @@ class EmbedOnce(TransformComponent):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name in serialized pipelines."""
+        """Return the name of this class in serialized pipelines."""
         return "EmbedOnce"
 
     def __call__(self, nodes: Sequence[BaseNode], **options: Any) -> Sequence[BaseNode]:
-        """Return the nodes with their vectors."""
+        """Set the embedding of each node, and return the nodes."""
         hashes, new = self._wanted(nodes)
         self._keep(new, self.embed_model.get_text_embedding_batch(list(new.values()), **options))
         return self._filled(nodes, hashes)
 
     async def acall(self, nodes: Sequence[BaseNode], **options: Any) -> Sequence[BaseNode]:
-        """Return the nodes with their vectors."""
+        """Set the embedding of each node, and return the nodes."""
         hashes, new = self._wanted(nodes)
         vectors = await self.embed_model.aget_text_embedding_batch(list(new.values()), **options)
         self._keep(new, vectors)
@@ -278,7 +281,7 @@ class EmbedOnce(TransformComponent):
         return f"vectors of {self.embed_model.model_name}"
 
     def _wanted(self, nodes: Sequence[BaseNode]) -> tuple[list[str], dict[str, str]]:
-        """Return the hash of each node's embedded text, and the new texts by their hashes."""
+        """Return the hash of each node's embedded text, and the texts to embed by their hashes."""
         texts = [node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
         hashes = [content_hash(text) for text in texts]
         found = dict(zip(hashes, texts, strict=True))

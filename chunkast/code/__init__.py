@@ -1,4 +1,4 @@
-"""Source code: its languages, and an outline of it by tree-sitter (the extra ``code``)."""
+"""Source code: its languages, and outlines made with tree-sitter (the ``code`` extra)."""
 
 from chunkast.code.grammars import versions
 from chunkast.code.languages import ENDINGS, Language, language_named, language_of

@@ -1,9 +1,9 @@
-"""The installed grammars, and parses of short texts within limits.
+"""The installed tree-sitter grammars, and parsing of short texts within limits.
 
-tree-sitter recovers from any error, but not in linear time: a few kilobytes of hostile text may
-take seconds and much memory. So it only gets short texts, and is stopped when it does much more
-work than code takes. The limit counts operations, not time, so that the same text gives the same
-tree everywhere.
+tree-sitter recovers from any error, but not in linear time: a few kilobytes of malicious text may
+take seconds and a lot of memory. So it is only given short texts, and is stopped when it does much
+more work than real code requires. The limit counts operations, not time, so that the same text has
+the same tree everywhere.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ _REPORTS: Final = 64
 _BYTES_PER_REPORT: Final = 50
 # Bytes read at once.
 _PART_BYTES: Final = 256
-# Bytes that tree-sitter may keep before it gets pairs of bytes, which take half as long again.
+# Bytes that tree-sitter may keep before it is passed pairs of bytes, which takes 1.5 times as long.
 _MOST_KEPT: Final = 32 << 20
 
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Return the versions of tree-sitter and the installed grammars; {} without tree-sitter."""
+    """Return the versions of tree-sitter and its installed grammars by package name.
+
+    The result is empty if tree-sitter is not installed.
+    """
     from importlib.metadata import PackageNotFoundError, version
     from importlib.util import find_spec
 
@@ -47,7 +50,7 @@ def versions() -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _grammar(package: str, entry: str) -> Any:
-    """Return tree-sitter's Language; None if a package is missing or incompatible."""
+    """Return a tree-sitter ``Language``, or None if a package is missing or incompatible."""
     if package.replace("_", "-") not in versions():
         return None
     try:
@@ -57,9 +60,10 @@ def _grammar(package: str, entry: str) -> Any:
 
 
 def parse(source: str, language: Language) -> Any:
-    r"""Return the root node of ``source``: ASCII, at most ``MAX_BYTES``, line ends of ``\n``.
+    r"""Return the root node of the syntax tree of ``source``, or None.
 
-    Returns None without a grammar, and for a text that takes too much work.
+    ``source`` must be ASCII with line ends of ``\n``, and at most ``MAX_BYTES`` long. Returns None
+    if the grammar is not installed or parsing takes too much work.
     """
     grammar = _grammar(language.package, language.entry)
     if grammar is None or (language.refuses is not None and language.refuses(source)):
@@ -86,10 +90,11 @@ def parse(source: str, language: Language) -> Any:
 
 
 class _Parts:
-    """Passes a text to tree-sitter part by part.
+    """Passes a text to tree-sitter in parts.
 
-    tree-sitter 0.26 never frees the bytes it gets. So one part is made for each position, and
-    after some megabytes only pairs of characters are passed, of which there are few.
+    tree-sitter 0.26 never frees the bytes that it receives. So only one part is made for each
+    position. After some megabytes, only pairs of characters are passed, because there are few
+    different pairs.
     """
 
     # Bytes of all parts that tree-sitter keeps in this process.
@@ -100,7 +105,7 @@ class _Parts:
         self._made: dict[int, bytes] = {}
 
     def read(self, position: int, _point: object) -> bytes:
-        """Return the part at ``position``; empty at the end."""
+        """Return the part of the text at ``position``, or ``b""`` at the end."""
         if _Parts.kept > _MOST_KEPT:
             return _pair(self._data[position : position + 2])
         part = self._made.get(position)
@@ -110,7 +115,7 @@ class _Parts:
         return part
 
     def count_kept(self) -> None:
-        """Add the parts that tree-sitter still refers to."""
+        """Add to ``_Parts.kept`` the size of every part that tree-sitter still references."""
         # A part that was never passed on has as many references as those that are not kept.
         self._made[-1] = self._data[1:]
         counts = [getrefcount(part) for part in self._made.values()]
@@ -120,5 +125,5 @@ class _Parts:
 
 @cache
 def _pair(characters: bytes) -> bytes:
-    """Return one object for each pair of ASCII characters."""
+    """Return the same object whenever it is called with an equal pair of ASCII characters."""
     return characters

@@ -1,6 +1,6 @@
-"""One row per programming language: its names, file extensions and node types.
+"""A table of programming languages: their names, file extensions and node types.
 
-A new language is a row here, its grammar's package in the extra ``code``, and a test.
+To add a language, add a row here, its grammar's package to the ``code`` extra, and a test.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ _INDICATOR = re.compile(r"[\-?:](?=[ \t]|$)")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language whose grammar comes in a package of its own.
+    """A programming language whose tree-sitter grammar is a separate package.
 
-    names: its names in a fence's info string.
-    endings: the extensions of its files.
-    package: the grammar's module.
-    entry: the function in ``package`` that returns the grammar.
-    kinds: the kind of break point of each node type; other nodes are statements.
-    wrappers: node types around a definition (decorators, ``export``), which have its kind.
-    closers: pairs of the start of a line and the end of the block that such a line opens,
-        besides brackets.
-    filler: a statement for a block that must not be empty.
-    refuses: returns True for a text that would crash the grammar's scanner.
+    names: the language's names in the info string of a fence.
+    endings: the file extensions of the language.
+    package: the name of the module that contains the grammar.
+    entry: the name of the function in ``package`` that returns the grammar.
+    kinds: the kind of break point for each node type; nodes of other types are statements.
+    wrappers: the types of nodes around a definition, such as decorators and ``export``. A wrapper
+        has the same kind as the definition.
+    closers: pairs of the start of a line and the text that ends the block that such a line opens;
+        brackets are not included.
+    filler: a statement to put into a block that must not be empty.
+    refuses: a function that returns True for a text that would crash the grammar's scanner.
     """
 
     name: str
@@ -47,23 +48,23 @@ class Language:
 
     @property
     def distribution(self) -> str:
-        """The name of the package on PyPI."""
+        """The name of the grammar's package on PyPI."""
         return self.package.replace("_", "-")
 
 
 def _kinds(**types: str) -> dict[str, str]:
-    """Return the kind of each node type, given the names of node types by kind."""
+    """Return a mapping from node types to kinds; each keyword lists the node types of a kind."""
     return {name: kind for kind, names in types.items() for name in names.split()}
 
 
 def _has_many_heredocs(source: str) -> bool:
-    """Return whether waiting heredocs would overrun the buffer of Ruby's scanner."""
+    """Return whether ``source`` has heredocs that may overrun the buffer of Ruby's scanner."""
     heredocs = _HEREDOC.findall(source)
     return len(heredocs) > 24 or any(len(word) > 64 for word in heredocs)
 
 
 def _is_deep(source: str) -> bool:
-    """Return whether deep nesting would overrun the buffer of YAML's scanner."""
+    """Return whether ``source`` is nested so deeply that it may overrun YAML's scanner."""
     return any(
         len(line) - len(line.lstrip()) > 100 or len(_INDICATOR.findall(line)) > 50
         for line in source.split("\n")
@@ -263,13 +264,13 @@ _WORD = re.compile(r"[\w+#]+")
 
 
 def language_named(info: str) -> Language | None:
-    """Return the language at the beginning of a fence's info string, or None."""
+    """Return the language named at the start of a fence's info string, or None if unknown."""
     word = _WORD.search(info)
     return LANGUAGES.get(word.group().lower()) if word else None
 
 
 def language_of(path: str) -> str:
-    """Return the name of a source file's language by its extension; "" if unknown."""
+    """Return the name of a file's programming language by its extension, or "" if unknown."""
     # Several times faster than ``PurePath.suffix``; this runs for every document.
     name = path[path.rfind("/") + 1 :].lower()
     dot = name.rfind(".")

@@ -1,4 +1,4 @@
-"""The role of a syntax node in the outline: its kind, title and errors."""
+"""The role of a syntax node in an outline: its kind, title and errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_TITLE: Final = 100
 
 
 def errors(root: Any, first: int, last: int) -> int:
-    """Count the characters of the rows ``[first, last)`` that belong to no construct."""
+    """Return the number of characters in rows ``[first, last)`` that are syntax errors."""
     count = 0
     stack = [root]
     while stack:
@@ -50,7 +50,7 @@ def errors(root: Any, first: int, last: int) -> int:
 
 
 def has_many_errors(root: Any) -> bool:
-    """Return whether there is more than one error per ``_PER_ERROR`` characters."""
+    """Return whether a tree has more than one error per ``_PER_ERROR`` characters."""
     sites = 0
     most = max(_FEW_SITES, int(root.end_byte) // _PER_ERROR)
     stack = [root]
@@ -62,15 +62,15 @@ def has_many_errors(root: Any) -> bool:
 
 
 def kind_of(node: Any) -> str:
-    """Return the kind of a node that defines nothing."""
+    """Return the kind of a node that is not a definition: ``COMMENT`` or ``STATEMENT``."""
     attached = node.type.endswith(COMMENT) or node.type in _ATTACHED
     return COMMENT if attached else STATEMENT
 
 
 def definition(node: Any, language: Language) -> tuple[str, Any, Any]:
-    """Return the kind of a definition, the node inside any wrappers, and the node of its name.
+    """Return the kind of a definition, its node without any wrappers, and the node of its name.
 
-    The kind is empty for a node that defines nothing.
+    The kind is empty for a node that is not a definition.
     """
     found = _defined(node, language), node, node.child_by_field_name("name")
     layers = [node]
@@ -96,9 +96,9 @@ def _defined(node: Any, language: Language) -> str:
 def title_of(
     kind: str, node: Any, name: Any, shift: int, lines: Sequence[str]
 ) -> tuple[int, int, int] | None:
-    """Return the line, start and end of a definition's title.
+    """Return the line number of a definition's title, and the title's start and end in the line.
 
-    Its line is the row in the tree plus ``shift``.
+    The line number is the row in the tree plus ``shift``. Returns None if there is no title.
     """
     if kind in ("", "import"):
         return None
@@ -119,7 +119,7 @@ def title_of(
 
 
 def is_sequence(node: Any, language: Language) -> bool:
-    """Return whether a node only contains others on separate lines, or one definition."""
+    """Return whether a node only contains other nodes on separate lines, or one definition."""
     while node.end_point.row > node.start_point.row:
         # A comment may follow a member on its line.
         named = [child for child in node.named_children if not child.is_extra]
@@ -137,5 +137,5 @@ def is_sequence(node: Any, language: Language) -> bool:
 
 
 def indentation(line: str) -> int:
-    """Count the blanks at the beginning of a line."""
+    """Return the number of spaces and tabs at the start of a line."""
     return len(line) - len(line.lstrip(" \t"))

@@ -1,9 +1,9 @@
-"""An outline of source code: the lines at which definitions and statements begin.
+"""Outlines source code: finds the lines at which definitions and statements begin.
 
-The grammar reads windows of a few kilobytes (see ``grammars``). The complete items of a window
-are taken, and the next window begins after them. A statement larger than a window is read from
-the inside: its first lines and their closing brackets are put around every window of its body.
-So time is linear in the length of the code, and an error only affects nearby items.
+The grammar parses windows of a few kilobytes (see ``grammars``). The complete items of a window are
+kept, and the next window begins after them. A statement larger than a window is read from the
+inside: its first lines and their closing brackets are put around every window of its body. So the
+time is linear in the length of the code, and an error only affects nearby items.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _LINE_COMMENT = re.compile(r"[ \t]*(?:#(?!\w)|//)")
 _CONTINUES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure)\b")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 # A window is broken when more than one in ``_ERROR_SHARE`` of its characters, and more than
-# ``_FEW_ERRORS``, belong to no construct.
+# ``_FEW_ERRORS`` characters, are syntax errors.
 _ERROR_SHARE: Final = 10
 _FEW_ERRORS: Final = 40
 # Reading of a document's code stops after this many broken characters, plus one for every
 # ``_READ_PER_BROKEN`` characters read.
 _MOST_BROKEN: Final = 4 * MAX_BYTES
 _READ_PER_BROKEN: Final = 16
-# It also stops once characters were parsed this many times on average. Real code is parsed twice.
+# It also stops once each character was parsed this many times on average; for real code, twice.
 _READINGS: Final = 8
 # A broken window is halved, but not below this size.
 _LEAST_BYTES: Final = MAX_BYTES // 8
@@ -56,13 +56,14 @@ _MAX_CONTEXT: Final = MAX_BYTES // 4
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A definition or statement that begins a line.
+    """A definition or statement that begins at the start of a line.
 
-    line: its first line (from 0), including comments and attributes directly above.
-    depth: the number of items around it.
-    kind: "class", "function", "type", "import" or "statement".
-    first: it is the first item inside the item around it.
-    named: the line, start and end of a definition's title, which ends with its name.
+    line: the first line of the item, from 0, including comments and attributes directly above.
+    depth: the number of items that contain the item.
+    kind: the kind of item: "class", "function", "type", "import" or "statement".
+    first: true if the item is the first one inside the item that contains it.
+    named: the line number of a definition's title, and the title's start and end in the line. The
+        title ends with the definition's name.
     """
 
     line: int
@@ -74,10 +75,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An item in a window: the lines from ``row`` to ``last``.
+    """An item in a window, which consists of the lines from ``row`` to ``last``.
 
-    complete: it has no errors.
-    loose: it is inside no construct.
+    complete: true if the item does not contain syntax errors.
+    loose: true if no construct contains the item.
     """
 
     row: int
@@ -92,9 +93,9 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The lines put before and after every window of a body.
+    """The lines to put before and after every window of a body.
 
-    ``depth`` is the number of items around the body's own items.
+    ``depth`` is the number of items that contain the body.
     """
 
     opening: tuple[str, ...] = ()
@@ -103,21 +104,21 @@ class _Body:
 
 
 class _Exhausted(Exception):  # noqa: N818 - caught here
-    """Too much of the code is broken to read the rest."""
+    """Raised when too much of the code is broken to read the rest."""
 
 
 class Outliner:
-    """Outlines the code of one document; stops after too many syntax errors."""
+    """Makes an outline of the code in one document; stops after too many syntax errors."""
 
     def __init__(self, least: int = 0) -> None:
-        """Skip items inside an item of at most ``least`` characters."""
+        """Make an outliner that ignores items inside an item of at most ``least`` characters."""
         self.least = least
         self._read = 0
         self._broken = 0
         self._parsed = 0
 
     def items(self, lines: Sequence[str], language: Language) -> list[Item]:
-        """Return the items of ``lines`` (without line ends), in order, up to the limits."""
+        """Return the items in ``lines`` (without line ends), in order, until a limit is reached."""
         reader = _CodeReader([_masked(line) for line in lines], language, self)
         with suppress(_Exhausted):
             self.count(0, broken=False)
@@ -125,7 +126,10 @@ class Outliner:
         return _attached(reader.found)
 
     def count(self, size: int, *, broken: bool) -> None:
-        """Count characters that were read, or are ``broken``."""
+        """Add ``size`` characters to those read, or to those that are ``broken``.
+
+        Raises ``_Exhausted`` if too many characters are broken.
+        """
         if broken:
             self._broken += size
         else:
@@ -134,7 +138,7 @@ class Outliner:
             raise _Exhausted
 
     def parse(self, text: str, language: Language) -> Any:
-        """Call ``grammars.parse`` within the limit on repeated reading."""
+        """Call ``grammars.parse``. Raises ``_Exhausted`` if too much text was parsed repeatedly."""
         self._parsed += len(text)
         if self._parsed > _MOST_BROKEN + _READINGS * (self._read + self._broken + MAX_BYTES):
             raise _Exhausted
@@ -142,9 +146,10 @@ class Outliner:
 
 
 def _masked(line: str) -> str:
-    """Replace characters other than ASCII one by one, so that columns stay the same.
+    """Replace each unusual character with "x" or a space, so that columns stay the same.
 
-    They occur in names, strings and comments, where any letter will do.
+    Characters outside printable ASCII occur in names, strings and comments, where any letter can
+    replace them.
     """
     if line.isascii() and line.isprintable():
         return line
@@ -152,7 +157,7 @@ def _masked(line: str) -> str:
 
 
 class _CodeReader:
-    """Reads one piece of code; ``found`` are its items, whose rows are line numbers."""
+    """Reads one piece of code and adds its items to ``found``; their rows are line numbers."""
 
     def __init__(self, lines: Sequence[str], language: Language, outliner: Outliner) -> None:
         self.lines = lines
@@ -184,7 +189,10 @@ class _CodeReader:
             at = next_row
 
     def window(self, at: int, stop: int, last: int, body: _Body) -> int | None:
-        """Take the complete items of ``[at, stop)``; return their end, or None if it is broken."""
+        """Keep the complete items of the lines ``[at, stop)`` and return the end of these items.
+
+        Returns None if the window is broken.
+        """
         tree = self.parse((*body.opening, *self.lines[at:stop], *body.closing))
         if tree is None or has_many_errors(tree):
             return None
@@ -214,8 +222,9 @@ class _CodeReader:
     def walk(self, root: Any, at: int, stop: int, body: _Body) -> Iterator[_Found]:
         """Yield the items of a window over the lines ``[at, stop)`` of a body.
 
-        An item is a named node that begins its line. Nodes that begin at the same position are
-        part of it; inside a definition only the body counts. A sequence of items is no item.
+        An item is a named node at the start of a line. Nodes that begin at the same position belong
+        to the same item. In a definition, only the body can contain items. A sequence of items is
+        not an item.
         """
         lines, language = self.lines, self.language
         shift = at - len(body.opening)
@@ -261,14 +270,17 @@ class _CodeReader:
                 stack.extend((child, node, depth, begun) for child in reversed(node.children))
 
     def level(self, at: int) -> int:
-        """Return the indentation of the statement at ``at``, ignoring comments before it."""
+        """Return the indentation of the statement at line ``at``, ignoring comments before it."""
         for line in self.lines[at : at + _MAX_HEADER]:
             if line.strip() and not _LINE_COMMENT.match(line):
                 return indentation(line)
         return indentation(self.lines[at])
 
     def end_of_complete(self, found: Sequence[_Found], at: int, stop: int) -> int:
-        """Return the end of the last statement at the window's own level before another one."""
+        """Return the end of the last complete statement that another statement follows.
+
+        Both must be at the window's own level. Returns ``at`` if there is no such statement.
+        """
         column = self.level(at)
         for item in reversed(found):
             if not item.complete or item.column != column:
@@ -280,7 +292,11 @@ class _CodeReader:
         return at
 
     def resumption(self, at: int, stop: int) -> int:
-        """Return the next row to read after a broken window: a paragraph not indented deeper."""
+        """Return the row at which to resume reading after a broken window.
+
+        It is the last row that follows a blank line and is not indented more deeply than the
+        window, or ``stop`` if there is none.
+        """
         column = self.level(at)
         for row in range(stop - 1, at, -1):
             line = self.lines[row]
@@ -289,7 +305,10 @@ class _CodeReader:
         return stop
 
     def inside(self, at: int, last: int, body: _Body) -> int | None:
-        """Read the statement at ``at``, larger than a window, from the inside; return its end."""
+        """Read a statement larger than a window from the inside, and return its end.
+
+        Returns None if the statement at line ``at`` cannot be read.
+        """
         begin, opened = self.header(at, last)
         header = (*body.opening, *self.lines[at:begin])
         shut = (*opened, *body.closing)
@@ -317,7 +336,10 @@ class _CodeReader:
             begin = end + 1
 
     def header(self, at: int, last: int) -> tuple[int, list[str]]:
-        """Return the first line of the body of the statement at ``at``, and its closing lines."""
+        """Return the first line of the body of a statement, and the lines that close the statement.
+
+        The statement begins at line ``at``.
+        """
         stack: list[str] = []
         for row in range(at, min(last, at + _MAX_HEADER)):
             line = self.lines[row].strip()
@@ -336,9 +358,10 @@ class _CodeReader:
         return last, []
 
     def end_of_body(self, column: int, begin: int, last: int) -> int:
-        """Return the end of the lines indented deeper than ``column``; ``last`` without any.
+        """Return the end of the body at line ``begin``, whose lines are indented beyond ``column``.
 
-        Comments and directives may have any indentation.
+        Comments and directives may have any indentation. Returns ``last`` if the body is empty or
+        does not end before ``last``.
         """
         for row in range(begin, last):
             line = self.lines[row]
@@ -353,10 +376,10 @@ def _size(lines: Iterable[str]) -> int:
 
 
 def _attached(found: Sequence[_Found]) -> list[Item]:
-    """Join comments and attributes with the item after them, and mark first items.
+    """Return the items, joined with the comments and attributes before them.
 
-    Such lines belong to an item directly below, and to one after a gap if there is also a gap
-    before them, as around a banner.
+    Comments and attributes belong to the item directly below them. They also belong to an item
+    after a gap if there is a gap before them, as in the case of a banner.
     """
     items: list[Item] = []
     run: list[_Found] = []  # comments that may belong to what comes next

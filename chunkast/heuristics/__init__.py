@@ -1,4 +1,4 @@
-"""Heuristics: repairs before a parse, after a failed parse, and after a successful one."""
+"""Heuristics: repairs before a parse, after a failed parse, and after a successful parse."""
 
 from chunkast.heuristics.engine import (
     DEFAULT_REPARSES,

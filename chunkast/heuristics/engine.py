@@ -2,16 +2,18 @@
 
 1. The pre-parse heuristics run, in order.
 2. The source is parsed, unless the draft already has a value or an error.
-3. The fallback-reparse heuristics run if there are errors. The remaining ones also run after a
-   successful reparse; a heuristic that does not want that checks ``draft.errors`` in ``applies``.
+3. The fallback-reparse heuristics run if there are errors. After a successful reparse, the
+   remaining fallback-reparse heuristics still run; a heuristic that should not run then must check
+   ``draft.errors`` in ``applies``.
 4. The post-parse heuristics run if there is a value.
 
-A patch is applied in the order source, value, notes, retry, stop. A successful reparse sets the
-value and clears the errors; a failed one adds its error and keeps the value. Each phase makes at
-most ``max_reparses`` reparses; the first parse does not count.
+The fields of a patch are applied in the order source, value, notes, retry, stop. A successful
+reparse sets the value and clears the errors; a failed reparse adds an error and keeps the value.
+Each phase makes at most ``max_reparses`` reparses; the first parse does not count.
 
-If a heuristic raises an exception, it is noted and reported, and the draft does not change. Only
-``MemoryError`` is raised again, because the chunks of a document must not depend on free memory.
+If a heuristic raises an exception, the exception is noted and reported, and the draft does not
+change. Only ``MemoryError`` is raised again, because a document's chunks must not depend on how
+much memory is free.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ def run_pipeline(
     check: Check[V, C] | None = None,
     report: Report | None = None,
 ) -> Draft[V, C]:
-    """Run a pipeline; return the draft with the parsed value, or with the errors of the parses."""
+    """Run a pipeline and return the draft with the parsed value, or with the parse errors."""
     run = PipelineRun(attempt, max_reparses, check, report)
     draft = run.phase(pipeline.pre_parse, draft)
     if draft.value is None and not draft.errors:
@@ -60,7 +62,7 @@ def run_pipeline(
 
 
 class PipelineRun(Generic[V, C]):
-    """One run of a pipeline, for callers that do something between the phases."""
+    """A single run of a pipeline, for callers that need to act between its phases."""
 
     __slots__ = ("attempt", "check", "max_reparses", "report")
 

@@ -1,7 +1,7 @@
-"""The data types of the pipeline: drafts, patches, heuristics and their order.
+"""The data types of a pipeline: drafts, patches, heuristics and their order.
 
-They are independent of the language of the source. ``V`` is the type of the parsed value, ``C`` the
-type of the context that the caller passes to its heuristics.
+The types do not depend on the language of the source. ``V`` is the type of the parsed value; ``C``
+is the type of the context that the caller passes to its heuristics.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 @dataclass(frozen=True, slots=True)
 class Draft(Generic[V, C]):
-    """The state of a run: a source and, once it is parsed, its value. Each step makes a new draft.
+    """The state of a pipeline's run: the source and, after a parse, its value.
 
-    ``source`` is the text as changed by the heuristics so far, ``original`` the unchanged text.
-    ``value`` is None until a parse has succeeded. ``errors`` are those of the parses since the last
-    successful one. ``notes`` describe the steps that were taken or skipped, in a sentence each.
-    ``context`` is an object of the caller for its heuristics.
+    Drafts are immutable; each step of the run makes a new draft.
+
+    ``source`` is the text as changed by heuristics so far; ``original`` is the unchanged text.
+    ``value`` is None until a parse succeeds. ``errors`` are the errors of all parses since the last
+    successful parse. ``notes`` describe the steps that were taken or skipped, in one sentence each.
+    ``context`` is an object that the caller passes to its heuristics.
     """
 
     source: str
@@ -39,18 +41,18 @@ class Draft(Generic[V, C]):
 
     @classmethod
     def of(cls, source: str, context: C, value: V | None = None) -> Draft[V, C]:
-        """Return the first draft of a run; if it has a ``value``, the source is not parsed."""
+        """Return the first draft of a run; if a ``value`` is given, the source is not parsed."""
         return cls(source, source, value, (), (), context)
 
 
 @dataclass(frozen=True, slots=True)
 class Patch(Generic[V]):
-    """The changes that a heuristic makes to a draft; a field that is None changes nothing.
+    """The changes that a heuristic makes to a draft; a field that is None does not change it.
 
-    ``retry`` requests a parse of the patch's ``source``; without a ``source`` it does nothing.
-    ``stop`` ends the phase after the patch is applied.
+    ``retry`` requests a parse of the patch's ``source``, and is ignored if ``source`` is None.
+    ``stop`` ends the phase after the patch is applied. ``notes`` are added to the draft's notes.
 
-    Raises ``TypeError`` for a source that is neither a string nor None.
+    Raises ``TypeError`` if ``source`` is neither a str nor None.
     """
 
     source: str | None = None
@@ -73,10 +75,10 @@ def _always(_draft: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Heuristic(Generic[V, C]):
-    """A repair: ``run`` returns a patch for a draft, or None. It only runs if ``applies`` is true.
+    """A repair: ``run`` takes a draft and returns a patch for the draft, or None.
 
-    Drafts and their values are shared, so a heuristic must not modify them. Raises ``ConfigError``
-    for an unknown phase.
+    ``run`` is only called if ``applies`` returns true for the draft. Drafts and their values are
+    shared, so a heuristic must not modify them. Raises ``ConfigError`` for an unknown phase.
     """
 
     id: str
@@ -91,10 +93,10 @@ class Heuristic(Generic[V, C]):
 
 @dataclass(frozen=True, slots=True)
 class Pipeline(Generic[V, C]):
-    """Heuristics by phase, in the order in which they run.
+    """The heuristics for each phase, in the order in which they run.
 
-    In each phase, ``first + second`` runs the heuristics of ``first`` before those of ``second``.
-    Raises ``ConfigError`` for a heuristic in the wrong phase.
+    Pipelines can be added: in each phase, ``first + second`` runs the heuristics of ``first``
+    before the heuristics of ``second``. Raises ``ConfigError`` for a heuristic in the wrong phase.
     """
 
     pre_parse: tuple[Heuristic[V, C], ...] = ()
@@ -112,7 +114,7 @@ class Pipeline(Generic[V, C]):
 
     @classmethod
     def of(cls, heuristics: Iterable[Heuristic[V, C]]) -> Pipeline[V, C]:
-        """Return the pipeline of a flat list: each heuristic in its phase, in the list's order."""
+        """Return a pipeline with each heuristic in its own phase, in the given order."""
         given = tuple(heuristics)
         for heuristic in given:
             if not isinstance(heuristic, Heuristic):

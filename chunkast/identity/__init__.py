@@ -1,4 +1,4 @@
-"""Chunk ids that survive edits elsewhere, and the write plans and citations based on them."""
+"""Write plans, citations, and chunk ids that do not change when other text is edited."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
 from chunkast.identity.ids import Location, Parts, chunk_id

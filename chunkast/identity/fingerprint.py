@@ -1,4 +1,4 @@
-"""Everything that affects the chunks of a text, as one hash and as plain values."""
+"""Fingerprints of the configuration and of all versions that affect the chunks of a text."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from chunkast.text.source_map import encode
 
 __all__ = ("config_values", "fingerprint", "versions")
 
-# Other versions of these packages, or of the installed grammars, may produce other chunks.
+# Different versions of these packages, or of the installed grammars, may produce different chunks.
 _DISTRIBUTIONS: Final = ("markdown-it-py", "mdit-py-plugins", "regex", "sentencex", "tiktoken")
 
 
 def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
     """Return the configuration's fields as JSON values.
 
-    ``encoding``, the name of the counter in use, replaces the fields ``encoding`` and ``model``.
-    ``allow_download`` does not affect chunks and is left out.
+    ``encoding``, the name of the token counter in use, replaces the fields ``encoding`` and
+    ``model``. ``allow_download`` is left out because it does not affect chunks.
     """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     del values["model"], values["allow_download"]
@@ -44,8 +44,9 @@ def config_values(config: ChunkConfig, encoding: str) -> dict[str, Any]:
 def fingerprint(config: ChunkConfig, encoding: str) -> str:
     """Return the SHA-256 of the configuration and of all versions that affect chunks.
 
-    If fingerprints are equal, the same text has the same chunks. A user's own counter is only
-    identified by its name, and a heuristic by its id: change them if the behaviour changes.
+    If two fingerprints are equal, the same text has the same chunks. A user's own counter is only
+    identified by its name, and a heuristic by its id: change the name or id if the behaviour
+    changes.
     """
     values = {**config_values(config, encoding), **versions()}
     if not grammars():
@@ -55,7 +56,7 @@ def fingerprint(config: ChunkConfig, encoding: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of everything that affects chunks, by name."""
+    """Return the versions of all packages and rules that affect chunks, by name."""
     return {
         **_distributions(),
         **grammars(),

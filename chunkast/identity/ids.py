@@ -1,4 +1,4 @@
-"""Chunk ids: hashes of a source, a heading path and a number."""
+"""Chunk ids: hashes of a source, a heading path and a chunk's number."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from chunkast.text.source_map import encode
 
 __all__ = ("Location", "Parts", "chunk_id")
 
-# The number of chunks at each location so far, by the location's key.
+# The number of chunks so far at each location, by the location's key.
 Parts = defaultdict[bytes, int]
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
     """Return the id of a chunk: 16 hexadecimal digits.
 
-    They are the first digits of the SHA-256 of three lines: the source, the headings joined by
-    " > ", and "#" followed by the part.
+    The digits are the first ones of the SHA-256 of three lines: the source, the headings joined by
+    " > ", and "#" followed by the part. Never raises.
 
     source: the document's name.
-    headings: the titles of the sections around the chunk, outermost first.
-    part: the chunk's number, from 0, among those of this source under these headings.
-
-    Raises nothing.
+    headings: the titles of the sections that contain the chunk, outermost first.
+    part: the chunk's number, from 0, among the chunks with this source and these headings.
 
     >>> from chunkast import chunk_id
     >>> chunk_id("guide.md", ["Setup", "Linux"], 0)
@@ -35,16 +33,16 @@ def chunk_id(source: str, headings: Sequence[str], part: int) -> str:
 
 
 class Location:
-    """A source and a heading path, which give the ids of the chunks there.
+    """A source and a heading path, from which the ids of the chunks there are computed.
 
-    The hash of a path continues that of the enclosing path, so that each title is hashed once. Two
-    locations with equal ``key`` give equal ids.
+    The hash of a path continues the hash of the enclosing path, so that each title is hashed only
+    once. Two locations with the same ``key`` have the same ids.
     """
 
     __slots__ = ("_below", "_hash", "_root", "key")
 
     def __init__(self, state: Any, *, root: bool) -> None:
-        """``state`` is the hash up to the part; ``root`` is true if the path has no headings."""
+        """Make a location; ``state`` is its hash, and ``root`` is true before the first heading."""
         self._hash = state
         self._root = root
         self._below: dict[str, Location] = {}
@@ -52,11 +50,11 @@ class Location:
 
     @classmethod
     def of(cls, source: str) -> Location:
-        """Return the location before the first heading of ``source``."""
+        """Return the location of the text before the first heading of ``source``."""
         return cls(sha256(encode(f"{source}\n")), root=True)
 
     def at(self, headings: tuple[str, ...]) -> Location:
-        """Return the location under ``headings``, the outermost first."""
+        """Return the location under ``headings``, which are outermost first."""
         location = self
         for title in headings:
             below = location._below.get(title)
@@ -68,7 +66,7 @@ class Location:
         return location
 
     def id(self, part: int) -> str:
-        """Return the id of the chunk with the number ``part`` here: see :func:`chunk_id`."""
+        """Return the id of chunk number ``part`` at this location; see :func:`chunk_id`."""
         state = self._hash.copy()
         state.update(f"\n#{part}".encode())
         return str(state.hexdigest()[:16])

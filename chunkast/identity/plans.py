@@ -1,4 +1,4 @@
-"""Plans of the writes that bring a store up to date, and digests of its state."""
+"""Plans for the writes that bring a store up to date, and digests of a store's state."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ V = TypeVar("V")
 
 
 class Identified(Protocol):
-    """The fields of a chunk that a plan needs; :class:`chunkast.Chunk` has them.
+    """A protocol for the fields of a chunk that a write plan needs; :class:`chunkast.Chunk` fits.
 
-    ``state_hash``, the hash of everything that a store keeps, is optional. If only one of two
-    states has it, the chunk counts as moved; if both lack it, only the embedded text is compared.
+    ``state_hash``, the hash of everything that a store keeps, is optional. If only the stored or
+    only the current chunk has a ``state_hash``, the chunk counts as moved. If neither has one, only
+    the embedded text is compared.
     """
 
     @property
@@ -27,16 +28,16 @@ class Identified(Protocol):
 
     @property
     def content_hash(self) -> str:
-        """The hash of its text."""
+        """The hash of the chunk's text."""
 
     @property
     def embed_hash(self) -> str:
-        """The hash of the text that is embedded for it."""
+        """The hash of the text that is embedded for the chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """The id and the hashes of a chunk."""
+    """The id and hashes of a chunk."""
 
     id: str
     content_hash: str
@@ -46,26 +47,29 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """The ids of chunks by what a store has to do with them.
+    """The ids of chunks, grouped by the writes that bring a store up to date.
 
-    To bring a store up to date, delete ``removed``; write ``added``, ``changed`` and ``moved``; and
-    set the vector of each id in ``embed`` and ``reuse`` (see :meth:`vectors`). The store then
-    equals one that was filled from scratch.
+    To update a store, delete ``removed``; write ``added``, ``changed`` and ``moved``; and set the
+    vector of each id in ``embed`` and ``reuse`` (see :meth:`vectors`). The store then has the same
+    content as a store that was filled from scratch.
 
     Every current id is in ``added``, ``changed`` or ``unchanged``. ``moved`` is a subset of
-    ``unchanged``. ``embed`` and the keys of ``reuse`` have no id in common, and are all in
-    ``added``, ``changed`` or ``moved``.
+    ``unchanged``. ``embed`` and the keys of ``reuse`` do not have any ids in common; all of these
+    ids are in ``added``, ``changed`` or ``moved``.
 
     added: current ids that are not stored yet, in the order of the current chunks.
-    changed: ids that are stored with another text, in the same order.
-    unchanged: ids that are stored with the same text, apart from white space, in the same order.
-    removed: ids that are stored but not current, in the order of the stored chunks.
-    embed: ids whose embedded text has no vector yet; of several with the same text, the first.
-    moved: the ``unchanged`` ids for which something else that a store keeps differs: positions,
-        lines, overlap, metadata, white space or the embedded text.
-    reuse: other ids that need a vector, each with the id whose vector it takes. That is the vector
-        stored before the run, or, for keys in ``repeats``, the new vector of an id in ``embed``.
-    repeats: the keys of ``reuse`` that take a new vector.
+    changed: current ids that are stored with a different text, in the order of the current chunks.
+    unchanged: current ids that are stored with the same text, ignoring white space, in the order of
+        the current chunks.
+    removed: stored ids that are not current, in the order of the stored chunks.
+    embed: ids whose embedded text does not have a vector yet. If several ids have the same embedded
+        text, only the first is listed.
+    moved: the ids in ``unchanged`` whose positions, lines, overlap, metadata, white space or
+        embedded text differ from the stored chunk.
+    reuse: all other ids that need a vector, each mapped to the id whose vector it reuses. The
+        vector was stored before the run or, for keys in ``repeats``, is the new vector of an id in
+        ``embed``.
+    repeats: the keys of ``reuse`` that reuse a new vector.
     """
 
     added: tuple[str, ...] = ()
@@ -84,8 +88,8 @@ class WritePlan:
     def vectors(self, stored: Mapping[str, V], embedded: Mapping[str, V]) -> dict[str, V]:
         """Return the vector of every id in ``embed`` and ``reuse``.
 
-        stored: the vectors before the run, by id; those of ``reuse.values()`` are enough.
-        embedded: the new vectors, by id: one for each id in ``embed``.
+        stored: the vectors before the run, by id; only the ids in ``reuse.values()`` are needed.
+        embedded: the new vectors, by id; one for each id in ``embed``.
 
         Raises ``KeyError`` if a vector is missing.
         """
@@ -102,13 +106,13 @@ def plan_writes(
 ) -> WritePlan:
     r"""Plan the writes to a store that contains ``prior`` and will contain ``current``.
 
-    Both may be chunks, results of :meth:`Chunk.to_dict`, or results of :meth:`Chunk.record`, which
-    are all that a store has to keep. A vector is reused from any chunk in ``prior`` with the same
-    embedded text, so pass all documents at once.
+    Both may contain chunks, results of :meth:`Chunk.to_dict`, or results of :meth:`Chunk.record`; a
+    store only needs to keep the latter. A vector can be reused from any chunk in ``prior`` with the
+    same embedded text, so pass all documents at once.
 
     An id that occurs twice in ``current`` is listed twice. If an id occurs twice in ``prior``, the
-    last chunk is compared; ``removed`` lists both. Raises ``KeyError`` for a record without an id
-    or a hash.
+    last chunk with this id is compared, and ``removed`` may list the id twice. Raises ``KeyError``
+    for a record without an id or a hash.
 
     >>> from chunkast import chunk, plan_writes
     >>> before = chunk("# A\n\nOne.\n", source="a.md")
@@ -137,11 +141,11 @@ def plan_among(
     holder: Callable[[str], str | None],
     embedded: MutableMapping[str, str],
 ) -> WritePlan:
-    """Plan the writes for some documents of a store.
+    """Plan the writes for some of the documents in a store.
 
-    holder: returns the id that had the vector of an ``embed_hash`` before the run, anywhere in the
-        store.
-    embedded: the ids that get new vectors, by ``embed_hash``; this plan's ids are added.
+    holder: a function that returns the id of any chunk in the store that had a vector for an
+        ``embed_hash`` before the run, or None.
+    embedded: the ids that get new vectors, by ``embed_hash``; the ids of this plan are added.
     """
     known = {chunk.id: chunk for chunk in prior}
     added: list[str] = []
@@ -194,8 +198,8 @@ def _state(chunk: Identified) -> str:
 def digest(chunks: Iterable[Identified]) -> str:
     """Return one hash for all chunks of a store: 64 lower-case hexadecimal digits.
 
-    It is the SHA-256 of the lines ``id:content_hash``, sorted as text, with duplicates, and joined
-    by line feeds. The order of ``chunks`` does not matter. Never raises.
+    The hash is the SHA-256 of the lines ``id:content_hash``, sorted as text and joined by line
+    feeds; duplicate lines are kept. The order of ``chunks`` does not matter. Never raises.
     """
     lines = sorted(f"{chunk.id}:{chunk.content_hash}" for chunk in chunks)
     return sha256("\n".join(lines).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Checks of quotes and their exact positions; differences in white space are ignored."""
+"""Checks quotes and finds their exact positions, ignoring differences in white space."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _NOT_ONE_BLANK: Final = re.compile(f"(?! (?![{WHITE_SPACE}]))[{WHITE_SPACE}]+")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The place of a quote in its source, in the units of :class:`chunkast.Chunk`.
+    """The position of a quote in its source, in the same units as in :class:`chunkast.Chunk`.
 
-    source: the document's name, or ``None``.
-    start_index: where the quote begins, a character index from 0.
-    end_index: where it ends, a character index, exclusive.
-    start_byte: where it begins, in bytes of the document's UTF-8, from 0.
-    end_byte: where it ends, in bytes of UTF-8, exclusive.
-    start_line: the line in which it begins, from 1.
-    end_line: the line of its last character, from 1, inclusive.
-    pages: the pages on which the quote begins and ends, from 1; ``None`` if the document has no
-        pages. If the marks inside a chunk do not show where its pages begin, the chunk's first or
-        last page is used.
-    chunk_ids: the ids of the chunks that contain the whole quote: empty if it is divided between
-        chunks, two or more if it is in an overlap.
-    section: the heading path of the section in which the quote begins; empty if the search was in
-        a text instead of chunks.
+    source: the document's name, or None.
+    start_index: the start of the quote in the document, as a character index from 0.
+    end_index: the end of the quote in the document, as an exclusive character index.
+    start_byte: the start of the quote in the document, as a byte index in UTF-8, from 0.
+    end_byte: the end of the quote in the document, as an exclusive byte index in UTF-8.
+    start_line: the line number of the first character of the quote, counting from 1.
+    end_line: the line number of the last character of the quote, counting from 1.
+    pages: the numbers of the pages on which the quote begins and ends, counting from 1, or None if
+        the document does not have page marks. If the page marks in a chunk do not show where its
+        pages begin, the chunk's first or last page is used.
+    chunk_ids: the ids of the chunks that contain the whole quote: empty if the quote is divided
+        between chunks, two or more ids if the quote is in an overlap.
+    section: the heading path of the section in which the quote begins; empty if a text was searched
+        instead of chunks.
     """
 
     source: str | None
@@ -56,8 +56,8 @@ class Citation:
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
     r"""Return True if ``text`` contains ``quote`` word for word, apart from white space.
 
-    Case, markup and Unicode forms must be the same. A quote that is empty, blank, or longer
-    than ``max_chars`` characters (before its white space is normalized) is not valid. Never raises.
+    Case, markup and Unicode forms must match. A quote that is empty, blank, or longer than
+    ``max_chars`` characters (before its white space is normalized) is not valid. Never raises.
 
     >>> from chunkast import validate_quote
     >>> validate_quote("are red", "Apples are\nred.")
@@ -70,13 +70,13 @@ def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
 def locate_quote(
     quote: str, where: str | Iterable[Chunk], *, page_markers: str | None = None
 ) -> tuple[Citation, ...]:
-    r"""Find all places of ``quote`` in a text or in chunks; a blank quote has none.
+    r"""Return a citation for each occurrence of ``quote`` in a text or in chunks.
 
-    White space may differ, as in :func:`validate_quote`. The places do not overlap. ``where`` is a
-    source text (then citations have no source and no chunk ids), or chunks: all or a selection,
-    document by document, in order. A quote may continue from one chunk to the next. If the chunks
-    were made with ``page_markers``, pass the same pattern here. Only raises ``re.error``, for an
-    invalid pattern.
+    White space may differ, as in :func:`validate_quote`. Occurrences do not overlap. ``where`` is
+    either the text of a document, for which citations do not have a source or chunk ids, or some or
+    all chunks, document by document, in order. A quote may continue from one chunk to the next. If
+    the chunks were made with ``page_markers``, pass the same pattern. For a blank quote, returns
+    ``()``. Raises ``re.error`` for an invalid pattern.
 
     >>> from chunkast import locate_quote
     >>> [found] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
@@ -92,7 +92,7 @@ def locate_quote(
 
 
 class _Normalized:
-    """A text with normalized white space, and the positions of its characters in the original."""
+    """A text with normalized white space, and the original position of each of its characters."""
 
     def __init__(self, text: str) -> None:
         # Positions in the normalized text and in the original; each pair is valid up to the next.
@@ -112,7 +112,10 @@ class _Normalized:
         self._text = "".join(parts)
 
     def places(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of the original text that match ``wanted``, normalized and not empty."""
+        """Yield the spans of the original text that match ``wanted``.
+
+        The white space of ``wanted`` must be normalized, and ``wanted`` must not be empty.
+        """
         at = self._text.find(wanted)
         while at >= 0:
             end = at + len(wanted)
@@ -147,7 +150,7 @@ def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
 
 
 class _Positions:
-    """Converts character positions inside one chunk to bytes, lines and pages of the document."""
+    """Converts character indices in one chunk to the bytes, lines and pages of its document."""
 
     def __init__(self, chunk: Chunk, own: str | None) -> None:
         self._chunk = chunk
@@ -161,7 +164,10 @@ class _Positions:
         return self._chunk.start_line + self._map.line(pos - self._chunk.start_index) - 1
 
     def pages(self, pos: int) -> tuple[int, int] | None:
-        """Return the page of a character as first and last; if unknown, the pages of the chunk."""
+        """Return the page of the character at ``pos`` as first and last page.
+
+        Returns the chunk's pages if the page of the character is unknown.
+        """
         inside = pos - self._chunk.start_index
         return pages_of(self._starts, inside, inside + 1) or self._chunk.pages
 
@@ -169,8 +175,8 @@ class _Positions:
 def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
     """Yield the start and the number of each page in a chunk's text.
 
-    Yields nothing if the marks in the text contradict the chunk's pages: its document may use other
-    marks, or a fence may begin before the chunk.
+    Yields nothing if the page marks in the text contradict the chunk's pages: the document may use
+    different marks, or a fence may begin before the chunk.
     """
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return
@@ -182,7 +188,7 @@ def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
 
 
 def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Group consecutive chunks of one document."""
+    """Yield lists of consecutive chunks of the same document."""
     run: list[Chunk] = []
     for chunk in chunks:
         if run and (run[-1].source, run[-1].index + 1) != (chunk.source, chunk.index):
@@ -194,7 +200,7 @@ def _runs(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 
 
 def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterator[Citation]:
-    """Find a quote in consecutive ``chunks``, with nothing but white space between them."""
+    """Yield the citations of a quote in consecutive ``chunks`` that only white space separates."""
     # The start of each chunk's own text, in the source (``there``) and in the joined texts
     # (``here``). The first chunk's overlap is kept, because no other chunk of the run has it.
     there = [chunk.start_index + chunk.overlap for chunk in chunks]
@@ -235,7 +241,7 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterato
 
 
 def _containing(chunks: Sequence[Chunk], first: int, start: int, end: int) -> Iterator[str]:
-    """Yield the ids of the chunks that contain a whole span, which begins in ``chunks[first]``."""
+    """Yield the ids of the chunks that contain all of a span, which begins in ``chunks[first]``."""
     for slot in range(first, len(chunks)):
         # Later chunks contain it too if their overlap is long enough.
         if chunks[slot].start_index > start:

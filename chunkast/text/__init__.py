@@ -1,1 +1,1 @@
-"""Facts about plain text: lines, bytes, grapheme clusters, sentences, spans."""
+"""Properties of plain text: lines, bytes, grapheme clusters, sentences and spans."""

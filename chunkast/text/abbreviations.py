@@ -1,17 +1,19 @@
 """Abbreviations and other places at which sentencex would end a sentence too early.
 
-sentencex knows few abbreviations of French, Polish and Portuguese. In the languages of
-``languages.json``, and in no other, a full stop does not end a sentence
+sentencex knows few abbreviations in French, Polish and Portuguese. In the languages of
+``languages.json``, and in no others, a full stop does not end a sentence
 
 - after an abbreviation that usually precedes a name, such as a title;
-- between an abbreviation that usually precedes a number, such as that of a page, and a number;
-- in all of them but English (where names of programs are lower case and sentencex knows initials)
-  before a small letter or a year in brackets, and directly before a letter, digit, hyphen or comma;
-- after a single capital letter, an initial (in English and German sentencex knows them);
+- between an abbreviation that usually precedes a number, such as "p." for a page, and a number;
+- in all of these languages except English (in which names of programs are lower case and sentencex
+  knows initials), before a small letter or a year in brackets, and directly before a letter, digit,
+  hyphen or comma;
+- after a single capital letter, an initial (sentencex knows initials in English and German);
 - in German, after a number of at most two digits that follows an article or preposition, or
   precedes a noun that is often numbered, such as a month or century.
 
-No mark ends a sentence before a dash and a small letter, which continue it after direct speech.
+No punctuation ends a sentence before a dash and a small letter, which continue the sentence after
+direct speech.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from chunkast.text.white_space import WHITE_SPACE
 
 __all__ = ("MENDED", "continues")
 
-# By language: the abbreviations that precede names, such as titles, and those that precede
-# numbers, such as that of a page.
+# By language: the abbreviations that precede names, such as titles, and the abbreviations that
+# precede numbers, such as page numbers.
 _TABLES: Final = {
     language: (frozenset(words["before_names"].split()), frozenset(words["before_numbers"].split()))
     for language, words in WORDS.items()
@@ -49,7 +51,7 @@ _REACH: Final = 40
 
 
 def continues(text: str, at: int, language: str) -> bool:
-    """Return True if the sentence continues at ``at``; the language is one of ``MENDED``."""
+    """Return whether a sentence continues at index ``at``; ``language`` must be in ``MENDED``."""
     said = _AFTER_SPEECH.match(text, at)
     if said and said[1].islower():
         return True

@@ -10,13 +10,13 @@ _OPENING = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<run>`{3,}(?!.
 
 
 class Fences:
-    """Finds the lines of fences, in any container; must be called with every line in order."""
+    """Finds the lines of fences, in any container; call ``take`` with every line, in order."""
 
     def __init__(self) -> None:
         self._run = ""
 
     def take(self, line: str) -> bool:
-        """Return True if ``line`` opens a fence, is inside it, or closes it."""
+        """Return True if ``line`` opens a fence, is inside a fence, or closes a fence."""
         if self._run:
             closing = line.strip(" \t>")
             if len(closing) >= len(self._run) and not closing.strip(self._run[0]):

@@ -1,4 +1,4 @@
-"""Reads files as UTF-8 text; a ``SourceError`` names the file, the byte and the fault."""
+"""Reads files as UTF-8 text; a ``SourceError`` names the file, the byte and the problem."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _MARKS: Final = {
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """Read the text of a file; line ends and a byte order mark are unchanged.
+    """Return the text of a file, including its original line ends and any byte order mark.
 
-    Raises ``SourceError`` when the file cannot be read or is not UTF-8.
+    Raises ``SourceError`` if the file cannot be read or is not UTF-8.
     """
     return decode(read_bytes(path), str(path))
 
 
 def read_bytes(path: str | PathLike[str]) -> bytes:
-    """Read the bytes of a file; raises ``SourceError`` when it cannot be read."""
+    """Return the bytes of a file. Raises ``SourceError`` if the file cannot be read."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
@@ -39,7 +39,7 @@ def read_bytes(path: str | PathLike[str]) -> bytes:
 
 
 def decode(data: bytes, path: str) -> str:
-    """Decode the ``data`` of a file; raises ``SourceError`` if it is not UTF-8."""
+    """Return the text of a file's ``data``. Raises ``SourceError`` if the data is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -47,7 +47,7 @@ def decode(data: bytes, path: str) -> str:
 
 
 def undecodable(path: str, error: UnicodeDecodeError, base: int) -> SourceError:
-    """Return the error for bytes that are not UTF-8; they begin at byte ``base`` of the file."""
+    """Return the ``SourceError`` for ``error``; its bytes begin at byte ``base`` of the file."""
     data = error.object
     marks = _MARKS.items() if not base else ()
     wide = next((name for mark, name in marks if data.startswith(mark)), None)

@@ -1,11 +1,11 @@
 """Front matter as data: YAML between lines of ``---``, TOML between lines of ``+++``.
 
 The values are JSON data. Values that JSON cannot represent become strings: dates and times in
-ISO form, numbers that are not finite, binary data in base64. A set becomes a list. A key that
-is not a string keeps its form in the YAML source. An integer of more than 640 digits, which
-some programs cannot handle, becomes a string: unchanged from YAML, in hexadecimal from TOML.
-YAML is read as by PyYAML's safe loader, but with any tags. Aliases are copied, and the size of
-the result is limited.
+ISO format, numbers that are not finite, and binary data in base64. A set becomes a list. A key that
+is not a string becomes a string, as written in the YAML source. An integer of more than 640 digits,
+which some programs cannot handle, becomes a string: as written in YAML, in hexadecimal for TOML.
+YAML is read as by PyYAML's safe loader, except that any tag is allowed. Aliases are copied, and the
+size of the result is limited.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ _MERGE: Final = f"{_TAG}merge"
 
 
 def missing_library() -> str | None:
-    """Return the name of a required library that is not installed; None if all are."""
+    """Return the name of a required library that is not installed, or None if all are installed."""
     names = {"yaml": "PyYAML", _TOML_LIBRARY: _TOML_LIBRARY}
     return next((name for module, name in names.items() if find_spec(module) is None), None)
 
 
 def front_matter_value(raw: str, key: str) -> str:
-    """Return the value of a top-level ``key`` in ``raw`` front matter as text; "" if it has none.
+    """Return the value of a top-level ``key`` in ``raw`` front matter as text, or "" if missing.
 
-    No library is needed. The value is the rest of the key's line, without quotes and the brackets
-    of a list, or the indented lines or list items below it, joined.
+    No library is needed. The value is the rest of the key's line, without quotes and without the
+    brackets of a list. If the rest of the line is empty, the value is the joined text of the
+    indented lines or list items below the key.
     """
     if not raw:
         return ""
@@ -67,10 +68,10 @@ def _bare(value: str) -> str:
 
 
 def parse_front_matter(raw: str) -> dict[str, Any]:
-    """Parse ``raw`` front matter, delimiters included.
+    """Return the data in ``raw`` front matter, which includes its delimiters.
 
-    Raises ``ValueError`` for front matter that is invalid, not a mapping, too large or too deep;
-    ``ImportError`` if the extra ``chunkast[yaml]`` is not installed.
+    Raises ``ValueError`` if the front matter is invalid, not a mapping, too large or nested too
+    deeply, and ``ImportError`` if the ``chunkast[yaml]`` extra is not installed.
     """
     if len(raw) > _MAX_CHARACTERS:
         raise ValueError(
@@ -119,14 +120,14 @@ def _yaml(body: str) -> object:
 
 
 class _Limit:
-    """Counts the values of the result, copies of aliases included, and limits them."""
+    """Limits the number of values in the result, including copies of aliases, and their depth."""
 
     def __init__(self) -> None:
         self._values = 0
         self._depth = 0
 
     def inside(self, values: Iterator[Any]) -> Iterator[Any]:
-        """Yield the ``values`` of a list or mapping, one level deeper."""
+        """Yield the ``values`` of a list or mapping, and raise ``ValueError`` beyond a limit."""
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise ValueError(f"front matter is nested deeper than {_MAX_DEPTH} levels")
@@ -189,7 +190,7 @@ class _Nodes:
                 own[name] = self.value(item)
         if node.tag == f"{_TAG}set":
             return list(own)
-        # Its own keys come after merged ones and override them.
+        # The mapping's own keys come after merged keys and override them.
         return {**merged, **own}
 
     def _plain(self, node: Any) -> Any:

@@ -1,7 +1,7 @@
-r"""Grapheme clusters (``\X`` of the regex package, UAX #29) without walking all of a text.
+r"""Finds grapheme clusters (``\X`` in the regex package, UAX #29) without scanning all of a text.
 
-Most positions are cluster boundaries, because neither character beside them can join
-another. Only runs of characters that can are segmented with ``\X``.
+Most positions are cluster boundaries, because neither of the characters beside them can join
+another character. Only runs of characters that can are segmented with ``\X``.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _JOINED = regex.compile(rf"{_JOINING}++")
 
 
 def clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    r"""Yield the spans of the grapheme clusters of ``text[start:end]``, in order.
+    r"""Yield the spans of the grapheme clusters in ``text[start:end]``, in order.
 
-    The characters are copied, because ``\X`` would look back beyond a given start.
+    The slice is copied, because ``\X`` would otherwise look back beyond ``start``.
     """
     for match in _CLUSTER.finditer(text[start:end]):
         yield start + match.start(), start + match.end()
 
 
 def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    r"""Divide a run after every 64 flags, since ``\X`` counts all earlier ones at each flag."""
+    r"""Split a long run of flags into parts: ``\X`` counts all earlier flags at each flag."""
     for flags in _FLAGS.finditer(text, start, end):
         yield start, flags.end()
         start = flags.end()
@@ -49,7 +49,7 @@ def _segments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def joined_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the spans of the grapheme clusters in ``text[start:end]`` of several characters."""
+    """Return the spans of the grapheme clusters in ``text[start:end]`` with several characters."""
     text, offset = text[start:end], start
     return [
         (offset + first, offset + last)

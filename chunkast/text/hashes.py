@@ -1,4 +1,4 @@
-"""Normalization of white space, and the hashes of texts, values and ids."""
+"""Functions that normalize white space, and hash texts, values and ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIFFERENT_WHITE_SPACE: Final = ("\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\ufeff
 
 
 def normalize_text(text: str) -> str:
-    r"""Replace every run of white space by one space, and strip the ends.
+    r"""Replace every run of white space with one space, and strip the ends.
 
     White space is defined as in JavaScript. Never raises.
 
@@ -36,20 +36,24 @@ def normalize_text(text: str) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return the SHA-256 of the normalized text: 64 lower-case hex digits. Never raises."""
+    """Return the SHA-256 of the text, after white space is normalized, as 64 lower-case hex digits.
+
+    Never raises.
+    """
     return sha256(encode(normalize_text(text))).hexdigest()
 
 
 def values_hash(values: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of JSON data in any order of keys: 64 lower-case hex digits."""
+    """Return the SHA-256 of JSON data, ignoring the order of keys, as 64 lower-case hex digits."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, default=repr)
     return sha256(encode(text)).hexdigest()
 
 
 def chunk_uuid(chunk_id: str) -> str:
-    """Return the UUID of a chunk id, for stores that accept only UUIDs.
+    """Return the UUID for a chunk id, for stores that only accept UUIDs.
 
-    Its version is 5: a SHA-1 of the id in the namespace 572aa104-a6f0-5371-bd99-667e27eebbfb.
+    It is a UUID of version 5, computed from the id in the namespace
+    572aa104-a6f0-5371-bd99-667e27eebbfb.
 
     >>> chunk_uuid("e33bbeec7a485ef9")
     'a19dbdcd-b1a6-5b7d-91a3-e20858cfdca5'

@@ -1,11 +1,12 @@
-"""The language of a text, which decides where its sentences end.
+"""Finds the language of a text, which decides where its sentences end.
 
-A text with " the " once in 500 characters is English. In any other text the function words of
-each language in ``languages.json`` are counted. The language with the most of them wins if they
-are at least eight, at least one in sixty words, and more than twice as many as those of any other
-language; otherwise the text counts as English. No word is in two lists, and no list has keywords
-or names that are common in English texts about programs. One sentence more or less therefore
-changes the language only of a tiny text, or of a text that is half in another language.
+A text that contains " the " more than once per 500 characters is English. In any other text, the
+function words of each language in ``languages.json`` are counted. The language with the highest
+count wins if the count is at least eight, at least one in sixty words, and more than twice that of
+any other language; otherwise the text counts as English. No word is in two lists, and no list
+contains keywords or names that are common in English texts about programs. Adding or removing one
+sentence therefore only changes the language of a tiny text, or of a text that is half in another
+language.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ _LANGUAGE_OF: Final = {
 
 
 def language_of_text(text: str, front_matter: str = "") -> str:
-    """Return the language code declared in the ``front_matter``, or else found from the text.
+    """Return the language code declared in the front matter, or else guessed from ``text``.
 
-    The keys in the front matter are ``lang`` and ``language``.
+    The keys ``lang`` and ``language`` of the front matter declare the language.
     """
     declared = _DECLARED.search(front_matter)
     return declared[1].lower() if declared else _found(text)

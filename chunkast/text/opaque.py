@@ -1,20 +1,21 @@
-r"""Opaque data in a text: data URIs, base64, hex dumps and minified code.
+r"""Finds opaque data in a text: data URIs, base64, hex dumps and minified code.
 
-All sizes are in characters. Shares are those of a run's first 4,096 characters.
+All sizes are in characters. Shares are computed from a run's first 4,096 characters.
 
 - *data URI*: ``data:``, an optional media type and parameters, a comma, and at least 256 characters
   that are neither white space nor one of ``"<>`()\|``.
 - *base64*: at least 256 characters of the standard or URL-safe alphabet, in one line or in lines of
-  at least 40. At least a tenth are capitals, a tenth small letters, and a thirtieth figures.
+  at least 40. At least a tenth are capital letters, a tenth small letters, and a thirtieth digits.
 - *hex dump*, with addresses: at least 256 characters in lines that begin with an address of at
   least seven digits, followed by at least four groups of hexadecimal digits.
 - *hex dump*, without addresses: at least 256 characters, all of them hexadecimal digits, ``0x``,
   ``\x``, ``,:;->`` or white space. ``0x`` or ``\x`` occurs at least once in eight characters, or at
-  least half are hexadecimal digits, of which at least a tenth are letters and three tenths figures.
-- *minified code*, only where the text may be code: a line of at least 1,000 characters, of which
+  least half are hexadecimal digits, of which at least a tenth are letters and three tenths are
+  decimal digits.
+- *minified code*, only if the text may be code: a line of at least 1,000 characters, of which
   less than a twelfth are white space and at least a twentieth are ``(){};=``.
 
-Of overlapping runs the first counts; of runs that begin together, the longest.
+If runs overlap, only the first is used; if they begin at the same position, only the longest.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _SAMPLE: Final = 4_096
 _STRIDE: Final = 16
 _HEX_ALONE: Final = r"[0-9A-Fa-fxX\\,:; \t\r\n>-]"
 _HEX_LIKELY = re.compile(rf"{_HEX_ALONE}{{{_LEAST // _STRIDE}}}")
-# A container's marks may precede a line.
+# The marks of a container may precede a line.
 _NEXT_LINE: Final = r"(?:\r\n|\n|\r)[ \t>]*"
 _DATA = re.compile(
     r"""data:([\w.+-]{1,40}/[\w.+-]{1,60})?(?:;[\w.+=-]{1,80}){0,8},[^\s"<>`()\\|]{256,}""",
@@ -75,12 +76,15 @@ class OpaqueRun:
 
     @property
     def placeholder(self) -> str:
-        """The text that is shown in place of the data."""
+        """The text that replaces the data in ``embed_text``."""
         return f"[{self.kind}, {self.end - self.start:,} characters]"
 
 
 def opaque_runs(text: str, start: int, end: int, *, code: bool) -> list[OpaqueRun]:
-    """Find the opaque runs of ``text[start:end]``, in order; ``code`` includes minified code."""
+    """Return the runs of opaque data in ``text[start:end]``, in order.
+
+    Minified code is only included if ``code`` is true.
+    """
     found = chain(
         _data_uris(text, start, end),
         _base64(text, start, end),
@@ -148,7 +152,7 @@ def _share(what: re.Pattern[str], text: str) -> float:
 
 
 def _joined(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join spans that begin where the last one ends."""
+    """Join spans that directly follow each other."""
     first = last = -1
     for start, end in spans:
         if start != last:

@@ -1,4 +1,4 @@
-"""Page marks that converters leave in a text, and the pages they count."""
+"""Finds the page marks that converters leave in a text, and the pages they mark."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ __all__ = (
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A page mark on a line of its own.
+    """A type of page mark, which is on a line of its own.
 
-    pattern: a regular expression; its group is the number of a page, if it has one.
-    role: "begins" or "ends" for a mark with the number of its page; "breaks" for one between
-        two pages, without a number; "says" for any other note about its page.
-    first: the number of a document's first page.
-    seen: the converters that write it.
+    pattern: a regular expression for the mark; its group, if any, matches the page number.
+    role: "begins" or "ends" for a mark with the number of the page that begins or ends there;
+        "breaks" for a mark between two pages, without a number; "says" for any other note about
+        a page.
+    first: the number of a document's first page in such marks.
+    seen: the converters that write such marks.
     """
 
     pattern: str
@@ -42,7 +43,7 @@ class Marker:
     seen: str = ""
 
 
-# The first marker that matches a line counts. A form feed breaks pages anywhere in a line.
+# The first marker that matches a line is used. A form feed breaks pages anywhere in a line.
 MARKERS: Final = (
     Marker(r"-{3,} ?end of page[= ](\d{1,6}) ?-{3,}", "ends", 0, "pymupdf4llm"),
     Marker(r"\{(\d{1,6})\}-{20,}", "begins", 0, "marker"),
@@ -63,7 +64,7 @@ _NUMBER: Final = re.compile(r"\d{1,9}")
 _HINTS: Final = ("end of page", "}---")
 _COMMENT = re.compile(r"<!-- *(?i:page|slide)")
 _FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
-# A form feed directly after text, or all form feeds between one text and the next.
+# A form feed directly after text, or all form feeds between two stretches of text.
 _FORM_FEEDS: Final = re.compile(rf"\f(?:(?<=[^{WHITE_SPACE}]\f)|[{WHITE_SPACE}]*\f)?")
 
 
@@ -71,10 +72,10 @@ _FORM_FEEDS: Final = re.compile(rf"\f(?:(?<=[^{WHITE_SPACE}]\f)|[{WHITE_SPACE}]*
 class PageMark:
     """A page mark in the span ``[start, end)`` of a text.
 
-    number: the number in it, or ``None``.
-    begins: true if it belongs to the text after it.
-    breaks: the number of pages that begin in it, if it has no number: consecutive form feeds
-        are one mark.
+    number: the page number in the mark, or None.
+    begins: true if the mark belongs to the text after it.
+    breaks: the number of pages that a mark without a number begins; consecutive form feeds are
+        a single mark.
     """
 
     start: int
@@ -86,10 +87,11 @@ class PageMark:
 
 
 def page_marks(text: str, own: str | None = None) -> list[PageMark]:
-    """Find the page marks in ``text`` outside of fences, in order; marks that overlap are one.
+    """Return the page marks in ``text`` outside fences, in order; overlapping marks are merged.
 
     ``own`` is a user's pattern for whole lines, which is tried first. The name of its group,
-    "begins" or "ends", is the role of the mark; a mark without a readable number is ignored.
+    "begins" or "ends", is the role of its marks; such a mark is ignored if its number is not
+    readable.
     """
     marks = _own_marks(text, own) if own is not None else []
     if ("!" in text and _COMMENT.search(text)) or any(map(text.__contains__, _HINTS)):
@@ -135,7 +137,7 @@ def _known_marks(text: str) -> list[PageMark]:
 
 
 def _merged(marks: list[PageMark]) -> list[PageMark]:
-    """Sort the marks, and merge those that overlap."""
+    """Return the marks sorted by start, with overlapping marks merged."""
     kept: list[PageMark] = []
     # A stable sort: of marks that begin together, a user's own comes first.
     for mark in sorted(marks, key=lambda mark: mark.start):
@@ -149,7 +151,7 @@ def _merged(marks: list[PageMark]) -> list[PageMark]:
 
 
 def _with_notes(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
-    """Return the marks; a note right after a break belongs to the page that begins there."""
+    """Return the marks, with each note directly after a page break assigned to the new page."""
     found: list[PageMark] = []
     for mark in marks:
         last = found[-1] if found and mark.marker.role == "says" else None
@@ -168,10 +170,10 @@ def _outside_fences(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
 
 
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield the start and the number, from 1, of each page.
+    """Yield the start of each page, and its number from 1.
 
-    ``first`` is the number of the first page in the marks; by default it follows from the first
-    mark. Marks without numbers are ignored if there are any with numbers.
+    ``first`` is the number that the marks give the document's first page; by default, it is derived
+    from the first mark. If any marks have numbers, marks without numbers are ignored.
     """
     numbered = [mark for mark in marks if mark.number is not None]
     counted = numbered or [mark for mark in marks if mark.marker.role == "breaks"]
@@ -191,7 +193,7 @@ def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator
 
 
 def pages_note(pages: tuple[int, int] | None) -> str:
-    """Return the suffix of a place in a document: "  p. 3", "  pp. 3-4", or "" without pages.
+    """Return the page numbers as a suffix: "  p. 3", "  pp. 3-4", or "" if ``pages`` is None.
 
     >>> pages_note((3, 4))
     '  pp. 3-4'
@@ -203,7 +205,7 @@ def pages_note(pages: tuple[int, int] | None) -> str:
 
 
 def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int] | None:
-    """Return the first and the last page of ``[start, end)``, or None without pages."""
+    """Return the first and last pages of ``[start, end)``, or None if ``starts`` is empty."""
     if not starts:
         return None
     first, last = (
@@ -215,7 +217,10 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
 def pages_of_text(
     starts: Sequence[tuple[int, int]], text: str, start: int = 0
 ) -> tuple[int, int] | None:
-    """Return the pages of a ``text`` that begins at ``start``, ignoring white space at its ends."""
+    """Return the first and last pages of ``text``, which begins at index ``start``, or None.
+
+    White space at the ends of ``text`` is ignored. Returns None if ``starts`` is empty.
+    """
     if not starts:
         return None
     first = start + len(text) - len(text.lstrip(WHITE_SPACE))

@@ -1,8 +1,8 @@
-"""The starts of sentences inside one paragraph of text, by sentencex.
+"""Finds the starts of sentences inside one paragraph of text with sentencex.
 
-sentencex takes quadratic time beyond a thousand characters of one paragraph: per character,
-14 ns for 1,000 of them, 32 ns for 2,000 and 240 ns for 8,000. So it gets a longer text in
-windows, each of which begins at a sentence that it has found.
+sentencex takes quadratic time for paragraphs of more than a thousand characters: per character,
+14 ns in a paragraph of 1,000 characters, 32 ns in one of 2,000 and 240 ns in one of 8,000. So a
+longer text is passed to sentencex in windows, each of which begins at the start of a sentence.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _END = re.compile(r"[.!?]?[\t\n\r ]*")
 # Marks that may follow a terminator directly and still belong to the sentence it ends.
 _CLOSERS = "*_~`)]}\"'”’»）】》」』"
 _CLOSER_RUN = re.compile(rf"[{re.escape(_CLOSERS)}]*")
-# Terminators that no space follows.
+# Terminators that are not followed by a space.
 _UNSPACED = frozenset("。！？｡．")
 # A numbering, which looks like the end of a sentence before closing marks.
 _NUMBERING = re.compile(r"(?:\A|[\s(\[*_~])(?:\d{1,9}|[^\W\d_])[.:)]*\Z")
@@ -41,20 +41,20 @@ _NUMBERING = re.compile(r"(?:\A|[\s(\[*_~])(?:\d{1,9}|[^\W\d_])[.:)]*\Z")
 _LONG = 250
 # Quotes; a mark between letters is an apostrophe, which sentencex does not treat as a quote.
 _QUOTE = re.compile(r"(?<!\w)['\"“”‘’«»„]|['\"“”‘’«»„](?!\w)")
-# The most characters of a numbering, such as "(12)."
+# The maximum number of characters in a numbering, such as "(12)."
 _MAX_NUMBERING = 16
 
 
 def sentence_starts(
     text: str, spans: Sequence[InlineSpan] = (), language: str = DEFAULT_LANGUAGE
 ) -> list[int]:
-    """Find the starts of the sentences of ``text``, in order, without the first (0).
+    """Return the starts of the sentences in ``text``, in order, without the first (0).
 
-    ``language`` is a code; languages that sentencex does not know are read like English.
+    ``language`` is a language code; languages that sentencex does not know are read like English.
 
     Closing marks (of emphasis, quotes, brackets) and footnote references directly after a
-    sentence belong to it. Beginnings inside one of the ``spans`` (sorted, not overlapping) are
-    dropped, and so are those that would separate a closing mark from the text after it.
+    sentence belong to the sentence. A start is dropped if it is inside one of the ``spans``
+    (sorted, not overlapping), or if it would separate a closing mark from the text after it.
     """
     # A single expression would try every division of white space among its parts.
     begun = _WITHOUT_TERMINATOR.match(text)
@@ -76,7 +76,7 @@ def sentence_starts(
 
 
 def _found(text: str, language: str) -> Iterator[int]:
-    """Yield the starts that sentencex finds, moved past white space."""
+    """Yield the starts of sentences that sentencex finds, moved past white space."""
     last = 0
     mended = language in MENDED
     for start in _starts(text, language):
@@ -90,10 +90,10 @@ def _found(text: str, language: str) -> Iterator[int]:
 
 
 def _starts(text: str, language: str) -> Iterator[int]:
-    """Yield the starts that sentencex finds, window by window.
+    """Yield the starts of sentences that sentencex finds, window by window.
 
-    Each window begins at one of the sentences in the second half of the window before it. A hash
-    of the text around them decides which, so that an edit only moves nearby windows.
+    Each window begins at a sentence in the second half of the previous window. A hash of the text
+    around each sentence's start selects the sentence, so that an edit only moves nearby windows.
     """
     first = 0
     while first < len(text):
@@ -114,8 +114,8 @@ def _after_closing_marks(
 ) -> int:
     """Return the start ``at`` of a sentence, moved past closing marks and the white space after.
 
-    Without closing marks it is ``at``; if no sentence begins after them, the text's length.
-    ``edges`` are the starts of the ``spans``.
+    Returns ``at`` if there are no closing marks, or the text's length if no sentence begins after
+    them. ``edges`` are the starts of the ``spans``.
     """
     end = at
     while True:
@@ -141,15 +141,15 @@ def _after_closing_marks(
 
 @lru_cache(maxsize=16)
 def _boundaries(window: str, language: str) -> tuple[int, ...]:
-    """Return the starts in a window; cached, since callers read most windows twice."""
+    """Return the starts of sentences in a window; cached, as most windows are read twice."""
     return tuple(_read(window, language))
 
 
 def _read(window: str, language: str) -> Iterator[int]:
-    """Yield the starts of sentences that sentencex finds; it finds none between two quotes.
+    """Yield the starts of sentences that sentencex finds in a window.
 
-    Quotes that are far apart are probably apostrophes or code. So a long sentence is read again
-    without its quotes.
+    sentencex does not find starts between two quotation marks, but marks that are far apart are
+    probably apostrophes or code. So a long sentence is read again without its quotation marks.
     """
     from sentencex import get_sentence_boundaries
 

@@ -1,7 +1,7 @@
-r"""Conversion between characters, UTF-8 bytes and lines of one text.
+r"""Converts character indices of a text to UTF-8 byte offsets and line numbers.
 
 A line ends with ``\n``, ``\r\n`` or ``\r`` and nothing else; the line end belongs to
-its line. Lone surrogates count three bytes, as the replacement character does.
+the line. A lone surrogate counts as three bytes, like the replacement character.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = (
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
-# With at least this many characters for each position, a list of them is small enough.
+# With at least this many characters per position, a list of positions is small enough.
 _CHARACTERS_PER_LISTED = 16
 # Positions in texts with fewer characters fit in four bytes, sign included.
 _INT_LIMIT = 2**31
 
 
 def encode(text: str) -> bytes:
-    """Encode ``text`` as UTF-8, with each lone surrogate as U+FFFD (three bytes)."""
+    """Encode ``text`` as UTF-8, with each lone surrogate replaced with U+FFFD (three bytes)."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -51,25 +51,25 @@ def has_surrogates(text: str) -> bool:
 
 
 def without_surrogates(text: str) -> str:
-    """Return ``text`` with each surrogate replaced by U+FFFD, character for character."""
+    """Return ``text`` with each surrogate replaced with U+FFFD; the length does not change."""
     return _SURROGATE.sub("\ufffd", text) if has_surrogates(text) else text
 
 
 def parseable(text: str) -> str:
-    """Return ``text`` as a Markdown parser accepts it, character for character.
+    """Return ``text`` in a form that a Markdown parser accepts; the length does not change.
 
-    NUL and lone surrogates become U+FFFD: CommonMark requires it for NUL, and markdown-it-py
-    raises for a surrogate pair in a link's destination.
+    NUL and surrogates become U+FFFD: CommonMark requires this for NUL, and markdown-it-py raises an
+    exception for a surrogate pair in a link's destination.
     """
     return without_surrogates(text.replace("\0", "\ufffd"))
 
 
 def make_array(values: Iterable[int], size: int, count: int | None = None) -> MutableSequence[int]:
-    """Return positions in a text of ``size`` characters, or their differences, in an array or list.
+    """Return ``values``, such as positions in a text of ``size`` characters, as an array or list.
 
     An array takes a tenth of the memory of a list, but a list is faster to read. The result is
-    a list if there are few positions for the size of the text. A ``count`` of the values, if
-    known, allows such a list to be made directly.
+    a list if there are few values for the size of the text. If the ``count`` of the values is
+    known, such a list is made directly.
     """
     if count is not None and count * _CHARACTERS_PER_LISTED <= size:
         return list(values)
@@ -79,14 +79,14 @@ def make_array(values: Iterable[int], size: int, count: int | None = None) -> Mu
 
 
 def spans_between(text: str, positions: Sequence[int]) -> Iterator[str]:
-    """Return the texts between each of the sorted ``positions`` and the next one."""
+    """Return the part of ``text`` between each pair of neighbouring sorted ``positions``."""
     return map(text.__getitem__, map(slice, positions, islice(positions, 1, None)))
 
 
 def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
-    """Return the index in ``text`` of the start of every line of ``[start, end)``, then the end.
+    """Return the start of each line in ``text[start:end]``, as an index in ``text``, then the end.
 
-    Line ``i`` is ``text[starts[i]:starts[i + 1]]``. An empty span has no line: ``[start]``.
+    Line ``i`` is ``text[starts[i]:starts[i + 1]]``. For an empty span, returns ``[start]``.
     """
     if start or end is not None:
         return [start + offset for offset in line_starts(text[start:end])]
@@ -105,8 +105,8 @@ def line_starts(text: str, start: int = 0, end: int | None = None) -> list[int]:
 class SourceMap:
     """Converts character indices to byte offsets and line numbers.
 
-    Both continue from the index of the last call, so that calls for ascending indices
-    take linear time together.
+    Each call continues from the index of the last call, so that calls for ascending indices
+    together take linear time.
     """
 
     __slots__ = ("_ascii", "_byte", "_line", "_returns", "text")
@@ -120,7 +120,7 @@ class SourceMap:
         self._line = (0, 1)
 
     def byte(self, index: int) -> int:
-        """Return the UTF-8 offset of the character at ``index`` (0 to the text's length)."""
+        """Return the UTF-8 byte offset of the character at ``index`` (0 to the text's length)."""
         if self._ascii:
             return index
         known, offset = self._byte
@@ -132,7 +132,7 @@ class SourceMap:
         return offset
 
     def line(self, index: int) -> int:
-        """Return the 1-based line that the character at ``index`` belongs to."""
+        """Return the number, from 1, of the line that contains the character at ``index``."""
         # After the last line end there is no line.
         index = max(min(index, len(self.text) - 1), 0)
         if index and self._returns and self.text.startswith("\r\n", index - 1):

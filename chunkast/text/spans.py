@@ -1,4 +1,4 @@
-"""Spans of a text: the end of its content, and sets of spans that must not be cut."""
+"""Spans of a text: functions that trim white space, and sets of spans."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SPACE = re.compile(rf"[{LINE_SPACE}\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class InlineSpan:
-    """An indivisible inline construct: ``[start, end)`` of the text that was scanned.
+    """An indivisible inline construct in the span ``[start, end)`` of the scanned text.
 
-    ``inside`` are the outermost constructs inside it, in order.
+    ``inside`` contains the outermost constructs inside this construct, in order.
     """
 
     start: int
@@ -33,7 +33,7 @@ class InlineSpan:
 
 
 def content_end(text: str, start: int, end: int) -> int:
-    """Return the end of ``text[start:end]`` without trailing white space; ``start`` if blank."""
+    """Return the end of ``text[start:end]`` without trailing white space, or ``start`` if blank."""
     size = _FIRST_TAIL_SIZE
     while end > start:
         first = max(start, end - size)
@@ -46,16 +46,16 @@ def content_end(text: str, start: int, end: int) -> int:
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Exclude blank lines and a byte order mark at the span's start, and white space at its end.
+    """Return a span trimmed of leading blank lines, a byte order mark and trailing white space.
 
-    The first line keeps its indentation. A span of nothing but white space is empty.
+    The first line keeps its indentation. A span that contains only white space becomes empty.
     """
     end = content_end(text, start, end)
     return trim_start(text, start, end), end
 
 
 def trim_start(text: str, start: int, end: int) -> int:
-    """Return ``start``, moved past blank lines and a byte order mark, but not past ``end``."""
+    """Return ``start`` moved past blank lines and a byte order mark, but not past ``end``."""
     if start == 0 and text.startswith("\ufeff", 0, end):
         start = 1
     if text[start : start + 1] not in WHITE_SPACE:
@@ -66,7 +66,7 @@ def trim_start(text: str, start: int, end: int) -> int:
 
 
 class SpanSet:
-    """Disjoint spans ``[start, end)``, sorted; overlapping spans are merged."""
+    """A sorted set of disjoint spans ``[start, end)``; overlapping spans are merged."""
 
     __slots__ = ("_ends", "_starts")
 
@@ -84,21 +84,21 @@ class SpanSet:
         return zip(self._starts, self._ends, strict=True)
 
     def end(self, pos: int) -> int:
-        """Return the end of the span that strictly contains ``pos``, or else ``pos``."""
+        """Return the end of the span that strictly contains ``pos``, or ``pos`` itself."""
         slot = bisect_left(self._starts, pos) - 1
         if slot >= 0 and pos < self._ends[slot]:
             return self._ends[slot]
         return pos
 
     def start(self, pos: int) -> int:
-        """Return the start of the span that strictly contains ``pos``, or else ``pos``."""
+        """Return the start of the span that strictly contains ``pos``, or ``pos`` itself."""
         slot = bisect_left(self._starts, pos) - 1
         if slot >= 0 and pos < self._ends[slot]:
             return self._starts[slot]
         return pos
 
     def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the spans that share characters with ``[start, end)``, in order."""
+        """Yield the spans that overlap ``[start, end)``, in order."""
         slot = bisect_right(self._ends, start)
         while slot < len(self._starts) and self._starts[slot] < end:
             yield self._starts[slot], self._ends[slot]
@@ -111,6 +111,6 @@ class SpanSet:
         return start < self.start(end) < end
 
     def covers(self, pos: int) -> bool:
-        """Return True if the character at ``pos`` belongs to a span."""
+        """Return True if the character at ``pos`` is inside a span of the set."""
         slot = bisect_right(self._starts, pos) - 1
         return slot >= 0 and pos < self._ends[slot]

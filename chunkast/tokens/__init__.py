@@ -1,4 +1,4 @@
-"""Token counters, the bundled vocabularies, and the token counts of one document's spans."""
+"""Token counters, the bundled vocabularies, and token counts for the spans of a document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ __all__ = (
 
 
 def index_of(text: str, counter: Counter, positions: Sequence[int]) -> SpanCounts:
-    """Return the token counts of a document's spans; ``positions`` are sorted starts of lines."""
+    """Return an index that counts the tokens in any span of ``text``.
+
+    ``positions`` are the sorted starts of lines at which chunks are likely to begin.
+    """
     if counter.is_estimated and counter.estimates is not None:
         return counter.estimates(text)
     return TokenIndex(text, counter, positions)

@@ -1,4 +1,4 @@
-"""Token counters, and the context window of a model."""
+"""Token counters, and the context windows of models."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ __all__ = ("Counter", "Window")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The most ``tokens`` that a model reads at once; ``special`` of them are special tokens."""
+    """A model's context window: its size in ``tokens``, of which ``special`` are special tokens."""
 
     tokens: int
     special: int
 
     @property
     def room(self) -> int:
-        """The number of tokens left for a text."""
+        """The number of tokens in the window that are available for text."""
         return self.tokens - self.special
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A token counter: ``count(text)`` is exact, ``name`` identifies the tokenizer.
+    """A token counter: ``count(text)`` returns the exact count; ``name`` is the tokenizer's name.
 
     The other fields are optional:
 
-    ``token_ends(text, start)`` yields, for each token of a text that begins at index ``start``, a
-    character index at or before the token's end and in the same pre-token. It is only set for
-    encodings for which the proof in ``tokens/index.py`` holds.
+    ``token_ends(text, start)`` takes a text that begins at index ``start`` of a document. For each
+    token it yields a character index at or before the token's end and in the same pre-token. It is
+    only set for encodings to which the proof in ``tokens/index.py`` applies.
 
-    ``counts(text, positions)`` yields the counts of the spans between sorted ``positions``. It is
-    faster than a call of ``count`` for each span.
+    ``counts(text, positions)`` yields the token count of each span between neighbouring sorted
+    ``positions``. It is faster than calling ``count`` for each span.
 
-    ``estimates(text)`` returns the index of a document in which estimates replace counts that are
-    far from a limit. It is only used while the counter is ``trusted``.
+    ``estimates(text)`` returns an index of a document that estimates counts far from a limit
+    instead of computing them. It is only used if ``trusted`` is true.
 
-    ``window`` is the model's window, if the tokenizer states it.
+    ``window`` is the model's context window, or None if the tokenizer does not state it.
     """
 
     name: str
@@ -54,19 +54,19 @@ class Counter:
 
     @property
     def is_estimated(self) -> bool:
-        """True if estimates replace counts that are far from a limit."""
+        """True if token counts that are far from a limit are estimated."""
         return self.trusted and self.estimates is not None
 
     def each(self, text: str, positions: Sequence[int]) -> Iterable[int]:
-        """Return the token count of each span between neighbouring ``positions``."""
+        """Return the token count of each span between neighbouring ``positions``, in order."""
         if self.counts is not None:
             return self.counts(text, positions)
         return map(self.count, spans_between(text, positions))
 
     def window_room(self) -> int:
-        """Return the most tokens of a text that the model reads.
+        """Return the maximum number of tokens in a text that the model can read.
 
-        Raises ``ConfigError`` if the window is unknown or special tokens take all of it.
+        Raises ``ConfigError`` if the context window is unknown or special tokens fill it.
         """
         if self.window is None:
             allowed = "must be a whole number, as the encoding has no limit of its own"
@@ -77,5 +77,5 @@ class Counter:
         return self.window.room
 
     def cut_off(self, tokens: int) -> int:
-        """Return how many of a text's ``tokens`` are beyond the model's window, if it is known."""
+        """Return how many of ``tokens`` exceed the model's window; 0 if the window is unknown."""
         return max(tokens - self.window.room, 0) if self.window else 0

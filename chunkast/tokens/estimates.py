@@ -1,8 +1,8 @@
-"""Token counts by estimates, for tokenizers whose counts do not add up.
+"""Estimated token counts, for tokenizers whose counts of adjacent spans do not add up.
 
-A document is encoded once. An estimate then decides whether a span fits a limit; only spans close
-to the limit are counted. If the estimate of a finished chunk is further from its count than assumed
-here, the document is cut again without estimates (``core/run.py``).
+A document is encoded once. An estimate then decides whether a span fits within a limit; only spans
+close to the limit are counted. If a finished chunk's estimate is further from its token count than
+this module assumes, the document is cut again without estimates (``core/run.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MARGIN: Final = 8
 _MARGIN_SHARE: Final = 32
 # The characters encoded at once for estimates.
 _ENCODED_AT_ONCE: Final = 65_536
-# The most spans whose counts are remembered.
+# The maximum number of spans whose counts are remembered.
 MAX_REMEMBERED: Final = 16_384
 
 
@@ -39,7 +39,7 @@ class EstimateIndex(SpanCounts):
         self._counts: dict[tuple[int, int], int] = {}
 
     def count(self, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``text[start:end]``; it is remembered."""
+        """Return the exact number of tokens in ``text[start:end]``, which is cached."""
         if start >= end:
             return 0
         known = self._counts.get((start, end))
@@ -49,35 +49,38 @@ class EstimateIndex(SpanCounts):
         return known
 
     def at_most(self, start: int, end: int) -> float:
-        """Return a likely upper bound of ``count(start, end)``."""
+        """Return a likely, but not certain, upper bound of ``count(start, end)``."""
         tokens = self._difference(start, end)
         return tokens + self._margin(start, end, tokens)
 
     def is_within(self, start: int, end: int, room: int) -> bool:
-        """Return whether ``text[start:end]`` has at most ``room`` tokens; count it only if near."""
+        """Return whether ``text[start:end]`` has at most ``room`` tokens.
+
+        The tokens are only counted if their estimated number is near ``room``.
+        """
         tokens = self._difference(start, end)
         if abs(tokens - room) > self._margin(start, end, tokens):
             return tokens <= room
         return self.count(start, end) <= room
 
     def is_near(self, start: int, end: int) -> bool:
-        """Return whether a span's estimate is as near its count as :meth:`is_within` assumes."""
+        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
         tokens = self._difference(start, end)
         return abs(tokens - self.count(start, end)) <= self._margin(start, end, tokens)
 
     def _difference(self, start: int, end: int) -> int:
-        """Return about how many tokens ``text[start:end]`` has."""
+        """Return the estimated number of tokens in ``text[start:end]``."""
         return self.estimate(end) - self.estimate(start)
 
     def _margin(self, start: int, end: int, tokens: int) -> int:  # noqa: ARG002 - for ``WordIndex``
-        """Return how far the estimate of a span may be from its count."""
+        """Return the maximum assumed difference between a span's estimate and its token count."""
         return _MARGIN + tokens // _MARGIN_SHARE
 
 
 class StartIndex(EstimateIndex):
-    """Estimates from the positions at which the tokens of ``text`` begin.
+    """Token counts of spans of ``text``, estimated from the starts of its tokens.
 
-    ``token_starts(text)`` yields about where each token of a text begins, in order.
+    ``token_starts(text)`` yields the approximate start of each token in a text, in order.
     """
 
     __slots__ = ("_count", "_starts")
@@ -98,9 +101,9 @@ class StartIndex(EstimateIndex):
         self.exact = Exact((0, len(text)), (0, len(self._starts)))
 
     def count_after(self, before: str, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``before + text[start:end]``."""
+        """Return the exact number of tokens in ``before + text[start:end]``."""
         return self._count(before + self.text[start:end])
 
     def estimate(self, position: int) -> int:
-        """Return about how many tokens are before ``position``."""
+        """Return the estimated number of tokens before ``position``."""
         return bisect_left(self._starts, position)

@@ -1,14 +1,15 @@
-r"""Token counts of any span of one document, from one pass over it.
+r"""Token counts of any span of one document, computed in one pass over it.
 
 Tokens are counted between *checkpoints*: safe positions at which blocks begin, and other safe
 positions inside long blocks.
 
-Counts of neighbouring spans add up to the count of the whole only where the encoding always
-splits the text. Such a position is called *safe*: no match of the splitting pattern spans it,
-whatever text surrounds it. So the texts on both sides are split independently of each other.
+The counts of neighbouring spans only add up to the count of the whole if the encoding always
+splits the text between them. Such a position is called *safe*: no match of the splitting pattern
+spans it, whatever text surrounds it. So the texts on both sides are split independently of each
+other.
 
-Proof for the patterns of cl100k_base and o200k_base (o200k_harmony has the latter's). Their
-alternatives are: a word (letters, with at most one leading character that is no letter, digit or
+Proof for the patterns of cl100k_base and o200k_base (o200k_harmony uses the latter). Their
+alternatives are: a word (letters, with at most one leading character that is not a letter, digit or
 line end; in o200k marks count as letters, and a contraction that begins with an apostrophe may end
 the word); up to three digits; punctuation with at most one leading space and trailing line ends
 (in o200k also slashes); white space up to a line end; white space before white space or before
@@ -69,17 +70,17 @@ _CHECKPOINT_GAP = 2 * _CHECKPOINT_DISTANCE
 _NEAR_DISTANCE = 64
 _SHORT = 16
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-# The most positions, and the most short spans, whose counts are remembered.
+# The maximum number of positions, and of short spans, whose counts are remembered.
 _MAX_REMEMBERED: Final = 16_384
 # Offsets in texts with fewer characters fit in four bytes.
 _UNSIGNED_INT_LIMIT = 2**32
 
 
 class TokenIndex(SpanCounts):
-    """Exact token counts of spans of ``text``, and cheap estimates of positions.
+    """Exact token counts of spans of ``text``, and fast estimates of the tokens before a position.
 
     ``positions`` are the starts of lines at which chunks are likely to begin, sorted and without
-    duplicates. A count between checkpoints takes two bisections.
+    duplicates. Counting the tokens between two checkpoints takes two bisections.
     """
 
     __slots__ = (
@@ -111,7 +112,7 @@ class TokenIndex(SpanCounts):
         # stored on first use.
         self._inner: dict[int, Sequence[int]] = {}
         self._released = 0
-        # The most tokens of a character: no token of an encoding is empty.
+        # The maximum number of tokens per character: no token of an encoding is empty.
         self._most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
         tokens = accumulate(counter.each(text, self._checkpoints), initial=0)
@@ -123,15 +124,15 @@ class TokenIndex(SpanCounts):
         self._none_safe: dict[int, tuple[int, int]] = {}
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether a line end before ``position`` never joins the text after it.
+        """Return whether a line end before ``position`` never joins a token after it.
 
-        By rule 1, a text that ends with a line end and the text from ``position`` on then have the
-        tokens of both.
+        If so, by rule 1, the token counts of a text that ends with a line end and of the text from
+        ``position`` on add up.
         """
         return self.additive and self._begins_safely(position)
 
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
-        """Return the text's ends, the safe ``positions``, and positions between distant ones."""
+        """Return the checkpoints: the text's ends, safe ``positions``, and some between them."""
         text = self.text
         safe = make_array(filter(self._begins_safely, positions), len(text))
         if not safe or safe[0]:
@@ -153,14 +154,14 @@ class TokenIndex(SpanCounts):
         return checkpoints
 
     def _begins_safely(self, position: int) -> bool:
-        """Return whether the start of a line is safe by rule 1."""
+        """Return whether ``position``, the start of a line, is safe by rule 1."""
         first = self.text[position : position + 1]
         if first.isspace():
             return _NOT_BLANK.match(self.text, position) is not None
         return not (self._slash and first == "/")
 
     def estimate(self, position: int) -> int:
-        """Return about how many tokens are before ``position``; exact at a checkpoint."""
+        """Return the estimated number of tokens before ``position``; exact at a checkpoint."""
         slot = bisect_right(self._checkpoints, position) - 1
         start = self._checkpoints[slot]
         if start == position:
@@ -170,7 +171,7 @@ class TokenIndex(SpanCounts):
         return self._prefix[slot] + tokens * (position - start) // (end - start)
 
     def count(self, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``text[start:end]``."""
+        """Return the exact number of tokens in ``text[start:end]``."""
         if start >= end:
             return 0
         if not self.additive:
@@ -187,17 +188,18 @@ class TokenIndex(SpanCounts):
         return tokens + self._length(self.text[start:first]) if start < first else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``before + text[start:end]``."""
+        """Return the exact number of tokens in ``before + text[start:end]``."""
         return self._counter.count(before + self.text[start:end])
 
     def at_most(self, start: int, end: int) -> float:
-        """Return an upper bound of ``count(start, end)``; infinite for a user's own counter."""
+        """Return an upper bound of ``count(start, end)``, or infinity if counts do not add up."""
         return (end - start) * self._most_per_character
 
     def _before(self, end: int, start: int) -> int:
-        """Return the tokens of ``text[:end]`` without reading text before the safe ``start``.
+        """Return the number of tokens in ``text[:end]`` without reading text before ``start``.
 
-        Subtract the tokens before a safe ``position`` to get the tokens of ``text[position:end]``.
+        ``start`` must be safe. To get the token count of ``text[position:end]``, subtract the
+        number of tokens before ``position``, which must also be safe.
         """
         tokens = self._tokens_at(end)
         if tokens is not None:
@@ -206,7 +208,7 @@ class TokenIndex(SpanCounts):
         return self._before_safe(last) + self._length(self.text[last:end])
 
     def release(self, position: int) -> None:
-        """Free the token ends before ``position``; counts there take longer afterwards."""
+        """Free the stored token ends before ``position``; counting there will take longer."""
         if self._inner:
             before = bisect_right(self._checkpoints, position)
             for slot in range(self._released, before):
@@ -214,7 +216,7 @@ class TokenIndex(SpanCounts):
             self._released = before
 
     def _tokens_at(self, position: int) -> int | None:
-        """Return the tokens before ``position`` if it is safe; they are remembered."""
+        """Return the number of tokens before ``position``, or None if it is not safe; cached."""
         # The most frequent case; ``exact.get`` inlined.
         slot = bisect_left(self._checkpoints, position)
         if self._checkpoints[slot] == position:
@@ -226,7 +228,7 @@ class TokenIndex(SpanCounts):
         return tokens
 
     def _before_safe(self, position: int) -> int:
-        """Return the tokens before a safe position, from those before a checkpoint near it."""
+        """Return the number of tokens before a safe position, counted from a nearby checkpoint."""
         slot = bisect_left(self._checkpoints, position)
         checkpoint = self._checkpoints[slot]
         if checkpoint == position:
@@ -239,7 +241,7 @@ class TokenIndex(SpanCounts):
         return self._prefix[slot - 1] + bisect_right(inner, position)
 
     def _token_ends(self, slot: int) -> Sequence[int]:
-        """Return the ends of the tokens between the checkpoint before ``slot`` and this one."""
+        """Return the ends of the tokens between checkpoints ``slot - 1`` and ``slot``."""
         start, end = self._checkpoints[slot - 1], self._checkpoints[slot]
         token_ends = self._counter.token_ends
         assert token_ends is not None, "called only where counts add up"
@@ -258,7 +260,10 @@ class TokenIndex(SpanCounts):
         return _SAFE.match(text, position) is not None
 
     def _safe_after(self, start: int, end: int) -> int:
-        """Return the first position in ``(start, end)`` safe by rules 2 to 5, or a checkpoint."""
+        """Return the first position after ``start`` that is a checkpoint or safe by rules 2 to 5.
+
+        Returns ``end`` if there is no such position before it.
+        """
         slot = bisect_right(self._checkpoints, start)
         if slot == len(self._checkpoints):
             return end
@@ -274,9 +279,9 @@ class TokenIndex(SpanCounts):
         return min(after, end)
 
     def _safe_before(self, end: int, start: int) -> int:
-        """Return the last safe position before ``end``: by rules 2 to 5, a line, or a checkpoint.
+        """Return a nearby safe position before ``end``, but not before ``start``, which is safe.
 
-        It is not before ``start``, which is safe.
+        The position is safe by rules 2 to 5, or is the start of a line or a checkpoint.
         """
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
@@ -288,7 +293,7 @@ class TokenIndex(SpanCounts):
         return line if line > near and self._begins_safely(line) else checkpoint
 
     def _length(self, span: str) -> int:
-        """Return a span's count; short ones are remembered, as the same few end most paragraphs."""
+        """Return a span's token count; the counts of short spans are cached, because many recur."""
         if len(span) > _NEAR_DISTANCE:
             return self._counter.count(span)
         known = self._lengths.get(span)

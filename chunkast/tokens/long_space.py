@@ -1,11 +1,12 @@
-r"""Encoding texts with runs of white space that are too long for tiktoken's engine.
+r"""Encodes texts with runs of white space that are too long for tiktoken's engine.
 
-Its regular expressions remember every character of a run that they may backtrack over, and fail
-beyond a few hundred thousand. This module encodes such runs separately, as the pre-tokens that
-the encoding's pattern makes of them; a single pre-token needs no regular expression.
+The engine's regular expressions remember every character of a run over which they may backtrack,
+and fail beyond a few hundred thousand. This module encodes such runs separately, as the pre-tokens
+into which the encoding's pattern splits them. Encoding a single pre-token does not need a regular
+expression.
 
-White space has tiktoken's meaning here, the Unicode property. Python's also contains U+001C to
-U+001F.
+White space means the Unicode property here, as in tiktoken. Python's definition also includes
+U+001C to U+001F.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ _PROBE: Final = "\n \n"
 class _SpaceRules:
     """The rules by which a splitting pattern splits white space.
 
-    ``joins`` matches characters that belong to the pre-token of punctuation before them, if any
-    do. With ``line_ends``, white space up to its last line end is a pre-token of its own.
+    ``joins`` matches the characters that belong to the same pre-token as punctuation before them;
+    it is None if there are no such characters. If ``line_ends`` is true, white space up to its last
+    line end is a separate pre-token.
     """
 
     joins: re.Pattern[str] | None
@@ -58,10 +60,10 @@ _SPACE_RULES: Final = {
 
 
 def encoder(encoding: tiktoken.Encoding, long: int = _MIN_LONG_RUN) -> Callable[[str], list[int]]:
-    """Return a function that encodes as ``encode_ordinary`` does, however long the white space.
+    """Return a function that works like ``encode_ordinary``, even for long runs of white space.
 
-    It encodes runs of at least ``long`` characters separately. For an unknown pattern it is
-    ``encode_ordinary`` itself.
+    The function encodes runs of at least ``long`` characters separately. If the encoding's
+    splitting pattern is unknown, ``encode_ordinary`` itself is returned.
     """
     ordinary = encoding.encode_ordinary
     rules = _SPACE_RULES.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
@@ -79,7 +81,7 @@ def encoder(encoding: tiktoken.Encoding, long: int = _MIN_LONG_RUN) -> Callable[
 
 
 def _may_have_long_run(text: str, long: int) -> bool:
-    """Return whether there may be a long run, which would contain one of the samples taken here."""
+    """Return whether any sample of ``text`` is white space; every long run contains a sample."""
     size = min(_SAMPLE_SIZE, long // 2)
     return any(
         text[at : at + size].isspace() or text[max(at - size, 0) : at].isspace()
@@ -88,7 +90,7 @@ def _may_have_long_run(text: str, long: int) -> bool:
 
 
 def _valid(text: str) -> str:
-    """Return ``text`` as tiktoken reads it: a pair of surrogates is one character."""
+    """Return ``text`` as tiktoken reads it, with each pair of surrogates as one character."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -123,9 +125,9 @@ def _before(
 ) -> tuple[list[int], int]:
     """Return the tokens from ``start`` to a run at ``end``, and the end of the last pre-token.
 
-    That end is inside the run if the last pre-token is punctuation and takes some of it. tiktoken
-    decides what is punctuation: Python may have another version of Unicode, and a combining mark
-    belongs to whatever precedes it.
+    The end is inside the run if the last pre-token is punctuation that includes part of the run.
+    tiktoken decides what is punctuation, because Python may have a different version of Unicode,
+    and because a combining mark belongs to the preceding character.
     """
     ordinary = encoding.encode_ordinary
     if rules.joins is None:

@@ -1,4 +1,4 @@
-"""A user's own counters: callables, and objects with an ``encode`` method."""
+"""Users' own token counters: callables, and objects with an ``encode`` method."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST: Final = 2**40
 
 
 def own_counter(encoding: Any) -> Counter | None:
-    """Return the counter of an object with an ``encode`` method or of a callable; else ``None``.
+    """Return a counter for an object with an ``encode`` method or a callable, or None for others.
 
-    Fractions of tokens are rounded up. Raises ``ConfigError`` if a count is not a number of at
-    least 0, here or while a document is chunked.
+    Fractional counts are rounded up. Both this function and the counter raise ``ConfigError`` if a
+    count is not a number of at least 0.
     """
     encode = getattr(encoding, "encode", None)
     if callable(encode):
@@ -76,7 +76,7 @@ def _whole(encoding: object, text: str, value: Any) -> int:
 
 
 def _takes_special_tokens(encode: Callable[..., Any]) -> bool:
-    """Return true if ``encode`` has the option ``add_special_tokens``, like Hugging Face's."""
+    """Return whether ``encode`` has a parameter ``add_special_tokens``, as in Hugging Face."""
     try:
         return "add_special_tokens" in inspect.signature(encode).parameters
     except (TypeError, ValueError):

@@ -1,17 +1,17 @@
-r"""Token counts from remembered pre-tokens, which is faster than encoding the text.
+r"""Counts tokens by looking up pre-tokens in a cache, which is faster than encoding the text.
 
 An encoding splits a text into pre-tokens (words, up to three digits, punctuation, white
-space) and encodes each by itself. Most of a document's pre-tokens have occurred before, so a
-split and a look-up give the encoding's count in less time.
+space) and encodes each separately. Most of a document's pre-tokens have occurred before, so
+splitting the text and looking up the counts takes less time than encoding it.
 
-The split follows the encoding's own pattern, written for Python's ``re`` and only for texts of
-:data:`KNOWN` characters (a character class). In these, Unicode's classes are plain lists: every
-listed letter, mark and white space has been one since the earliest versions of Unicode, the
-digits are 0 to 9, and every other known character is punctuation or a symbol, which negated
-classes match. Possessive and greedy quantifiers match the same, because none is followed by
-anything that it would give back. Case-insensitive parts list both cases: no known character outside
-ASCII folds to a letter of a contraction. A pre-token has the same tokens wherever it occurs, so
-a remembered count stays valid.
+The split follows the encoding's own pattern, rewritten for Python's ``re`` and only for texts of
+:data:`KNOWN` characters (a character class). For these characters, Unicode's classes are plain
+lists: the class of every listed letter, mark and white space character has been the same since the
+earliest versions of Unicode, the digits are 0 to 9, and every other known character is punctuation
+or a symbol, which negated classes match. Possessive and greedy quantifiers have the same matches,
+because they never need to backtrack. Case-insensitive parts list both cases: no known character
+outside ASCII folds to a letter of a contraction. A pre-token has the same tokens wherever it
+occurs, so a cached count stays valid.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ _MAX_SPLIT_AT_ONCE = 65_536
 
 
 class CountFunctions(NamedTuple):
-    """Functions that count tokens, as in ``Counter``."""
+    """Functions that count tokens; ``Counter`` describes them."""
 
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]]
@@ -129,7 +129,7 @@ class CountFunctions(NamedTuple):
 
 
 class RememberedCounts(dict[str, int]):
-    """The token counts of pieces of text; a new piece is counted when it is looked up."""
+    """A cache of the token counts of pieces of text; looking up a new piece counts it."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
@@ -144,9 +144,10 @@ class RememberedCounts(dict[str, int]):
 
 
 class PretokenCounter:
-    """Counts texts by their pre-tokens, and texts with unknown characters by ``others``.
+    """Counts the tokens in texts by their pre-tokens.
 
-    ``patterns`` are for ASCII and for all known characters; ``count`` counts one pre-token.
+    ``patterns`` split ASCII texts and texts of known characters, respectively. ``count`` counts
+    the tokens in one pre-token. ``others`` count texts that contain unknown characters.
     """
 
     def __init__(
@@ -167,13 +168,13 @@ class PretokenCounter:
         return re.compile(f"[{KNOWN}]*")
 
     def _split(self, text: str) -> re.Pattern[str] | CountFunctions:
-        """Return the pattern that splits the text, or the functions that count it instead."""
+        """Return the pattern that splits ``text``, or functions that count it without splitting."""
         if text.isascii():
             return self._ascii
         return self._any if self._known.fullmatch(text) else self._others
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of a text."""
+        """Return the number of tokens in ``text``."""
         split = self._split(text)
         if isinstance(split, CountFunctions):
             return split.count(text)
@@ -182,7 +183,7 @@ class PretokenCounter:
         return sum(map(self._tokens, split.findall(text)))
 
     def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
-        """Return the token count of each span between neighbouring ``positions``."""
+        """Return the token count of each span between neighbouring ``positions``, in order."""
         tokens, findall = self._tokens, self._ascii.findall
         # Most spans are a few words of ASCII, which are counted here without a call of ``count``.
         return (
@@ -193,7 +194,7 @@ class PretokenCounter:
         )
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
-        """Return, for each token of a text that begins at ``start``, the end of its pre-token."""
+        """Return the end of each token's pre-token, for a text that begins at index ``start``."""
         split = self._split(text)
         if isinstance(split, CountFunctions):
             return split.token_ends(text, start)
@@ -208,7 +209,7 @@ class PretokenCounter:
 
 
 def by_pretokens(encoding: tiktoken.Encoding, others: CountFunctions) -> CountFunctions:
-    """Return functions that remember pre-tokens if the encoding's pattern is known, or ``others``."""
+    """Return functions that cache the counts of pre-tokens; ``others`` for an unknown pattern."""
     patterns = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
     if patterns is None:
         return others

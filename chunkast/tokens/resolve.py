@@ -1,7 +1,8 @@
-"""Choice of the counter for a configured encoding.
+"""Chooses the token counter for the configured encoding.
 
-tiktoken's ``encode_ordinary`` counts, so text such as ``<|endoftext|>`` is ordinary text. Hugging
-Face tokenizers, objects with an ``encode`` method and ``str -> int`` callables also work.
+tiktoken's ``encode_ordinary`` is used, so special tokens such as ``<|endoftext|>`` are treated as
+ordinary text. Hugging Face tokenizers, objects with an ``encode`` method, and callables that take
+a str and return an int are also supported.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ("resolve_counter",)
 
-# The encodings for which the proof in ``tokens/index.py`` holds. Others have no shortcuts.
+# The encodings to which the proof in ``tokens/index.py`` applies. Others do not have shortcuts.
 _PROVEN: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
 # No encoding's name has this extension.
 _FILE_EXTENSION: Final = ".json"
@@ -34,10 +35,11 @@ _FILE_EXTENSION: Final = ".json"
 def resolve_counter(
     encoding: object, model: str | None = None, *, allow_download: bool = False
 ) -> Counter:
-    """Return the counter of a tiktoken encoding, a tokenizer or its file, or a user's own object.
+    """Return the counter for an encoding: a name, a tokenizer or its file, or a user's own counter.
 
-    With ``allow_download``, tiktoken may fetch a vocabulary that is not on this machine. Raises
-    ``ConfigError`` if the encoding is unknown or cannot be loaded.
+    A ``model`` overrides the encoding. With ``allow_download``, tiktoken may download a vocabulary
+    that is not on this machine. Raises ``ConfigError`` if the encoding or model is unknown or
+    cannot be loaded.
     """
     if model is not None:
         name = _encoding_of_model(model)

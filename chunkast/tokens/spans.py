@@ -1,4 +1,4 @@
-"""The interface of an index of a document's token counts."""
+"""The interface of indexes that count the tokens in spans of a document."""
 
 # ruff: noqa: ARG002, B027 - some indexes need no argument, or do nothing
 
@@ -21,16 +21,16 @@ NOT_EXACT: Final = -1
 
 
 def is_far_above(estimated: int, room: int) -> bool:
-    """Return whether an estimated count is so far above ``room`` that it need not be counted.
+    """Return whether an estimated count is so far above ``room`` that no exact count is needed.
 
-    Estimates are exact at the starts of blocks, near elsewhere, and not far off for a user's
-    own counter.
+    Estimates are exact at the starts of blocks and close elsewhere; for a user's own counter, they
+    are roughly right.
     """
     return estimated > 4 * room + 64
 
 
 def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
-    """Store a value in a cache; a cache that already has ``most`` values is emptied first."""
+    """Store a value in the cache ``known``; if it already has ``most`` values, empty it first."""
     if len(known) >= most:
         known.clear()
     known[key] = value
@@ -38,22 +38,25 @@ def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """The ``tokens`` before each of some sorted ``positions``; ``NOT_EXACT`` elsewhere.
+    """The exact number of ``tokens`` before each of the sorted ``positions``.
 
-    A dictionary would take ten times the memory.
+    A dictionary would take ten times as much memory.
     """
 
     positions: Sequence[int]
     tokens: Sequence[int]
 
     def get(self, position: int) -> int:
-        """Return the tokens before ``position``."""
+        """Return the number of tokens before ``position``, or ``NOT_EXACT`` if it is unknown."""
         slot = bisect_left(self.positions, position)
         found = slot < len(self.positions) and self.positions[slot] == position
         return self.tokens[slot] if found else NOT_EXACT
 
     def each(self, positions: Sequence[int]) -> Iterable[int]:
-        """Return the tokens before each of some sorted ``positions`` up to the last known one."""
+        """Return the number of tokens, or ``NOT_EXACT``, before each of the sorted ``positions``.
+
+        No position may be after the last position that is known.
+        """
         at, tokens = self.positions, self.tokens
         if positions == at:
             return tokens
@@ -65,11 +68,11 @@ class Exact:
 
 
 class SpanCounts(ABC):
-    """Token counts of spans of ``text``, and estimates of the tokens before positions.
+    """Token counts of spans of ``text``, and estimates of the number of tokens before a position.
 
-    ``additive``: estimates are sums of exact counts, off by a few tokens at most.
-    ``estimated``: estimates are only exact at the text's ends.
-    ``exact``: the positions at which estimates are exact, and the tokens before them.
+    ``additive``: true if estimates are sums of exact counts, and off by a few tokens at most.
+    ``estimated``: true if estimates are only exact at the ends of the text.
+    ``exact``: the positions at which estimates are exact, and the number of tokens before each.
     """
 
     __slots__ = ("additive", "estimated", "exact", "text")
@@ -81,34 +84,37 @@ class SpanCounts(ABC):
 
     @abstractmethod
     def count(self, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``text[start:end]``."""
+        """Return the exact number of tokens in ``text[start:end]``."""
 
     @abstractmethod
     def count_after(self, before: str, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``before + text[start:end]``."""
+        """Return the exact number of tokens in ``before + text[start:end]``."""
 
     @abstractmethod
     def estimate(self, position: int) -> int:
-        """Return about how many tokens are before ``position``; it never decreases."""
+        """Return the estimated number of tokens before ``position``.
+
+        A later position never has a lower estimate.
+        """
 
     @abstractmethod
     def at_most(self, start: int, end: int) -> float:
-        """Return an upper bound of ``count(start, end)``, cheaply; infinite if there is none."""
+        """Return an upper bound of ``count(start, end)``, or infinity if none is known."""
 
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.
 
-        An estimate far from ``room`` decides; any other span is counted.
+        If an estimate is far from ``room``, the tokens need not be counted.
         """
         return self.count(start, end) <= room
 
     def is_near(self, start: int, end: int) -> bool:
-        """Return whether a span's estimate is as near its count as :meth:`is_within` assumes."""
+        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
         return True
 
     def adds_up_after_line_end(self, position: int) -> bool:
-        """Return whether a line end before ``position`` never joins the text after it."""
+        """Return whether a line end before ``position`` never joins a token after it."""
         return False
 
     def release(self, position: int) -> None:
-        """Free memory kept for the text before ``position``; counts there may take longer."""
+        """Free memory used for the text before ``position``; counting there may take longer."""

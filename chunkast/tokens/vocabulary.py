@@ -1,8 +1,8 @@
-"""tiktoken's encodings without the network: their vocabularies come from files.
+"""Loads tiktoken's encodings from local files, without the network.
 
-A vocabulary is read from the package or from tiktoken's download folder. A file is only used if it
-has the SHA-256 that tiktoken expects; a damaged one is ignored and left unchanged. Nothing is
-downloaded unless the caller asks for it.
+A vocabulary is read from the package or from tiktoken's cache folder. A file is only used if it
+has the SHA-256 that tiktoken expects; a damaged file is ignored and not changed. Nothing is
+downloaded unless the caller allows it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _loading: Final = threading.Lock()
 
 
 class _VocabularyMissingError(Exception):
-    """This machine has no undamaged copy of ``file``."""
+    """Raised when this machine does not have an undamaged copy of ``file``."""
 
     def __init__(self, file: str, damaged: tuple[str, ...]) -> None:
         self.file = file
@@ -43,10 +43,10 @@ class _VocabularyMissingError(Exception):
 
 
 def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encoding:
-    """Return the encoding of this name; download it only if that is allowed and needed.
+    """Return the encoding with this name; its vocabulary is downloaded only if allowed and needed.
 
-    Raises ``ConfigError`` with a remedy for a name that tiktoken does not know and for a vocabulary
-    that is not available.
+    Raises ``ConfigError``, with a remedy, if tiktoken does not know the name or the vocabulary is
+    not available.
     """
     import tiktoken
 
@@ -89,10 +89,10 @@ def _remedy(name: str, missing: _VocabularyMissingError) -> str:
 
 @contextmanager
 def _from_files(*, allow_download: bool) -> Iterator[None]:
-    """Make tiktoken read vocabularies with ``_read`` in this thread only.
+    """Make tiktoken read vocabularies with ``_read``, in this thread only.
 
-    tiktoken's own function deletes a damaged file and downloads a missing one. Replacing it is the
-    only way to prevent that for every encoding, including those of plugins.
+    tiktoken's own function deletes damaged files and downloads missing files. Replacing the
+    function is the only way to prevent this for every encoding, including encodings from plugins.
     """
     import tiktoken.load
 
@@ -119,7 +119,7 @@ def _from_files(*, allow_download: bool) -> Iterator[None]:
 
 
 def _read(address: str, expected: str | None) -> bytes:
-    """Return the file that tiktoken downloads from ``address``, with the SHA-256 ``expected``."""
+    """Return a local copy of the file at ``address`` that has the SHA-256 ``expected``."""
     file = sha1(address.encode(), usedforsecurity=False).hexdigest()
     damaged: list[str] = []
     for folder in _folders():
@@ -134,7 +134,7 @@ def _read(address: str, expected: str | None) -> bytes:
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folders with vocabularies: the package's, then tiktoken's."""
+    """Yield the folders in which to look for vocabularies: the package's, then tiktoken's."""
     yield VOCABULARY
     for name in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         folder = os.environ.get(name)

@@ -1,9 +1,9 @@
-r"""Token counts from remembered words, for tokenizers that split any text at known places.
+r"""Counts tokens by looking up words in a cache, for tokenizers with known boundaries.
 
 A *boundary* lies between two characters, such as a letter and a space, that are never in the same
-pre-token, whatever text surrounds them. The tokens of a piece between boundaries depend only on the
-piece, and on whether it begins the text, where many tokenizers add a space. So each piece is
-counted once and its count is remembered.
+pre-token, whatever text surrounds them. The tokens of a piece between two boundaries depend only on
+the piece, and on whether it is at the start of the text, where many tokenizers add a space. So each
+piece is counted once and its count is cached.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _MAX_REMEMBERED_LENGTH: Final = 64
 
 
 class Pieces(NamedTuple):
-    """The pieces that a tokenizer splits any text into, and their token counts.
+    """Functions that split a text into pieces and count the tokens in a piece.
 
-    ``split(text)`` splits a text at its boundaries. ``first(piece)`` counts a piece that begins a
-    text, ``later(piece)`` one that begins at a boundary inside a text.
+    ``split(text)`` splits a text at its boundaries. ``first(piece)`` counts the tokens in a piece
+    at the start of a text; ``later(piece)``, in a piece that begins at a boundary inside a text.
     """
 
     split: Callable[[str], list[str]]
@@ -40,7 +40,7 @@ class Pieces(NamedTuple):
 
 
 class Words:
-    """Counts texts piece by piece, and remembers the counts of pieces."""
+    """Counts the tokens in texts piece by piece, and caches the counts of the pieces."""
 
     def __init__(self, pieces: Pieces) -> None:
         self._split = pieces.split
@@ -48,11 +48,11 @@ class Words:
         self.later = RememberedCounts(pieces.later).__getitem__
 
     def count(self, text: str) -> int:
-        """Return the number of tokens of a text."""
+        """Return the number of tokens in ``text``."""
         return sum(sum(counts) for _, counts in self.counts(text))
 
     def counts(self, text: str) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-        """Yield the pieces of a text and their counts, in order and in batches."""
+        """Yield the pieces of ``text`` and their token counts, in order and in batches."""
         if not text:
             yield ("",), (self.first(""),)
         at, rest, begun = 0, "", False
@@ -71,9 +71,10 @@ class Words:
 
 
 class WordIndex(EstimateIndex):
-    """Token counts of spans of ``text``; those between two boundaries are looked up.
+    """Token counts of spans of ``text``, looked up for the pieces between boundaries.
 
-    A span may begin and end inside pieces. Its count is only estimated if such a part is long.
+    A span may begin or end inside a piece. Its count is only estimated if it includes a long part
+    of that piece.
     """
 
     __slots__ = ("_ascii", "_positions", "_tails", "_tokens", "_words")
@@ -92,7 +93,7 @@ class WordIndex(EstimateIndex):
         self._tails: dict[int, int] = {}
 
     def count(self, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``text[start:end]``."""
+        """Return the exact number of tokens in ``text[start:end]``."""
         if start >= end:
             return 0
         first = bisect_right(self._positions, start)
@@ -105,7 +106,7 @@ class WordIndex(EstimateIndex):
         return tokens + self._tail(at, end) if at < end else tokens
 
     def count_after(self, before: str, start: int, end: int) -> int:
-        """Return the exact number of tokens of ``before + text[start:end]``."""
+        """Return the exact number of tokens in ``before + text[start:end]``."""
         first = bisect_right(self._positions, start)
         if not before or start >= end or self._positions[first] >= end:
             return self._words.count(before + self.text[start:end])
@@ -114,14 +115,14 @@ class WordIndex(EstimateIndex):
         return tokens - self._head(start, stop)
 
     def estimate(self, position: int) -> int:
-        """Return about how many tokens are before ``position``; exact at a boundary."""
+        """Return the estimated number of tokens before ``position``; exact at a boundary."""
         slot = min(bisect_right(self._positions, position), len(self._positions) - 1)
         start, end = self._positions[slot - 1], self._positions[slot]
         tokens = self._tokens[slot] - self._tokens[slot - 1]
         return self._tokens[slot - 1] + tokens * (position - start) // max(end - start, 1)
 
     def at_most(self, start: int, end: int) -> float:
-        """Return a likely upper bound of ``count(start, end)``."""
+        """Return a likely, but not certain, upper bound of ``count(start, end)``."""
         # A token of ASCII has a character or more, except for a space put before the text.
         if self._ascii:
             return end - start + 1
@@ -132,13 +133,16 @@ class WordIndex(EstimateIndex):
         return tokens + super()._margin(start, end, tokens)
 
     def is_within(self, start: int, end: int, room: int) -> bool:
-        """Return whether ``text[start:end]`` has at most ``room`` tokens; estimate long parts."""
+        """Return whether ``text[start:end]`` has at most ``room`` tokens.
+
+        If the span begins or ends with a long part of a piece, an estimate may decide.
+        """
         if self._has_long_part(start, end):
             return super().is_within(start, end, room)
         return self.count(start, end) <= room
 
     def is_near(self, start: int, end: int) -> bool:
-        """Return whether a span's estimate is as near its count as :meth:`is_within` assumes."""
+        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
         if self.count(start, end) > self.at_most(start, end):
             return False
         return not self._has_long_part(start, end) or super().is_near(start, end)
@@ -152,9 +156,9 @@ class WordIndex(EstimateIndex):
         return stop - start > _MAX_REMEMBERED_LENGTH or end - at > _MAX_REMEMBERED_LENGTH
 
     def _margin(self, start: int, end: int, tokens: int) -> int:
-        """Return how far the estimate of a span may be from its count.
+        """Return the maximum assumed difference between a span's estimate and its token count.
 
-        The tokens of the pieces at both of its ends are added.
+        It includes the tokens of the pieces at both ends of the span.
         """
         first = bisect_right(self._positions, start)
         last = min(bisect_right(self._positions, end), len(self._positions) - 1)
@@ -164,13 +168,13 @@ class WordIndex(EstimateIndex):
         return super()._margin(start, end, tokens) + more
 
     def _head(self, start: int, end: int) -> int:
-        """Return the tokens of a part of a piece that begins a text."""
+        """Return the token count of a part of a piece, as if it were at the start of a text."""
         if end - start <= _MAX_REMEMBERED_LENGTH:
             return self._words.first(self.text[start:end])
         return super().count(start, end)
 
     def _tail(self, start: int, end: int) -> int:
-        """Return the tokens of a part of a piece that begins at the boundary ``start``."""
+        """Return the token count of a part of a piece that begins at the boundary ``start``."""
         if end - start <= _MAX_REMEMBERED_LENGTH:
             return self._words.later(self.text[start:end])
         known = self._tails.get(end)

@@ -1,4 +1,4 @@
-"""Hugging Face tokenizers: exact counters, and known boundaries that make them fast."""
+"""Hugging Face tokenizers: exact token counters, made fast by known boundaries."""
 
 from __future__ import annotations
 

@@ -1,22 +1,22 @@
 r"""Boundaries at which Hugging Face tokenizers split any text, for ``tokens/words.py``.
 
 A tokenizer finds its added tokens, normalizes the text between them, splits it into pre-tokens and
-encodes each by itself. A place between two characters is a boundary if, whatever surrounds them, no
-added token contains both, the normalizer changes each side independently of the other, and no
-pre-token contains characters of both. A tokenizer has known boundaries if all its components are
-among these:
+encodes each pre-token separately. A position between two characters is a boundary if, whatever
+surrounds them, no added token contains both characters, the normalizer changes each side
+independently of the other, and no pre-token contains characters from both sides. A tokenizer has
+known boundaries if all its components are among these:
 
 - *BERT's pre-tokenizer* drops white space and makes each punctuation mark a pre-token. BERT's
   normalizer does the same with ideographs.
 - *Byte-level pre-tokenizers* split by patterns (``tokens/huggingface/byte_level.py``).
-- *Pre-tokenizers that split at white space*: a sample shows whether they do. Normalizers before them
-  may join runs of spaces, strip the end of a text, change letters, and compose these with marks after
-  them. None of that affects a letter together with the white space after it, provided that no
-  letter is dropped or becomes white space; ``_missing`` finds letters that are.
+- *Pre-tokenizers that split at white space*: a sample shows whether they do. Normalizers before
+  them may join runs of spaces, strip the end of a text, change letters, and compose letters with
+  the marks after them. None of this affects a letter together with the white space after it, unless
+  the letter is dropped or becomes white space; ``_missing`` finds such letters.
 - *BPE without a pre-tokenizer* never joins characters that no token of its vocabulary joins
   (``tokens/huggingface/marked_bpe.py``).
 
-Punctuation and ideographs inside added tokens are no boundaries.
+There is no boundary at punctuation or ideographs that occur in added tokens.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 __all__ = ("boundary_of",)
 
 _SPACES: Final = " \t\r\n"
-# Left out of the class of letters and digits outside ASCII: compatibility characters, and one that
-# is one grapheme with the next character.
+# Excluded from the class of letters and digits outside ASCII: compatibility characters, and a
+# character that forms one grapheme with the next character.
 _NOT_PLAIN: Final = r"\W\u0d4e\uf900-\U0010ffff"
-# Normalizers that change each character by itself, or with the marks composed with it.
+# Normalizers that change each character separately, or together with marks composed with it.
 _LOCAL: Final = frozenset(
     [
         "BertNormalizer",
@@ -85,7 +85,7 @@ _KEEPERS: Final = frozenset(("Lowercase", "NFC", "NFD", "NFKC", "NFKD", "Prepend
 
 
 def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
-    """Return the boundaries of a tokenizer, if any are known."""
+    """Return the boundaries of a tokenizer, or None if they are unknown."""
     added = [*tokenizer.get_added_tokens_decoder().values()]
     if any(token.rstrip or token.single_word or token.content == BEFORE for token in added):
         return None
@@ -113,17 +113,18 @@ def boundary_of(tokenizer: Tokenizer) -> Boundary | None:
     first = splitters[-1].get("prepend_scheme") == "first" and not _KEEPERS.issuperset(names)
     if found is None or not first:
         return found
-    # The beginning of a text is left to the tokenizer.
+    # The tokenizer itself encodes the beginning of a text.
     return found._replace(inputs=found.inputs._replace(first=lambda _piece: None))
 
 
 def _ends(
     added: Sequence[AddedToken], names: Sequence[str], splitters: Sequence[dict[str, Any]]
 ) -> str | None:
-    """Return the last characters of added tokens, if the tokenizer adds a space or mark after each.
+    """Return the last characters of added tokens after which the tokenizer adds a space or mark.
 
-    The text after such a token is encoded like the start of a text, so no boundary is there. Returns
-    None if a normalizer may turn other characters into an added token.
+    The text after such a token is encoded like the start of a text, so the token's end is not a
+    boundary. Returns "" if nothing is added, or None if a normalizer may turn other characters into
+    an added token.
     """
     kinds = [part["type"] for part in splitters]
     spaced = any(part["type"] == "ByteLevel" and part["add_prefix_space"] for part in splitters)
@@ -137,7 +138,7 @@ def _ends(
 
 
 def _marks_each(part: dict[str, Any]) -> bool:
-    """Return whether a pre-tokenizer that never splits puts a mark after each added token."""
+    """Return whether a pre-tokenizer never splits but puts a mark after each added token."""
     return part["type"] == "Metaspace" and not part["split"] and part["prepend_scheme"] == "always"
 
 
@@ -162,7 +163,7 @@ def _of_words(tokenizer: Tokenizer, ends: str) -> Boundary | None:
 
 
 def _parts(component: Any) -> Iterator[dict[str, Any]]:
-    """Yield the settings of a normalizer or pre-tokenizer, or of each in a sequence."""
+    """Yield the settings of a normalizer or pre-tokenizer, or of each component of a sequence."""
     if component is None:
         return
     try:
@@ -178,8 +179,9 @@ def _parts(component: Any) -> Iterator[dict[str, Any]]:
 def _is_local(part: dict[str, Any], *, marked: bool, added: bool) -> bool:
     """Return whether a normalizer changes both sides of white space independently of each other.
 
-    ``marked``: only a Metaspace splits, so that marks are white space too. ``added``: the tokenizer
-    has added tokens, after which it normalizes as at the start of a text.
+    ``marked`` is true if only a Metaspace splits the text, so that marks also count as white space.
+    ``added`` is true if the tokenizer has added tokens; the text after an added token is normalized
+    like the start of a text.
     """
     if part["type"] == "Replace" and (
         part["content"] == " " or (marked and part["content"] == MARK)
@@ -211,7 +213,7 @@ def _missing(tokenizer: Tokenizer) -> list[str]:
 
 
 def _splits(tokenizer: Tokenizer, space: str) -> bool:
-    """Return whether the pre-tokenizer splits at a space between letters."""
+    """Return whether the pre-tokenizer splits at ``space`` between letters."""
     normal = normalizer_of(tokenizer)(f"a{space}a")
     pieces = (
         piece.strip(MARK + _SPACES) for piece, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)

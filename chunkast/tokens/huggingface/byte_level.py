@@ -1,13 +1,14 @@
 r"""Boundaries and inputs of byte-level tokenizers: RoBERTa, Llama 3, Qwen, Claude, DeepSeek.
 
-These tokenizers split text by patterns and give their model the pre-tokens, each byte as a character:
+These tokenizers split text by patterns and pass the pre-tokens to their model, with each byte as a
+character:
 
 - *The pattern of GPT-2*: in no alternative does white space, or punctuation other than an
   apostrophe, follow a letter or digit, and white space only follows white space.
 - *The patterns of cl100k_base and o200k_base, and their variants*, also have line ends after
   punctuation. Rules 2, 3 and 5 of ``tokens/index.py`` hold for them.
-- *DeepSeek's three patterns* split at digits, then at ideographs and kana, then by a pattern of this
-  kind in which punctuation may precede letters and never follows them.
+- *DeepSeek's three patterns* split at digits, then at ideographs and kana, then by a similar
+  pattern in which punctuation may precede letters but never follows them.
 
 The common patterns are written here for the characters that ``tokens/pretokens.py`` knows.
 """
@@ -56,7 +57,7 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 )
-# DeepSeek's patterns for ASCII without control characters: what is left is punctuation.
+# DeepSeek's patterns for ASCII without control characters: the other characters are punctuation.
 _PLAIN: Final = re.compile(r"[\t-\r -~]*").fullmatch
 _DEEPSEEK_DIGITS: Final = re.compile(r"[0-9]{1,3}|[^0-9]+").findall
 _DEEPSEEK_WORDS: Final = re.compile(
@@ -69,7 +70,7 @@ _PRINTED: Final = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _BYTES: Final = {
     byte: 0x100 + number for number, byte in enumerate(sorted({*range(0x100)} - _PRINTED))
 }
-# Classes of Unicode in a pattern, then their members in ASCII and among the known characters.
+# Unicode classes in a pattern, then their members in ASCII and among the known characters.
 _CLASSES: Final = (
     (
         r"[^\s\p{L}\p{N}]",
@@ -85,7 +86,7 @@ _CLASSES: Final = (
     (r"\S", r"[^\t-\r ]", f"[^{_SPACES}]"),
 )
 
-# The forms of Unicode that a tokenizer may normalize to.
+# The Unicode forms to which a tokenizer may normalize text.
 _Form = Literal["NFC", "NFKC"]
 _FORMS: Final[dict[tuple[str, ...], _Form | None]] = {(): None, ("NFC",): "NFC", ("NFKC",): "NFKC"}
 
@@ -97,10 +98,10 @@ def boundary_of_bytes(
     contents: Sequence[str],
     not_after: str,
 ) -> Boundary | None:
-    """Return the boundaries of a byte-level tokenizer, if its parts are known.
+    """Return the boundaries of a byte-level tokenizer, or None if a component of it is unknown.
 
-    ``normalizers`` are the names of its normalizers, ``contents`` the texts of its added tokens. No
-    boundary is right after a character of ``not_after``.
+    ``normalizers`` are the names of its normalizers; ``contents`` are the texts of its added
+    tokens. A position directly after a character in ``not_after`` is not a boundary.
     """
     *others, last = splitters
     patterns = tuple(_pattern_of(part, alone=len(others) == 1) for part in others)
@@ -137,7 +138,10 @@ def boundary_of_bytes(
 
 
 def _of_deepseek(piece: str) -> Sequence[str] | None:
-    """Return the inputs of DeepSeek's model for a piece of ASCII without control characters."""
+    """Return the inputs of DeepSeek's model for a piece of text, or None.
+
+    Inputs are only known for ASCII text without control characters.
+    """
     if not _PLAIN(piece):
         return None
     parts = (
@@ -147,7 +151,10 @@ def _of_deepseek(piece: str) -> Sequence[str] | None:
 
 
 def _pattern_of(part: dict[str, Any], *, alone: bool) -> str:
-    """Return the pattern of a ``Split``; unless it is ``alone``, it has to keep unmatched text."""
+    """Return the pattern of a ``Split`` pre-tokenizer, or "" if it cannot be used.
+
+    A ``Split`` that discards unmatched text can only be used if it is the only one (``alone``).
+    """
     if part["type"] != "Split":
         return ""
     keeps = (part["behavior"], part["invert"])
@@ -158,16 +165,16 @@ def _pattern_of(part: dict[str, Any], *, alone: bool) -> str:
 
 
 def _stable(characters: str) -> str:
-    """Return the class of those of the ``characters`` that NFKC leaves unchanged."""
+    """Return a character class of the ``characters`` that NFKC does not change."""
     found = re.findall(characters, "".join(map(chr, range(0x10000))))
     stable = (re.escape(each) for each in found if is_normalized("NFKC", each))
     return f"[{''.join(stable)}]"
 
 
 def _inputs(tokenizer: Tokenizer, pattern: str, form: _Form | None, *, prefixed: bool) -> Inputs:
-    """Return the inputs of a tokenizer that normalizes and then splits by one pattern.
+    """Return the ``Inputs`` of a tokenizer that normalizes text and splits it by one pattern.
 
-    A ``prefixed`` one puts a space before a text.
+    ``prefixed`` is true if the tokenizer puts a space before a text.
     """
     may_be_added = may_have_added(tokenizer)
     of_ascii, of_known = (_split_by(pattern, column) for column in (1, 2))
@@ -186,7 +193,7 @@ def _inputs(tokenizer: Tokenizer, pattern: str, form: _Form | None, *, prefixed:
 
 
 def _split_by(pattern: str, column: int) -> Callable[[str], list[str]]:
-    """Return a function that splits by the pattern, with the classes in a column of ``_CLASSES``."""
+    """Return a function that splits by the pattern, using the given column of ``_CLASSES``."""
     for row in _CLASSES:
         pattern = pattern.replace(row[0], row[column])
     return re.compile(pattern).findall

@@ -1,7 +1,8 @@
-"""Counters of Hugging Face tokenizers: ``tokenizers``, ``transformers``, ``tokenizer.json`` files.
+"""Counters for Hugging Face tokenizers: ``tokenizers``, ``transformers``, ``tokenizer.json`` files.
 
-A copy of the tokenizer counts, without truncation and padding, one text at a time. The library
-only uses threads for batches, so none compete with worker processes and the process can be forked.
+A copy of the tokenizer, with truncation and padding turned off, counts one text at a time. The
+library only uses threads for batches, so no threads compete with worker processes, and the process
+can be forked.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _NO_LIMIT: Final = 2**31
 
 
 class _Copy(NamedTuple):
-    """A tokenizer without truncation and padding, its truncation limit and its boundaries."""
+    """A tokenizer with truncation and padding turned off, its former limit, and its boundaries."""
 
     tokenizer: Tokenizer
     limit: int | None
@@ -48,10 +49,10 @@ class _Copy(NamedTuple):
 
 
 def counter_of_file(path: str | PathLike[Any]) -> Counter:
-    """Return the counter of a ``tokenizer.json``, named by the SHA-256 of the file's content.
+    """Return a counter for a ``tokenizer.json``; its name contains the SHA-256 of the file.
 
-    The files beside it state the model's limit. Raises ``ConfigError`` for a file that cannot be
-    read or is not a tokenizer, and if the package ``tokenizers`` is missing.
+    The model's limit is read from the files in the same folder. Raises ``ConfigError`` if the file
+    cannot be read or is not a tokenizer, or if the package ``tokenizers`` is not installed.
     """
     try:
         file = Path(fspath(path))
@@ -71,10 +72,10 @@ def counter_of_file(path: str | PathLike[Any]) -> Counter:
 
 
 def counter_of_tokenizer(given: object) -> Counter | None:
-    """Return the counter of a tokenizer of ``tokenizers``, or a fast one of ``transformers``.
+    """Return a counter for a tokenizer from ``tokenizers``, or a fast one from ``transformers``.
 
-    Returns None for any other object. Raises ``ConfigError`` for a tokenizer that truncates or pads
-    and cannot be copied.
+    Returns None for any other object. Raises ``ConfigError`` if the tokenizer truncates or pads
+    texts and cannot be copied.
     """
     if "tokenizers" not in sys.modules:
         return None
@@ -114,19 +115,19 @@ def _copy(content: str) -> _Copy:
 
 @lru_cache(maxsize=4)
 def _digest(content: str) -> str:
-    """Return the SHA-256 of a tokenizer without truncation and padding."""
+    """Return the SHA-256 of a tokenizer, ignoring its truncation and padding settings."""
     return sha256(_copy(content).tokenizer.to_str().encode()).hexdigest()
 
 
 def _name(digest: str) -> str:
-    """Return a tokenizer's name; it has the library's version, as others may count differently."""
+    """Return a tokenizer's name, including the library's version, which may affect counts."""
     import tokenizers
 
     return f"tokenizers {tokenizers.__version__} sha256:{digest}"
 
 
 def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
-    """Return the counter of a copy; ``limit`` overrides the copy's own truncation limit."""
+    """Return the counter of a copied tokenizer; ``limit`` overrides its truncation limit."""
     encode = copy.tokenizer.encode
 
     def count(text: str) -> int:
@@ -153,7 +154,7 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
 
 
 def _pieces(tokenizer: Tokenizer, boundary: Boundary, count: Callable[[str], int]) -> Pieces:
-    """Return the pieces of a tokenizer with known boundaries; ``count`` counts a whole text."""
+    """Return the ``Pieces`` of a tokenizer with known boundaries; ``count`` counts a whole text."""
     split, before, inputs = boundary
     own, tokenize = count(before), tokenizer.model.tokenize
     return Pieces(
@@ -166,7 +167,10 @@ def _pieces(tokenizer: Tokenizer, boundary: Boundary, count: Callable[[str], int
 def _by_model(
     tokenize: Callable[[str], Sequence[object]], inputs_of: InputsOf, count: Callable[[str], int]
 ) -> Callable[[str], int]:
-    """Return a function that counts by the model alone if a piece's inputs are known."""
+    """Return a function that counts the tokens in a piece, by the model alone if possible.
+
+    If the piece's inputs are unknown, the function calls ``count`` instead.
+    """
 
     def count_piece(piece: str) -> int:
         inputs = inputs_of(piece)
@@ -176,7 +180,7 @@ def _by_model(
 
 
 def _number(file: Path, key: str) -> int | None:
-    """Return a whole number from a JSON file, if there is one."""
+    """Return the whole number under ``key`` in a JSON file, or None if there is none."""
     try:
         value = json.loads(file.read_bytes())[key]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):

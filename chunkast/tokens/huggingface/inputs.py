@@ -1,15 +1,15 @@
-r"""Inputs of a Hugging Face tokenizer's model for a piece of text, for ``tokens/words.py``.
+r"""Model inputs that a Hugging Face tokenizer makes of a piece of text, for ``tokens/words.py``.
 
 To encode a text, a tokenizer looks for added tokens, normalizes, splits and tracks the origin of
-each character, which takes longer than its model does. So only the model encodes pieces that have
-no added token and whose inputs are known:
+each character, which takes longer than running its model. So pieces that contain no added token,
+and whose model inputs are known, are encoded by the model alone:
 
 - *BERT's tokenizer* drops white space, and splits before and after punctuation and ideographs.
-- *Byte-level ones* give their model the pre-tokens of their patterns
+- *Byte-level tokenizers* pass the pre-tokens of their patterns to the model
   (``tokens/huggingface/byte_level.py``).
-- *Those that only mark spaces* give it a piece with the marks
+- *Tokenizers that only mark spaces* pass the piece with its marks to the model
   (``tokens/huggingface/marked_bpe.py``).
-- *Others* normalize and split a piece themselves.
+- *Other tokenizers* normalize and split a piece themselves.
 """
 
 from __future__ import annotations
@@ -52,21 +52,25 @@ BEFORE: Final = "a"
 _BEGIN: Final = 3
 
 InputsOf = Callable[[str], Sequence[str] | None]
-"""Returns the inputs of the model for a piece, in order; None if they are not known."""
+"""A function that returns the model inputs for a piece, in order, or None if they are unknown."""
 
 
 class Inputs(NamedTuple):
-    """The inputs of a piece that begins a text, and of one that begins at a boundary inside a text."""
+    """Functions that return the model inputs for a piece.
+
+    ``first`` is for a piece at the start of a text, ``later`` for a piece that begins at a boundary
+    inside a text.
+    """
 
     first: InputsOf
     later: InputsOf
 
 
 class Boundary(NamedTuple):
-    """The boundaries of a tokenizer.
+    """The boundaries of a tokenizer, at which it splits any text.
 
-    ``split(text)`` splits a text at them. There is a boundary between the text ``before`` and any
-    piece. ``inputs`` are the model's inputs for a piece.
+    ``split(text)`` splits a text at its boundaries. ``before`` is a text that can be put before any
+    piece so that there is a boundary between them. ``inputs`` returns the model inputs for a piece.
     """
 
     split: Callable[[str], list[str]]
@@ -75,7 +79,7 @@ class Boundary(NamedTuple):
 
 
 def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
-    """Return the inputs of BERT's pre-tokenizer after its normalizer with these ``settings``."""
+    """Return the ``Inputs`` of BERT's tokenizer, given the ``settings`` of its normalizer."""
     may_be_added = may_have_added(tokenizer)
     ideographs = IDEOGRAPHS if settings["handle_chinese_chars"] else ""
     known = re.compile(rf"[ \t\r\n]*([!-~{ideographs}]*)").fullmatch
@@ -90,7 +94,10 @@ def inputs_of_bert(tokenizer: Tokenizer, settings: dict[str, Any]) -> Inputs:
 
 
 def inputs_of_marked(tokenizer: Tokenizer, begin: Callable[[str], str]) -> Inputs:
-    """Return the inputs of a tokenizer that only marks spaces and puts ``begin(text)`` before a text."""
+    """Return the ``Inputs`` of a tokenizer that only marks spaces.
+
+    The tokenizer puts ``begin(text)`` before a marked text.
+    """
     added = tokenizer.get_added_tokens_decoder().values()
     may_be_added = _may_have(token.content for token in added)
     may_be_marked = _may_have(_normalized_contents(tokenizer))
@@ -108,9 +115,9 @@ def inputs_of_marked(tokenizer: Tokenizer, begin: Callable[[str], str]) -> Input
 
 
 def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inputs:
-    """Return the inputs that a tokenizer's own normalizer and pre-tokenizer make of a piece.
+    """Return ``Inputs`` that run a tokenizer's own normalizer and pre-tokenizer on a piece.
 
-    These only run if ``known`` returns None.
+    The normalizer and pre-tokenizer only run if ``known`` returns None.
     """
     may_be_added = may_have_added(tokenizer)
     normalized, splitter = normalizer_of(tokenizer), tokenizer.pre_tokenizer
@@ -142,7 +149,10 @@ def inputs_of_words(tokenizer: Tokenizer, known: InputsOf | None = None) -> Inpu
 
 
 def _of_words(asked: InputsOf) -> InputsOf:
-    """Return the inputs of ASCII words: the word after what ``asked`` gives for its spaces."""
+    """Return a fast function for the model inputs of an ASCII word after white space.
+
+    ``asked`` computes the inputs for the white space, which are cached.
+    """
     find = re.compile(r"([ \t\r\n]{,32})([!-~]+)").fullmatch
 
     @lru_cache(maxsize=1_024)
@@ -161,22 +171,22 @@ def _of_words(asked: InputsOf) -> InputsOf:
 
 
 def normalizer_of(tokenizer: Tokenizer) -> Callable[[str], str]:
-    """Return a tokenizer's normalizer as a function; without one, texts stay as they are."""
+    """Return a tokenizer's normalizer as a function; ``str`` if it does not have one."""
     normalizer = tokenizer.normalizer
     return normalizer.normalize_str if normalizer else str
 
 
 def may_have_added(tokenizer: Tokenizer) -> Callable[[str], bool]:
-    """Return a function that checks if a text may contain an added token.
+    """Return a function that checks whether a text may contain an added token.
 
-    It searches for the tokens' first characters, in either case.
+    The function searches for the first characters of each added token, ignoring case.
     """
     added = tokenizer.get_added_tokens_decoder().values()
     return _may_have([*(token.content for token in added), *_normalized_contents(tokenizer)])
 
 
 def _normalized_contents(tokenizer: Tokenizer) -> Iterator[str]:
-    """Yield the added tokens that are matched after normalization, normalized."""
+    """Yield the normalized text of each added token that is matched after normalization."""
     normalized = normalizer_of(tokenizer)
     for token in tokenizer.get_added_tokens_decoder().values():
         if token.normalized:

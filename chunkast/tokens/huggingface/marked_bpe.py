@@ -1,12 +1,12 @@
 r"""Boundaries of BPE tokenizers without pre-tokens: Llama 2, Mistral, Yi, Gemma.
 
 Their normalizer, or a Metaspace that does not split, only marks spaces (``▁``) and may put a mark
-before a text. BPE only joins characters that a token of its vocabulary joins, so there is a boundary
-between two characters that are neighbours in no token:
+before a text. BPE only joins characters that a token of its vocabulary joins, so there is a
+boundary between two characters that are not neighbours in any token:
 
 - before spaces, except after a character that precedes a mark in some token,
-- around line ends, if these have no other neighbours in any token,
-- around characters that have no neighbours in any token, such as most ideographs in Llama 2.
+- around line ends, if they only neighbour each other in all tokens,
+- around characters that do not have neighbours in any token, such as most ideographs in Llama 2.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 __all__ = ("boundary_of_marked", "is_no_splitter")
 
-# A code point that is no character, and a private one: hardly any token contains either.
+# A noncharacter and a private-use character: hardly any token contains either.
 _BETWEEN: Final = "\ufffe"
 _PRIVATE: Final = "\ue000"
 # The token of one byte of an unknown character. Merges of these hide which characters they join.
 _BYTE: Final = re.compile("<0x[0-9A-F]{2}>")
-# Never pieces by themselves: surrogates, which are encoded as another character, and characters
+# Never separate pieces: surrogates, which are encoded as another character, and characters
 # beyond U+FFFF, because large classes of these are slow to match.
 _MANY: Final = "\ud800-\udfff\U00010000-\U0010ffff"
 _MARKS_SPACES: Final = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 
 
 def is_no_splitter(part: dict[str, Any]) -> bool:
-    """Return whether a pre-tokenizer never splits a text in which marks have replaced spaces."""
+    """Return whether a pre-tokenizer never splits text whose spaces were replaced with marks."""
     if part["type"] == "Metaspace":
         return not part["split"]
     return part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]
@@ -53,9 +53,9 @@ def boundary_of_marked(
     added: Sequence[AddedToken],
     ends: str,
 ) -> Boundary | None:
-    """Return the boundaries of a tokenizer with these settings that never splits, if any are known.
+    """Return the boundaries of a tokenizer without pre-tokens, or None if they are unknown.
 
-    ``ends`` are the last characters of added tokens, if the tokenizer adds a mark after each.
+    ``ends`` are the last characters of added tokens after which the tokenizer adds a mark.
     """
     begin = _begin(tokenizer, normalizers, splitters)
     if begin is None or not _only_merges(tokenizer) or tokenizer.token_to_id(MARK) is None:
@@ -84,7 +84,10 @@ def _begin(
     normalizers: Sequence[dict[str, Any]],
     splitters: Sequence[dict[str, Any]],
 ) -> Callable[[str], str] | None:
-    """Return a function for the text put before a marked text; None if more changes than that."""
+    """Return a function that returns the prefix added to a marked text.
+
+    Returns None if the tokenizer changes a text in other ways too.
+    """
     spaces = [part for part in splitters if part["type"] == "Metaspace"]
     if not spaces:
         marks = [part for part in normalizers if part["type"] != "Prepend"]
@@ -99,10 +102,11 @@ def _begin(
 def _pattern(
     left: str, ends: str = "", beside: str = "", *, lines: bool = False
 ) -> Callable[[str], list[str]]:
-    """Return a function that splits a text; there is no boundary between ``left`` and spaces.
+    """Return a function that splits a text; ``left``, ``ends`` and ``beside`` are characters.
 
-    Beyond ASCII, every character that is not in ``beside`` is a piece by itself, and with ``lines`` so
-    is every run of line ends. There is no boundary between ``ends`` and these pieces.
+    There is no boundary between a character of ``left`` and spaces. Every character outside ASCII
+    that is not in ``beside`` is a separate piece, and with ``lines``, so is every run of line ends.
+    There is no boundary between a character of ``ends`` and such a piece.
     """
     # Without spaces, and without line ends if these are pieces.
     ascii_word = r"\0-\t\x0b-\x1f!-\x7f" if lines else r"\0-\x1f!-\x7f"
@@ -120,7 +124,7 @@ def _class_of(characters: set[str] | str) -> str:
 
 
 def _only_merges(tokenizer: Tokenizer) -> bool:
-    """Return whether the tokens of characters only depend on those that they are merged with."""
+    """Return whether the model is a BPE that only merges: no dropout, affixes or skipped merges."""
     from tokenizers import models
 
     model = tokenizer.model
@@ -132,6 +136,9 @@ def _only_merges(tokenizer: Tokenizer) -> bool:
 
 
 def _encodes_bytes(tokenizer: Tokenizer) -> bool:
-    """Return whether no character is unknown; unknown neighbours may become one token."""
+    """Return whether every character has tokens, by falling back to bytes.
+
+    Otherwise, neighbouring unknown characters may become one token.
+    """
     known = (tokenizer.token_to_id(f"<0x{byte:02X}>") is not None for byte in range(256))
     return tokenizer.model.byte_fallback and all(known)

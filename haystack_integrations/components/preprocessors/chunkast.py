@@ -1,7 +1,7 @@
-"""Haystack: a splitter. Needs the extra ``chunkast[haystack]``.
+"""A splitter for Haystack. Needs the ``chunkast[haystack]`` extra.
 
-It is in this namespace because Haystack only loads the components of saved pipelines from trusted
-namespaces, of which this is one.
+The splitter is in this namespace because Haystack only loads the components of saved pipelines from
+trusted namespaces, such as this one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError as error:
 
 __all__ = ("ChunkastDocumentSplitter",)
 
-# The possible keys of a document's name; the first that it has is used.
+# The possible keys of a document's name; the first key that the document has is used.
 _SOURCE_KEYS: Final = ("file_path", "url", "source")
 
 
@@ -33,31 +33,31 @@ _SOURCE_KEYS: Final = ("file_path", "url", "source")
 class ChunkastDocumentSplitter:
     """Splits Markdown documents into documents that fit an exact token budget.
 
-    Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` count
-    tokens. ``meta`` contains the document's ``meta``, the chunk's own metadata, and:
+    Pass the fields of ``ChunkConfig`` as keywords; ``chunk_size`` and ``chunk_overlap`` are numbers
+    of tokens. ``meta`` contains the document's ``meta``, the chunk's own metadata, and:
 
     - ``source_id``, the document's name, which edits do not change,
     - ``split_id`` and ``split_idx_start``, as in Haystack's splitters,
-    - ``headings`` (one string), ``start_index``, ``end_index``, ``start_line``, ``end_line`` and
-      ``token_count``,
-    - ``embed_prefix``, the context before the text. To embed it, use an embedder with
+    - ``headings`` (a single string), ``start_index``, ``end_index``, ``start_line``, ``end_line``
+      and ``token_count``,
+    - ``embed_prefix``, the context before the text. To embed this context, use an embedder with
       ``meta_fields_to_embed=["embed_prefix"], embedding_separator=""``,
     - ``content_hash``, ``embed_hash`` and ``state_hash``, so that
       ``{"id": document.id, **document.meta}`` is a record for :func:`chunkast.plan_writes`.
 
-    If the text to embed replaces spans of the chunk's text, ``meta["embed_text"]`` is all of it and
-    ``embed_prefix`` is "". For such documents, use ``content="embed_text"``. For a
-    ``SentenceWindowRetriever``, which joins neighbours, use ``trim=False``.
+    If the text to embed replaces spans of the chunk's text, ``meta["embed_text"]`` contains all of
+    the text to embed, and ``embed_prefix`` is "". For such documents, use ``content="embed_text"``.
+    For a ``SentenceWindowRetriever``, which joins neighbouring chunks, use ``trim=False``.
 
     source_key: the ``meta`` key of a document's name, from which the ids of its chunks are
         computed. Default: the first of ``file_path``, ``url`` and ``source`` that the document has.
-        Without a name, the document's id is used, which every edit changes. (Haystack's converters
-        only keep the last part of a path, unless ``store_full_path=True``.)
+        If a document does not have a name, its id is used, but every edit changes that id.
+        (Haystack's converters only keep the last part of a path, unless ``store_full_path=True``.)
     content: the content of the documents: "text", verbatim, or "embed_text", with context. With
-        "embed_text", ``meta`` has the verbatim ``text`` instead of ``embed_prefix``.
-    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept these.
-    sections: add ``sections`` to ``meta``, a list of the heading paths of all sections in the
-        chunk. Many vector stores accept no lists.
+        "embed_text", ``meta`` contains the verbatim ``text`` instead of ``embed_prefix``.
+    uuid_ids: use UUIDs as ids (``Chunk.uuid``), for stores that only accept UUIDs.
+    sections: add a list of the heading paths of all sections in the chunk to ``meta``, as
+        ``sections``. Many vector stores do not accept lists.
 
     Raises ``ConfigError`` for an invalid option.
     """
@@ -80,7 +80,7 @@ class ChunkastDocumentSplitter:
         self._config = Chunker(ChunkConfig.of(options)).config
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the data for :meth:`from_dict`."""
+        """Return the splitter's options as data for :meth:`from_dict`."""
         options = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
         own = {
             name: getattr(self, name) for name in ("source_key", "content", "uuid_ids", "sections")
@@ -89,14 +89,14 @@ class ChunkastDocumentSplitter:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChunkastDocumentSplitter:
-        """Return a splitter from the data of :meth:`to_dict`."""
+        """Return a splitter made from the data that :meth:`to_dict` returned."""
         return default_from_dict(cls, data)  # type: ignore[no-any-return]
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, list[Document]]:
-        """Return the chunks of all documents, in order.
+        """Return the chunks of all documents, in order, under the key "documents".
 
-        Raises ``ValueError`` for a document without text.
+        Raises ``ValueError`` if the content of a document is None.
         """
         for document in documents:
             if document.content is None:
@@ -134,7 +134,7 @@ class ChunkastDocumentSplitter:
         return Document(id=id_, content=getattr(chunk, self.content), meta=meta)
 
     def _other_text(self, chunk: Chunk) -> dict[str, str]:
-        """Return metadata for the text that is not the content: verbatim, or to embed."""
+        """Return metadata with the verbatim text or the context, whichever is not the content."""
         if self.content == "embed_text":
             return {"text": chunk.text}
         before, body, _ = embedded_parts(chunk)
@@ -143,7 +143,7 @@ class ChunkastDocumentSplitter:
 
 
 def _with_options(shown: Callable[[object], str]) -> Callable[[ChunkastDocumentSplitter], str]:
-    """Return a ``__repr__`` that adds the options to Haystack's own, which lists the sockets."""
+    """Return a ``__repr__`` that adds the options to Haystack's ``__repr__``, named ``shown``."""
 
     def repr_of(splitter: ChunkastDocumentSplitter) -> str:
         names = ("source_key", "uuid_ids", "sections")
