@@ -99,7 +99,7 @@ class Answers:
         ] = None,
         max_tokens: MaxTokens = 2_000,
     ) -> str:
-        """Read a section, lines, or a place that search found. Each line has its number."""
+        """Read a section, lines, or a place that search found. Lines are numbered."""
         start = None if id is None else self._store.read(chunk_id=id, chunker=self._chunker)
         source = start.source if start else source
         if source is None:
@@ -118,7 +118,8 @@ class Answers:
             over = self._count(text) - max_tokens
             if over <= 0:
                 return text
-            room -= over
+            # The line numbers may take more tokens than the passage.
+            room = min(room - 1, room - over if over < room else passage.tokens // 2)
         raise ConfigError("max_tokens", max_tokens, f"is too few for line {passage.start_line}")
 
     async def quote(
@@ -179,9 +180,8 @@ def _around(line: str, wanted: Collection[str]) -> str:
 def _numbered(passage: Passage) -> str:
     """Return a passage with its place, numbered lines, and the call that continues it."""
     head = f"{_place(passage)}  {' > '.join(passage.section)}  {passage.tokens:,} tokens"
-    lines = [
-        f"{number}\t{line}" for number, line in enumerate(_lines(passage.text), passage.start_line)
-    ]
+    numbered = enumerate(_lines(passage.text), passage.start_line)
+    lines = [f"{number}\t{line}" if line.strip() else "" for number, line in numbered]
     notes = [passage.rest] if passage.rest else []
     if passage.next_line == passage.end_line:
         notes.append("that line is long: ask for more tokens")
