@@ -1,4 +1,6 @@
-"""The command. Data on stdout, messages on stderr, heavy imports once they are needed.
+"""The ``chunkast`` command, which writes data to stdout and messages to stderr.
 
-Exit codes: 0, 1 (some input failed, the rest is done), 2 (usage or configuration).
+Heavy modules are imported only when they are needed. Exit codes: 0 for success; 1 if some input
+failed (the rest is still processed), a check failed or nothing was found; 2 for wrong usage or
+an invalid configuration.
 """

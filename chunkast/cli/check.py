@@ -1,4 +1,4 @@
-"""``chunkast check``: documents compared with a lock."""
+"""``chunkast check``: compare documents with a lock."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_selection(parser)
     parser.add_argument(
         "--against", metavar="LOCK", required=True, help="the lock ('chunkast snapshot' writes it)"
@@ -78,7 +78,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Compare, report, and rewrite the lock if wanted."""
+    """Compare the documents with the lock, print a report and return the exit code.
+
+    With ``--update``, also rewrite the lock.
+    """
     from chunkast.testing.report import Report, Rules
 
     if options.update and os.environ.get("CI"):
@@ -96,7 +99,10 @@ def run(options: Namespace) -> int:
 
 
 def _compared(options: Namespace, tally: Tally) -> tuple[Diff, Selection]:
-    """Compare the documents with the lock, and rewrite it with --update."""
+    """Return the differences between the lock and the documents, and the selected files.
+
+    With ``--update``, also rewrite the lock.
+    """
     from chunkast.chunker import Chunker
     from chunkast.testing.compare import compare
     from chunkast.testing.lock import open_lock
@@ -130,7 +136,7 @@ def _is_same(path: str, lock: str) -> bool:
 def _written(
     output: Output, header: Header, documents: Iterable[DocumentRecord]
 ) -> Iterator[DocumentRecord]:
-    """Yield the documents and write them as a lock meanwhile."""
+    """Write the documents to ``output`` as a lock, and yield each document after writing it."""
     from chunkast.testing.lock import END, encode_document, encode_header
 
     output.stream.write(encode_header(header))
@@ -141,7 +147,7 @@ def _written(
 
 
 def _config(options: Namespace, header: Header) -> ChunkConfig:
-    """Return the lock's configuration, overridden by the given options."""
+    """Return the lock's configuration, with individual fields overridden by the given options."""
     from chunkast.testing.records import ObjectError, config_of
 
     given = config_values(options)
@@ -158,7 +164,10 @@ def _config(options: Namespace, header: Header) -> ChunkConfig:
 
 
 def _kinds(text: str) -> list[str]:
-    """Parse the kinds of --allow; raises ``ArgumentTypeError``."""
+    """Parse the comma-separated kinds of change that ``--allow`` lists.
+
+    Raises ``ArgumentTypeError`` for an unknown kind.
+    """
     given = [name.strip() for name in text.split(",")]
     for name in given:
         if name not in ALLOWED:
@@ -167,7 +176,11 @@ def _kinds(text: str) -> list[str]:
 
 
 def _most(text: str) -> tuple[int | None, float | None]:
-    """Parse a number of texts, or a share of the chunks."""
+    """Parse the limit of ``--max-reembed``: a number of texts, or a percentage of the chunks.
+
+    Return ``(number, None)`` for a number, and ``(None, share)`` for a percentage. Raises
+    ``ArgumentTypeError`` for any other text.
+    """
     number, percent, rest = text.partition("%")
     try:
         if not rest and (percent and 0 <= float(number) <= 100):

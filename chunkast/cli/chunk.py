@@ -1,4 +1,4 @@
-"""``chunkast chunk``: the chunks of documents, on stdout or in a file."""
+"""``chunkast chunk``: write the chunks of documents to stdout or to a file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OPERANDS: Final = "paths"
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """A document's chunks as they are written."""
+    """A document's chunks in the output format, with the counts for the summary."""
 
     chunks: int
     tokens: int
@@ -60,7 +60,7 @@ class _Totals(Tally):
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_selection(parser)
     parser.add_argument(
         "--format",
@@ -78,7 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Chunk the selected documents; 1 if some of the input failed."""
+    """Write the chunks of the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
 
     totals = _Totals()

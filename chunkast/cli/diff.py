@@ -1,4 +1,4 @@
-"""``chunkast diff``: two snapshots, indexes or configurations compared."""
+"""``chunkast diff``: compare two locks, indexes or configurations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_selection(parser, "two files to compare; with --vs, the documents to chunk")
     parser.add_argument(
         "--vs",
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Compare and report; 1 if some of the input failed."""
+    """Compare both sides and print a report. Return 1 if some input failed, else 0."""
     from chunkast.testing.report import Report
 
     given = config_values(options)

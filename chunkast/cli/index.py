@@ -49,7 +49,7 @@ _ROOT: Final = "root"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_selection(parser, text="all folders, files and globs to index")
     add_database(parser)
     parser.add_argument(
@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Update the database; 1 if some of the input failed."""
+    """Update the database, or check it with ``--verify``. Return the exit code."""
     if options.verify:
         return _verify(options)
     from chunkast.chunker import Chunker
@@ -105,7 +105,7 @@ def run(options: Namespace) -> int:
 
 
 def _verify(options: Namespace) -> int:
-    """Print the faults of the database; 1 if it has any."""
+    """Print the faults in the database. Return 1 if there are any, else 0."""
     from chunkast.index import Store
 
     if options.paths:
@@ -154,7 +154,10 @@ def _stored(folder: str) -> str:
 
 
 def _leave_out_unnameable(selection: Selection) -> None:
-    """Report names that are not valid UTF-8 as problems: the database cannot store them."""
+    """Remove files whose names are not valid UTF-8, and report each as a problem.
+
+    The database cannot store such names.
+    """
     for file in list(selection.files):
         try:
             (file.source or "").encode()
@@ -164,7 +167,7 @@ def _leave_out_unnameable(selection: Selection) -> None:
 
 
 def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
-    """Return the new and changed files, and keep the others."""
+    """Return the new, changed and unreadable files; keep the stored documents of all others."""
     from chunkast.index import text_hash
 
     new: list[InputFile] = []
@@ -172,7 +175,7 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
         try:
             known = run.knows(file.source or "", text_hash(read_bytes(file.path)))
         except SourceError:
-            known = False  # it is read again, and reported then
+            known = False  # the file is read again later, and the error is reported then
         if known:
             run.keep(file.source or "")
         else:
@@ -181,7 +184,10 @@ def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
 
 
 def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
-    """Return the stored documents that no longer exist, except in unreadable folders."""
+    """Return the names of stored documents that were not selected.
+
+    Documents at or below a path that could not be read are not included.
+    """
     present = {file.source for file in selection.files}
     unseen = [root.find(problem.path) for problem in selection.problems]
     return [
@@ -190,7 +196,7 @@ def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
 
 
 def _is_below(source: str, names: Iterable[str | None]) -> bool:
-    """Return true if a document is one of the named files, or in one of the named folders."""
+    """Return true if ``source`` is one of the named files, or is in one of the named folders."""
     known = (name for name in names if name is not None)
     return any(name in ("", source) or source.startswith(f"{name}/") for name in known)
 
@@ -202,9 +208,9 @@ def _check_lost(
     options: Namespace,
     old_root: str | None,
 ) -> None:
-    """Raise ``StoreError`` if documents that the paths do not cover would be removed.
+    """Raise ``StoreError`` if the update would remove documents that the given paths do not cover.
 
-    ``old_root`` is the root of the names in ``gone`` if it differs from ``root``, else ``None``.
+    ``old_root`` is the root stored in the database if it differs from ``root``, else ``None``.
     """
     if old_root is None:
         given = [root.find(named_part(path)) for path in options.paths]

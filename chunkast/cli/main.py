@@ -1,4 +1,4 @@
-"""Argument parsing, dispatch and exit codes."""
+"""The entry point of the command: argument parsing, dispatch and exit codes."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class _Parser(argparse.ArgumentParser):
         self.commands: dict[str, argparse.ArgumentParser] = {}
 
     def error(self, message: str) -> NoReturn:
-        """Report it in one line; argparse would print the usage of every option first."""
+        """Report a usage error in one line and exit; argparse would print all options first."""
         say_error(f"{message} (see {self.prog} --help)")
         raise SystemExit(_USAGE)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        """Print help or the version; argparse would ignore a failure to write."""
+        """Print help or the version; unlike argparse, do not ignore a failure to write."""
         stream = sys.stderr if file is None else file
         if message and stream is not None:
             stream.write(message)
@@ -92,7 +92,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Prints the version; the parser is imported only for that."""
+    """The action of ``--version``, which prints the versions of chunkast and its main dependencies.
+
+    The Markdown parser is imported only when this action runs.
+    """
 
     def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
         from importlib.metadata import version
@@ -106,7 +109,10 @@ class _Version(argparse.Action):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command on ``argv`` (default: the process's arguments); return its exit code."""
+    """Run the command with the arguments ``argv``, and return the exit code.
+
+    ``argv`` defaults to the arguments of the process.
+    """
     argv, debug = without_debug(sys.argv[1:] if argv is None else argv)
     with debug_lines(wanted=debug):
         return _code(argv)
@@ -141,7 +147,7 @@ def _code(argv: Sequence[str]) -> int:
 
 
 def _abandon_stdout() -> None:
-    """Discard unwritten output, so that leaving the interpreter does not fail."""
+    """Discard unwritten output, so that the interpreter does not fail when it exits."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -160,7 +166,10 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse operands anywhere among the options; argparse requires them to be adjacent."""
+    """Parse ``argv``, allowing operands anywhere among the options.
+
+    argparse alone would require the operands to be adjacent.
+    """
     command = COMMANDS.get(argv[0]) if argv else None
     if command is None:
         if argv and not argv[0].startswith("-"):
@@ -188,7 +197,10 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _is_unknown(word: str, known: Collection[str]) -> bool:
-    """Return true for an option that a command does not have; "-5" is a number, "-" a file."""
+    """Return true if ``word`` is an option that is not in ``known``.
+
+    "-" (standard input) and words such as "-5" (a number) are not options.
+    """
     if not word.startswith("-") or word == "-" or word[1:2].isdigit():
         return False
     return (word.partition("=")[0] if word.startswith("--") else word[:2]) not in known

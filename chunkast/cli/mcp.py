@@ -1,4 +1,4 @@
-"""``chunkast mcp``: serves a database to agents over the Model Context Protocol."""
+"""``chunkast mcp``: serve a database to agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_database(parser)
     add_counting(parser)
 
 
 def run(options: Namespace) -> int:
-    """Serve until the client closes the connection."""
+    """Serve the database until the client closes the connection. Return 0."""
     from chunkast.index import Store
     from chunkast.mcp import serve
 

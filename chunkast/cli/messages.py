@@ -1,4 +1,4 @@
-"""Text on stdout, and messages on stderr, one line each; ``--debug`` logs there too."""
+"""Text output on stdout, one-line messages on stderr, and the log lines of ``--debug``."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _DEBUG: Final = "--debug"
 
 
 def print_text(text: str) -> None:
-    """Write ``text`` on stdout as UTF-8; lone surrogates are escaped."""
+    """Write ``text`` to stdout as UTF-8, with lone surrogates escaped."""
     with open_output(None) as output:
         output.stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def print_json(value: Any, indent: int = 1) -> None:
-    """Write ``value`` on stdout as indented JSON."""
+    """Write ``value`` to stdout as indented JSON."""
     print_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
 
 
 def counted(count: int, noun: str) -> str:
-    """Return the number and the noun, in the plural unless it is one."""
+    """Return ``count`` followed by ``noun``, in the plural unless ``count`` is 1."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def say(message: str) -> None:
-    """Write ``message`` on stderr as one line; unprintable characters are escaped."""
+    """Write ``message`` to stderr as one line, with unprintable characters escaped."""
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
     if sys.stderr is not None:
         sys.stderr.write(f"{line}\n")
@@ -56,18 +56,18 @@ def say(message: str) -> None:
 
 
 def say_error(error: object) -> None:
-    """Report an error."""
+    """Write an error message to stderr."""
     say(f"chunkast: error: {error}")
 
 
 def say_note(message: str) -> None:
-    """Report something that may surprise the user."""
+    """Write a note to stderr about something that may surprise the user."""
     say(f"chunkast: note: {message}")
 
 
 @contextmanager
 def warnings_as_notes(*, wanted: bool) -> Iterator[None]:
-    """Show chunkast's warnings as notes if that is ``wanted``; else hide them."""
+    """Show chunkast's warnings in the block as notes, or hide them if ``wanted`` is false."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, ChunkastWarning):
@@ -82,7 +82,7 @@ def warnings_as_notes(*, wanted: bool) -> Iterator[None]:
 
 
 class _Lines(logging.Handler):
-    """Writes each line of a log record on stderr."""
+    """A log handler that writes each line of a log record to stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -96,7 +96,7 @@ class _Lines(logging.Handler):
 
 
 def add_debug(parser: ArgumentParser) -> None:
-    """Add ``--debug`` to a parser's help; :func:`without_debug` reads it."""
+    """Add ``--debug`` to ``parser``, only for its help: :func:`without_debug` reads the option."""
     parser.add_argument(
         _DEBUG,
         action="store_true",
@@ -105,9 +105,10 @@ def add_debug(parser: ArgumentParser) -> None:
 
 
 def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:
-    """Remove ``--debug`` from the arguments before ``--``; also return whether it was there.
+    """Return the arguments without ``--debug``, and true if ``--debug`` was one of them.
 
-    It is needed before the arguments are parsed, as parsing may fail.
+    Arguments after ``--`` are left unchanged. The option is read before all others are parsed,
+    because parsing may fail.
     """
     end = argv.index("--") if "--" in argv else len(argv)
     rest = [word for word in argv[:end] if word != _DEBUG]
@@ -116,7 +117,7 @@ def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:
 
 @contextmanager
 def debug_lines(*, wanted: bool) -> Iterator[None]:
-    """Show log records on stderr if that is ``wanted``."""
+    """Write chunkast's log records in the block to stderr if ``wanted`` is true."""
     if not wanted:
         yield
         return

@@ -1,7 +1,6 @@
-"""The options that commands share: the documents, the database, the configuration.
+"""The options shared by several commands, for documents, the database and the configuration.
 
-Options of the configuration set nothing unless they are given: the defaults are those of
-``ChunkConfig``.
+A configuration option that is not given sets nothing: ``ChunkConfig`` has the defaults.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ TOOLS_HELP: Final = (
 
 
 def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
-    """Add the options that select documents."""
+    """Add the arguments and options that select documents."""
     parser.add_argument("paths", nargs="*", metavar="PATHS", help=text)
     add_root(
         parser,
@@ -98,21 +97,21 @@ def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
 
 
 def add_root(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add the option for the folder that sources are relative to."""
+    """Add ``--root``, the folder that sources are relative to."""
     parser.add_argument("--root", type=_folder, metavar="DIR", help=text)
 
 
 def add_database(
     parser: argparse.ArgumentParser, text: str = "the SQLite database", *, required: bool = True
 ) -> None:
-    """Add the option that names the database."""
+    """Add ``--db``, the path of the database."""
     parser.add_argument("--db", type=_file, metavar="FILE", required=required, help=text)
 
 
 def add_report_format(
     parser: argparse.ArgumentParser, more: str = "", choices: tuple[str, ...] = ("text", "json")
 ) -> None:
-    """Add the option for the format of a report; ``more`` explains the formats."""
+    """Add ``--format``, the format of a report; ``more`` explains the choices in the help text."""
     parser.add_argument(
         "--format",
         choices=choices,
@@ -122,12 +121,12 @@ def add_report_format(
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add an option for each field in ``_OPTIONS``, and ``--set`` for all fields."""
+    """Add an option for each configuration field in ``_OPTIONS``, and ``--set`` for any field."""
     _add_fields(parser, "chunking", _OPTIONS)
 
 
 def add_counting(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reading and counting a document, without those for cutting it."""
+    """Add the options for reading documents and counting tokens, but not those for chunking."""
     _add_fields(parser, "reading", _COUNTING)
 
 
@@ -162,22 +161,25 @@ def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str
 
 
 def _number_type(hint: Any) -> type:
-    """Return the type of number that a type hint admits, else ``str``."""
+    """Return the first of ``int`` and ``float`` that a type hint allows, else ``str``."""
     admitted = (hint, *get_args(hint))
     return next((number for number in (int, float) if number in admitted), str)
 
 
 def config_of(options: argparse.Namespace) -> ChunkConfig:
-    """Return the configuration that the options give.
+    """Return the configuration that the options specify.
 
-    Raises ``ConfigError`` for a value that is not allowed and ``UsageError`` for a
-    setting without a value or given twice.
+    Raises ``ConfigError`` for a value that is not allowed, and ``UsageError`` for an invalid
+    ``--set`` or ``--tools``.
     """
     return ChunkConfig.of(config_values(options))
 
 
 def config_values(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields that the options give; raises ``UsageError`` as above."""
+    """Return the configuration fields that the options set, by name.
+
+    Raises ``UsageError`` for an invalid ``--set`` or ``--tools``.
+    """
     given = vars(options)
     values = {name: given[name] for name in _FIELDS if name in given}
     if "tools" in values:
@@ -186,7 +188,11 @@ def config_values(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> dict[str, Any]:
-    """Add each FIELD=VALUE in ``settings``, the values of ``option``, to ``values``."""
+    """Add each ``FIELD=VALUE`` in ``settings`` to ``values``, and return ``values``.
+
+    ``option`` is the name of the option that the settings belong to. Raises ``UsageError`` for
+    a setting that has no value, or for a field that is already set.
+    """
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -198,7 +204,7 @@ def set_values(option: str, settings: Iterable[str], values: dict[str, Any]) -> 
 
 
 def load_tools(path: str) -> list[Tool]:
-    """Return the tools in a JSON file; raises ``UsageError`` if it has none."""
+    """Return the tools in the JSON file at ``path``; raise ``UsageError`` if it is invalid."""
     from chunkast.toolcalls import tools_from_json
 
     try:
@@ -247,14 +253,17 @@ def _folder(path: str) -> str:
 
 
 def _file(name: str) -> str:
-    """Check a database's name: SQLite keeps nothing under an empty name or ``:memory:``."""
+    """Return the name of a database; raise ``ArgumentTypeError`` if it does not name a file.
+
+    SQLite does not create a file for an empty name or for ``:memory:``.
+    """
     if name in ("", ":memory:"):
         raise argparse.ArgumentTypeError(f"{name!r} is not the name of a file")
     return name
 
 
 def whole_number(text: str) -> int:
-    """Parse a positive whole number; raises ``ArgumentTypeError``."""
+    """Return the positive whole number in ``text``; raise ``ArgumentTypeError`` for other text."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)

@@ -1,4 +1,4 @@
-"""``chunkast outline``: the sections of a document with their lines and token costs."""
+"""``chunkast outline``: print the sections of a document with their lines and token counts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     parser.add_argument(
         "file",
         nargs="?",
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the outline."""
+    """Print the outline of a document, or a list of the documents in the database. Return 0."""
     if options.file is None:
         return _print_documents(options)
     shown = outline_of(options).down_to(options.depth)
@@ -66,7 +66,10 @@ def run(options: Namespace) -> int:
 
 
 def outline_of(options: Namespace) -> Outline:
-    """Return the outline of the document that ``options.file`` names, in a database or not."""
+    """Return the outline of the document ``options.file``.
+
+    With ``--db``, the document is read from the database, else from a file.
+    """
     from chunkast.chunker import Chunker
 
     if options.db is not None:

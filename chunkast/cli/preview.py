@@ -1,4 +1,4 @@
-"""Chunks for a person at a terminal: each with its place, tokens, sections and first lines."""
+"""Preview chunks in a terminal: the place, token count, sections and first lines of each chunk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINES: Final = 3
 
 
 def write_preview(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write the chunks in colour; ``out`` is standard output, a terminal."""
+    """Write a coloured preview of the chunks to ``out``, which must be stdout on a terminal."""
     from rich.console import Console
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
@@ -48,7 +48,7 @@ def _print(console: Console, chunk: Chunk) -> None:
 
 
 def _first_lines(chunk: Chunk) -> Iterator[str]:
-    """Yield the first lines that are not blank, and a mark if there are more."""
+    """Yield the first non-blank lines of a chunk, then a line that counts the rest, if any."""
     own = visible(chunk.text[chunk.overlap :])
     lines = [line for line in own.split("\n") if line.strip()]
     yield from (line.rstrip().expandtabs(4) for line in lines[:_LINES])

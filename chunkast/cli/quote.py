@@ -1,4 +1,4 @@
-"""``chunkast quote``: the places of a quote in the indexed documents."""
+"""``chunkast quote``: find all occurrences of a quote in the documents of a database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPERANDS: Final = "text"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     parser.add_argument(
         "text", nargs="*", metavar="TEXT", help="the quote, or - for standard input"
     )
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the places; 1 if there is none."""
+    """Print each occurrence of the quote. Return 1 if there are none, else 0."""
     from chunkast.index import Store
 
     quote = " ".join(options.text)

@@ -1,4 +1,4 @@
-"""``chunkast read``: a section of a document, or some of its lines, within a token budget."""
+"""``chunkast read``: print a section, some lines or a chunk of a document within a token budget."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     parser.add_argument(
         "file",
         nargs="?",
@@ -60,17 +60,19 @@ def add_arguments(parser: ArgumentParser) -> None:
         dest="most",
         type=whole_number,
         metavar="N",
-        help="the most tokens to print (default: no limit)",
+        help="the maximum number of tokens to print (default: no limit)",
     )
     add_report_format(parser)
     add_counting(parser)
 
 
 def run(options: Namespace) -> int:
-    """Print the passage."""
+    """Print the requested passage. Return 0."""
     named = (options.file, options.section, options.lines)
     if options.id is not None and (options.db is None or any(named)):
-        raise UsageError("read --id needs --db, and takes no FILE, SECTION or --lines")
+        raise UsageError(
+            "read --id needs --db, and cannot be combined with FILE, SECTION or --lines"
+        )
     if options.section is not None and options.lines is not None:
         raise UsageError("read takes a SECTION or --lines, not both")
     found = _chunk(options) if options.id is not None else _section(options)

@@ -1,4 +1,4 @@
-"""Shared code of the snapshot commands: recording documents, and reports."""
+"""Code shared by ``snapshot``, ``check`` and ``diff``: recording documents and printing reports."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ __all__ = (
 # The name of standard input in a lock.
 _STDIN: Final = "-"
 _FORMATS: Final = ("text", "json", "github", "markdown")
-# The most documents in a text or Markdown report without --show-all.
+# The maximum number of documents in a text or Markdown report without --show-all.
 _MOST_SHOWN: Final = 20
 
 
 def add_report(parser: ArgumentParser) -> None:
-    """Add the options for the report of a comparison."""
+    """Add the options that control the report of a comparison."""
     add_report_format(parser, "; github: workflow annotations", _FORMATS)
     parser.add_argument(
         "--html", metavar="PAGE", help="also write an HTML page with both sides of every change"
@@ -56,12 +56,15 @@ def add_report(parser: ArgumentParser) -> None:
 
 
 def source_of(file: InputFile) -> str:
-    """Return the name of a file in a lock."""
+    """Return the name under which a lock records ``file``."""
     return file.source or _STDIN
 
 
 def relative_root(root: Root, lock: str | None) -> str:
-    """Return a root as a lock stores it, relative to the lock's folder; empty on stdout."""
+    """Return the path of ``root`` relative to the lock's folder, which is stored in the lock.
+
+    Return an empty string if the lock is written to stdout or is on another drive.
+    """
     if lock is None:
         return ""
     try:
@@ -72,12 +75,15 @@ def relative_root(root: Root, lock: str | None) -> str:
 
 
 def stored_root(header: Header, lock: str) -> str:
-    """Return the path of the root that a lock stores (see :func:`relative_root`), or ""."""
+    """Return the path of the root that a lock stores, or an empty string.
+
+    A lock stores the path relative to its own folder (see :func:`relative_root`).
+    """
     return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
 
 def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
-    """Return the record of a document."""
+    """Chunk a document, and return the record of its chunks."""
     from chunkast.testing.records import record_document
 
     source, document = given
@@ -86,7 +92,7 @@ def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
 
 @contextmanager
 def lock_errors() -> Iterator[None]:
-    """Raise ``UsageError`` for a lock that cannot be used."""
+    """Convert a ``LockError`` raised in the block to a ``UsageError``."""
     from chunkast.testing.lock import LockError
 
     try:
@@ -96,7 +102,10 @@ def lock_errors() -> Iterator[None]:
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report on stdout, in colour on a terminal, and write its HTML page if wanted."""
+    """Print a report to stdout, in colour if it is text on a terminal.
+
+    With ``--html``, also write the report as an HTML page.
+    """
     from chunkast.testing.forms import REPORTS
 
     files = {} if selection is None else {source_of(file): file for file in selection.files}
@@ -116,7 +125,10 @@ def print_report(options: Namespace, report: Report, selection: Selection | None
 
 
 def _text(file: InputFile | None) -> str | None:
-    """Return a document's text; ``None`` for a notebook, whose chunks have positions in cells."""
+    """Return the text of a document, or ``None`` if it is missing, unreadable or a notebook.
+
+    The chunks of a notebook have positions within its cells, not within one text.
+    """
     if file is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""``chunkast search``: the best chunks of a database for a query, within a token budget."""
+"""``chunkast search``: print the chunks that best match a query, within a token budget."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPERANDS: Final = "query"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     parser.add_argument("query", nargs="*", metavar="QUERY", help="words, or a question")
     add_database(parser)
     parser.add_argument(
@@ -46,9 +46,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=whole_number,
         default=2_000,
         metavar="N",
-        help="the most tokens that all texts may take together (default %(default)s)",
+        help="the maximum number of tokens in all texts together (default %(default)s)",
     )
-    parser.add_argument("--limit", type=whole_number, metavar="N", help="the most chunks to print")
+    parser.add_argument(
+        "--limit", type=whole_number, metavar="N", help="the maximum number of chunks"
+    )
     parser.add_argument(
         "--within", metavar="GLOB", help="search only documents whose source matches: 'docs/*'"
     )
@@ -63,7 +65,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the hits; 1 if there are none."""
+    """Print the chunks that match the query. Return 1 if there are none, else 0."""
     from chunkast.index import Store
 
     query = " ".join(options.query)

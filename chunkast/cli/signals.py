@@ -1,4 +1,4 @@
-"""Signals that end a run raise an exception, so that files and processes are cleaned up."""
+"""Convert signals that end a run to an exception, so that files and processes are cleaned up."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _SOON: Final = 0.02
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal arrived. ``code`` is the exit code, as in shells: 128 and its number.
+    """The exception raised when a signal ends the run.
 
-    ``written`` is a message for the user about the output that was already written.
+    ``code`` is the exit code: 128 plus the number of the signal, as in shells. ``written`` is a
+    message for the user about the output that has already been written.
     """
 
     def __init__(self, number: int) -> None:
@@ -38,10 +39,10 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Raise :class:`Stopped` in the block at the first signal that ends a run.
+    """Raise :class:`Stopped` in the block when a signal to end the run arrives.
 
-    Ignored signals (by ``nohup``, in a shell's background job) stay ignored. Only the main thread
-    may handle signals; in another one nothing is changed.
+    Signals that are already ignored (under ``nohup``, or in a background job of a shell) stay
+    ignored. Only the main thread can handle signals; in any other thread, nothing is changed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -50,7 +51,7 @@ def stoppable() -> Iterator[None]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         arrived.append(number)
-        # A second signal, as from a closing terminal, must not interrupt the cleanup.
+        # A second signal, for example from a closing terminal, must not interrupt the cleanup.
         if len(arrived) == 1 or arrived.count(signal.SIGINT) >= _INSISTING:
             raise Stopped(number)
 

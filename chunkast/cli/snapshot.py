@@ -1,4 +1,4 @@
-"""``chunkast snapshot``: the chunks of documents as a lock, a text file to review and compare."""
+"""``chunkast snapshot``: write a lock, a text file for reviewing and comparing chunks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPERANDS: Final = "paths"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_selection(parser)
     parser.add_argument(
         "-o",
@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write the lock of the selected documents; 1 if some of the input failed."""
+    """Write the lock of the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
     from chunkast.testing.lock import END, encode_header
     from chunkast.testing.records import header_of
@@ -72,7 +72,7 @@ def run(options: Namespace) -> int:
 
 
 def _section(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
-    """Return the number of a document's chunks, and its section."""
+    """Return the number of chunks in a document, and the document's section of the lock."""
     from chunkast.testing.lock import encode_document
 
     document = record(chunker, given, parts)

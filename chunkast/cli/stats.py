@@ -1,8 +1,8 @@
-"""``chunkast stats``: statistics of the chunks of documents, for choosing a budget.
+"""``chunkast stats``: print statistics about the chunks of documents, to help choose a budget.
 
-Chunk starts are counted by the kind of break point, as in the score table (``chunkast.scores``).
-"inside X" is a cut within a block of kind X that has no break point there. Overlap does not
-count: a chunk begins with its own text.
+The starts of chunks are counted by the kind of break point, named as in the score table
+(``chunkast.scores``). "inside X" is a cut within a block of kind X, at a position without a
+break point. Overlap is ignored: a chunk starts where its own text starts.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _BAR: Final = 40
 
 @dataclass(slots=True)
 class _Measures:
-    """The statistics of one document, or of all."""
+    """The statistics of one document, or of all documents together."""
 
     tokens: list[int] = field(default_factory=list)
     embed_tokens: list[int] = field(default_factory=list)
@@ -72,14 +72,14 @@ class _Measures:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     add_selection(parser)
     add_report_format(parser)
     add_config(parser)
 
 
 def run(options: Namespace) -> int:
-    """Describe the chunks of the selected documents; 1 if some of the input failed."""
+    """Print statistics about the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
 
     chunker = Chunker(config_of(options))
@@ -144,7 +144,10 @@ def _report(documents: int, total: _Measures, chunker: Chunker) -> dict[str, Any
 
 
 def _window(chunker: Chunker, embed_tokens: Sequence[int]) -> dict[str, int] | None:
-    """Return the limit of the tokenizer, and the chunks and tokens beyond it."""
+    """Return the model's token limit, and the numbers of chunks and tokens that are cut off.
+
+    Return ``None`` if the limit is unknown.
+    """
     window = chunker.counter.window
     if window is None:
         return None
@@ -162,7 +165,10 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
-    """Return statistics of sorted ``numbers``; 95 in 100 are at most "p95"."""
+    """Return the total, minimum, mean, median, 95th percentile and maximum of ``numbers``.
+
+    ``numbers`` must be sorted. All statistics except the total are ``None`` for an empty sequence.
+    """
     count = len(numbers)
     if not count:
         return {"total": 0, **dict.fromkeys(("min", "mean", "median", "p95", "max"))}
@@ -177,7 +183,7 @@ def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
 
 
 def _histogram(numbers: Sequence[int], budget: int) -> list[dict[str, int]]:
-    """Count the sorted ``numbers`` in each tenth of the budget, and above it."""
+    """Count how many of the sorted ``numbers`` are in each tenth of the budget, and above it."""
     bins = min(_BINS, budget)
     edges = [budget * i // bins for i in range(bins + 1)]
     if numbers and numbers[-1] > budget:

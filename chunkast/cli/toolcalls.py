@@ -1,4 +1,4 @@
-"""``chunkast toolcalls``: the tool calls in a text and the text around them, as JSON lines."""
+"""``chunkast toolcalls``: print the tool calls in text, and the text around them, as JSON lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPERANDS: Final = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     parser.add_argument("file", metavar="FILE", help="a text in UTF-8, or - for standard input")
     parser.add_argument(
         "--tools",
@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the parts of the text."""
+    """Print the tool calls in the input and the text around them. Return 0."""
     from chunkast.toolcalls import ToolCallStream
 
     try:

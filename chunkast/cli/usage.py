@@ -1,4 +1,4 @@
-"""Help in two lengths, and suggestions for misspelled commands and options."""
+"""Short and full help, and suggestions for misspelled commands and options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEAST_LIKENESS: Final = 0.6
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Return a suggestion such as "; did you mean --max-tokens?"; "" if nothing is similar."""
+    """Return a suggestion such as "; did you mean --max-tokens?", or an empty string."""
     likely = given.replace("_", "-").lower()
     found = [name for name in known if name.startswith(likely)] or get_close_matches(
         likely, known, n=1, cutoff=_LEAST_LIKENESS
@@ -22,7 +22,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 
 class Formatter(argparse.HelpFormatter):
-    """Keeps the lines of the examples at the end."""
+    """A help formatter that does not rewrap the examples at the end of the help."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:"):
@@ -31,7 +31,10 @@ class Formatter(argparse.HelpFormatter):
 
 
 class _Help(argparse.Action):
-    """Prints the ``common`` and the required options; without ``common``, all options."""
+    """An action that prints help for the common and required options, or for all options.
+
+    ``common`` contains the ``dest`` of each common option; ``None`` means all options.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,10 @@ class _Help(argparse.Action):
 
 
 def add_help(parser: argparse.ArgumentParser, common: Collection[str]) -> None:
-    """Add ``--help``, which shows the ``common`` options, by ``dest``, and ``--help-all``."""
+    """Add ``--help`` for the common and required options, and ``--help-all`` for all options.
+
+    ``common`` contains the ``dest`` of each common option.
+    """
     parser.add_argument(
         "-h", "--help", action=_Help, common=common, help="show the common options and exit"
     )

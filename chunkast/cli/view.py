@@ -1,4 +1,4 @@
-"""``chunkast view``: shows a document's chunks on a page or in the terminal, or its blocks."""
+"""``chunkast view``: show a document's chunks on a page or in the terminal, or its block tree."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _PICTURES: Final = {"output": "a page", "open": "a page", "terminal": "a picture
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's arguments to ``parser``."""
     parser.add_argument("file", metavar="FILE", help="a document in UTF-8, or - for standard input")
     add_root(parser, "the folder that the document's source is relative to")
     parser.add_argument(
@@ -78,7 +78,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Show the document; 1 if --open finds no browser."""
+    """Show the document. Return 1 if ``--open`` does not find a browser, else 0."""
     if options.file.lower().endswith(".ipynb"):
         raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
     config = config_of(options)
@@ -112,7 +112,7 @@ def run(options: Namespace) -> int:
 
 
 def _of_document(path: str, run: Callable[[], T]) -> T:
-    """Return the result of ``run``; raise ``SourceError`` for any failure with the document."""
+    """Return the result of ``run``; raise unexpected errors as ``SourceError`` for ``path``."""
     answer = attempt(run)
     if answer.error is not None and not isinstance(answer.error, ChunkastError):
         raise SourceError(path, describe(answer.error)) from answer.error
@@ -120,7 +120,10 @@ def _of_document(path: str, run: Callable[[], T]) -> T:
 
 
 def _output(options: Namespace) -> str | None:
-    """Return the path of the page; ``None`` for standard output and for the terminal."""
+    """Return the path of the page, or ``None`` for stdout, ``--terminal`` and ``--tree``.
+
+    Raises ``UsageError`` for conflicting options, and for a file that must not be replaced.
+    """
     given: str | None = options.output
     if options.terminal or options.tree:
         shown = "tree" if options.tree else "terminal"

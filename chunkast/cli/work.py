@@ -1,7 +1,7 @@
-"""Runs a task over the selected documents, in this process or in several, in input order.
+"""Run a task on each selected document, in one or several processes, and keep the input order.
 
 A task takes a chunker, a document and the counts of earlier parts of the same source, and returns
-a result. Documents of one source are adjacent, because inputs are sorted.
+a result. Documents with the same source are adjacent, because the inputs are sorted.
 """
 
 from __future__ import annotations
@@ -44,26 +44,29 @@ _LARGE: Final = 8_000_000
 
 @dataclass(slots=True)
 class Tally:
-    """The number of documents that were read, and the paths of inputs that failed."""
+    """The number of documents read, the paths of failed inputs, and the start time of the run."""
 
     documents: int = 0
     failed: list[str] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def fail(self, error: SourceError) -> None:
-        """Count and report an input that failed."""
+        """Report an input that failed, and record its path."""
         say_error(error)
         _LOG.debug("raised at", exc_info=error)
         self.failed.append(error.path)
 
     def say_summary(self, *counts: str, note: str = "") -> None:
-        """Write the summary of a run on stderr."""
+        """Write a summary of the run to stderr: the counts, the time and the number of failures."""
         failed = f", {len(self.failed):,} failed" if self.failed else ""
         say(f"{', '.join(counts)}, {perf_counter() - self.started:.2f} s{failed}{note}")
 
     @contextmanager
     def stoppable(self, path: str | None) -> Iterator[None]:
-        """If a signal ends the block, note what was written to ``path``, or to standard output."""
+        """If a signal ends the block, add a message about the output to the exception.
+
+        ``path`` is the file that is being written, or ``None`` for stdout.
+        """
         try:
             yield
         except Stopped as stop:
@@ -78,15 +81,16 @@ class Tally:
 
     @property
     def exit_code(self) -> int:
-        """1 if some input failed, else 0."""
+        """The exit code: 1 if some input failed, else 0."""
         return 1 if self.failed else 0
 
 
 def root_of(options: Namespace, stored: str | None = None) -> Root:
-    """Return the folder that sources are relative to, by one rule for all commands.
+    """Return the folder that sources are relative to. The same rule applies to all commands.
 
-    It is ``--root``; else the folder stored in the database or lock, if it still exists; else the
-    folder given, if it is the only input and outside the current folder; else the current folder.
+    The root is ``--root`` if it is given; otherwise the folder stored in the database or lock, if
+    that folder still exists; otherwise the only input, if it is a folder outside the current
+    folder; otherwise the current folder.
     """
     if options.root:
         return Root.at(options.root)
@@ -102,9 +106,10 @@ def root_of(options: Namespace, stored: str | None = None) -> Root:
 
 
 def selected(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
-    """Find the files that the arguments name (see ``add_selection``), except ``output``.
+    """Return the files that the arguments name (see ``add_selection``), except ``output``.
 
-    ``root`` is that of ``root_of`` by default. Raises ``UsageError`` like ``files.find.select``.
+    ``root`` defaults to the result of :func:`root_of`. Raises ``UsageError`` if an argument names
+    the output itself or a path outside the root, and for an invalid glob.
     """
     search = Search(
         include=options.include,
@@ -117,7 +122,7 @@ def selected(options: Namespace, output: str | None = None, root: Root | None = 
 
 
 def cut_off(chunker: Chunker, embed_tokens: int) -> int:
-    """Return how many tokens of an embedded text are beyond the model's limit."""
+    """Return the number of tokens of an embedded text that are beyond the model's limit."""
     return chunker.counter.cut_off(embed_tokens + chunker.config.reserve_tokens)
 
 
@@ -130,7 +135,7 @@ def results(
     *,
     progress: bool = True,
 ) -> Generator[T, None, None]:
-    """Yield the task's result for every readable document; report the others."""
+    """Yield the task's result for each document in order, and report documents that fail."""
     for problem in selection.problems:
         tally.fail(problem)
     left_out = str(selection.left_out)
@@ -156,7 +161,7 @@ def results(
 def _outcomes(
     files: Iterable[InputFile], answers: Iterable[Answer[T]]
 ) -> Iterator[T | SourceError]:
-    """Yield each document's result, or the error in its place."""
+    """Yield the result of each document, or a ``SourceError`` if the document failed."""
     for file, answer in zip(files, answers, strict=True):
         if answer.error is None:
             yield answer.value()
@@ -170,7 +175,7 @@ def _outcomes(
 
 
 def _jobs(files: Sequence[InputFile]) -> int:
-    """Return the number of processes that ``--jobs`` has by default."""
+    """Return the default for ``--jobs``: one process for small inputs, else one for each core."""
     if sum(map(_size, files)) < _LARGE:
         return 1
     affinity = getattr(os, "sched_getaffinity", None)

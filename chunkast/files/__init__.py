@@ -1,1 +1,1 @@
-"""Finds files, reads them as documents, and writes files atomically."""
+"""Find files, read them as documents, and write files atomically."""

@@ -1,20 +1,21 @@
-"""Files found by arguments: a file, a folder, a glob or ``-`` (standard input).
+"""Find the files that arguments name: files, folders, globs or ``-`` (standard input).
 
 A document's source is its path relative to the root, however it was found (see ``paths``).
 
-- A file is taken whatever its name, unless ``exclude`` matches it.
-- A folder is searched for files with a Markdown extension, in capitals too; with ``code`` for
-  source code as well; with ``include`` for files that match it instead. Hidden files and folders
-  and vendored folders (``VENDORED``) below it are skipped, and so are files and folders named
-  in ``.gitignore`` files or by ``exclude``. Symbolic links to folders and to files outside the
-  folder are followed only if asked for.
+- A file is selected whatever its name, unless ``exclude`` matches it.
+- A folder is searched for files with a Markdown extension, in upper or lower case; with ``code``,
+  for source code as well; with ``include``, for files that match ``include`` instead. Hidden files
+  and folders and vendored folders (``VENDORED``) in it are skipped, as are files and folders that
+  ``.gitignore`` files or ``exclude`` match. Symbolic links to folders, and to files outside the
+  folder, are followed only with ``follow_links``.
 - A glob (``*``, ``?``, ``[...]``, and ``**`` for any number of folders) is expanded here if
-  the shell has not. It skips the same files as a search of the folder before its first wildcard.
-  A pattern with an extension (``*.rst``) takes every file that it matches, any other pattern
-  (``docs/*``) those that a search takes; folders that it matches are searched.
-- Standard input has no source. The source of a pipe is its path as given.
+  the shell has not expanded it. The files that are skipped are the same as in a search of the
+  folder before the first wildcard. A glob with an extension (``*.rst``) selects every file that it
+  matches; any other glob (``docs/*``) selects only files that a search would select. Folders that
+  a glob matches are searched.
+- Standard input does not have a source. The source of a pipe is its path as given.
 
-A file found twice, by whatever path, is taken once.
+A file that is found more than once, even by different paths, is selected once.
 """
 
 from __future__ import annotations
@@ -64,13 +65,13 @@ VENDORED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The rules by which folders are searched.
+    """The rules for searching folders.
 
-    include: globs of the files to take, in place of the known extensions.
-    exclude: globs of files and folders to skip.
+    include: globs of the files to select, instead of the known extensions.
+    exclude: globs of the files and folders to skip.
     no_ignore: disregard ``.gitignore`` files.
-    code: search for source code too.
-    follow_links: follow symbolic links to folders, and to files outside the folder given.
+    code: also search for source code.
+    follow_links: follow symbolic links to folders, and to files outside the given folder.
     """
 
     include: Sequence[str] = ()
@@ -82,9 +83,10 @@ class Search:
 
 @dataclass(slots=True)
 class Selection:
-    """The files that were found, sorted by source, each once.
+    """The files that were found, sorted by source and without duplicates.
 
-    ``problems`` has an error for each argument without a file and each unreadable folder.
+    ``problems`` has an error for each argument that does not lead to a file, and for each folder
+    that cannot be read. ``left_out`` has the paths that were skipped.
     """
 
     files: list[InputFile] = field(default_factory=list)
@@ -95,9 +97,10 @@ class Selection:
 def select(
     arguments: Sequence[str], root: Root, search: Search | None = None, output: str | None = None
 ) -> Selection:
-    """Find the files that the arguments name, except ``output``.
+    """Return the files that the arguments name, except ``output``.
 
-    Raises ``UsageError`` when an argument names the output itself, or a path outside the root.
+    Raises ``UsageError`` if an argument names the output itself or a path outside the root, and
+    for an invalid glob.
     """
     written = None if output is None else os.path.realpath(output)
     if any(argument != "-" and os.path.realpath(argument) == written for argument in arguments):
@@ -122,7 +125,10 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An entry of a folder; a folder's ``name`` (relative to the root) ends with a slash."""
+    """A file or folder in a folder that is searched.
+
+    ``name`` is relative to the root; the name of a folder ends with a slash.
+    """
 
     path: Path
     name: str
@@ -132,7 +138,10 @@ class _Entry:
 
     @classmethod
     def of(cls, entry: os.DirEntry[str], within: str) -> _Entry:
-        """Describe an entry; broken links count as files, and are reported when they are read."""
+        """Return ``entry`` as an ``_Entry``; ``within`` is the name of its folder.
+
+        A broken link counts as a file, and is reported when it is read.
+        """
         path, link = entry.path, entry.is_symlink()
         # DirEntry.is_dir() raises on a link that leads to itself.
         folder = is_folder(path) if link else entry.is_dir()
@@ -160,7 +169,7 @@ class _Finder:
         self.entered: set[tuple[str, ...]] = set()
 
     def find(self, argument: str) -> Iterable[str]:
-        """Return the paths of the files."""
+        """Return the paths of the files that ``argument`` names."""
         self.entered.clear()
         if argument == "-":
             return [STDIN]
@@ -180,7 +189,7 @@ class _Finder:
         return self.nothing(argument, "no such file or folder")
 
     def begin(self, folder: str) -> None:
-        """Begin a search below a folder that was given."""
+        """Prepare a search below ``folder``."""
         self.base = os.path.realpath(folder)
         self.ignore_files.enter(self.root.name(folder))
 
@@ -222,7 +231,7 @@ class _Finder:
         return [*files, *(found for folder in folders for found in self.in_folder(folder))]
 
     def expand(self, base: Path, parts: Sequence[str]) -> Iterator[Path]:
-        """Yield the paths below ``base`` that match ``parts`` one by one."""
+        """Yield each path below ``base`` that matches ``parts``, the parts of a glob."""
         if not parts:
             yield base
         elif _is_pattern(parts[0]):
@@ -245,7 +254,7 @@ class _Finder:
                 yield from self.expand(entry.path, rest)
 
     def entries(self, folder: Path, *, hidden: bool = False) -> list[_Entry]:
-        """Return the entries of a folder, without the hidden ones unless they are wanted."""
+        """Return the entries of ``folder``, including hidden entries only if ``hidden`` is true."""
         within = self.root.name(str(folder))
         within += "/" if within else ""
         try:
@@ -273,7 +282,7 @@ class _Finder:
         return self.follow_links or not folder.is_link
 
     def is_left_out(self, entry: _Entry) -> bool:
-        """Return true, and note the entry, if it may not be taken or entered."""
+        """Return true if ``entry`` must be skipped, and record its path with the reason."""
         if self.excluded.match(entry.name):
             why = EXCLUDED
         elif entry.is_folder and entry.path.name in VENDORED:
@@ -288,14 +297,14 @@ class _Finder:
         return True
 
     def is_out(self, entry: _Entry) -> bool:
-        """Return true for a link out of the given folder, unless links are followed."""
+        """Return true if ``entry`` is a link out of the given folder and links are not followed."""
         if self.follow_links or not entry.is_link:
             return False
         real = os.path.realpath(entry.path)
         return real != self.base and not real.startswith(os.path.join(self.base, ""))
 
     def is_entered(self, folder: Path, *rest: str) -> bool:
-        """Return true if a link has led to this folder before, and remember it."""
+        """Return true if a link has already led to ``folder``; otherwise remember the folder."""
         key = (os.path.realpath(folder), *rest)
         if key in self.entered:
             return True
@@ -304,7 +313,7 @@ class _Finder:
 
 
 def named_part(argument: str) -> str:
-    """Return the folder before a glob's first wildcard; any other argument unchanged."""
+    """Return the folder before the first wildcard of a glob, or any other argument unchanged."""
     if os.path.lexists(argument):
         return argument
     return str(Path(*takewhile(lambda part: not _is_pattern(part), PurePath(argument).parts)))

@@ -1,4 +1,4 @@
-"""Skipped files: ``.gitignore`` files, the globs of options, and a note of what was skipped."""
+"""Skip files according to ``.gitignore`` files and the globs of options, and note skipped paths."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ VENDORED_FOLDER: Final = ""
 IGNORED: Final = "ignored by .gitignore files, which --no-ignore disregards"
 EXCLUDED: Final = "excluded by --exclude"
 LINKED_OUT: Final = "symbolic links out of the folder given, which --follow-links follows"
-# The most names that the note shows for each reason.
+# The maximum number of names that the note shows for each reason.
 _SHOWN: Final = 5
 
 
 class LeftOut:
-    """The paths that were skipped, by reason."""
+    """The skipped paths, grouped by reason."""
 
     def __init__(self) -> None:
-        # Reason -> path without links -> the path as it was first found.
+        # Reason -> path with the links in its folder resolved -> path as first found.
         self._paths: dict[str, dict[str, str]] = {}
 
     def add(self, why: str, path: str) -> None:
-        """Note that ``path`` was skipped."""
+        """Record that ``path`` was skipped for the reason ``why``."""
         folder, last = os.path.split(path)
         real = os.path.join(os.path.realpath(folder), last)
         self._paths.setdefault(why, {}).setdefault(real, Path(path).as_posix())
 
     def __str__(self) -> str:
-        """Return all skipped paths in one line; "" if there are none."""
+        """Return a one-line note of the skipped paths, or an empty string if there are none."""
         parts = []
         for why in (VENDORED_FOLDER, IGNORED, EXCLUDED, LINKED_OUT):
             names = sorted(self._paths.get(why, {}).values())
@@ -58,16 +58,16 @@ class LeftOut:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return the first of ``names``, and the number of the others."""
+    """Return the first few ``names`` as text, followed by the number of remaining names, if any."""
     more = len(names) - _SHOWN
     return f"{', '.join(names[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
 
 
 class Globs:
-    """The globs of an option, written as in a ``.gitignore`` file and relative to the root."""
+    """The globs given with an option, in ``.gitignore`` syntax and relative to the root."""
 
     def __init__(self, option: str, globs: Sequence[str]) -> None:
-        """Raise ``UsageError`` for an invalid glob."""
+        """Parse ``globs``; raise ``UsageError`` if a glob is invalid."""
         self._spec: GitIgnoreSpec | None = None
         if globs:
             from pathspec import GitIgnoreSpec
@@ -81,15 +81,18 @@ class Globs:
         return self._spec is not None
 
     def match(self, name: str) -> bool:
-        """Return true if a name matches; a folder's name ends with a slash."""
+        """Return true if a glob matches ``name``; the name of a folder must end with a slash."""
         return self._spec is not None and self._spec.match_file(name)
 
 
 class IgnoreFiles:
-    """The ``.gitignore`` files below a root, as git reads them: the deepest has precedence."""
+    """The ``.gitignore`` files below a root; as in git, the deepest file takes precedence."""
 
     def __init__(self, root: str, problems: list[SourceError], *, wanted: bool) -> None:
-        """Report unreadable files in ``problems``; without ``wanted`` no file is read."""
+        """Prepare to read the files below ``root``, or no files if ``wanted`` is false.
+
+        Errors for files that cannot be read are added to ``problems``.
+        """
         self._root = root
         self._problems = problems
         self._wanted = wanted
@@ -99,14 +102,14 @@ class IgnoreFiles:
         self._top = ""
 
     def enter(self, folder: str) -> None:
-        """Begin a search in ``folder`` (its name), which is searched even if it is ignored."""
+        """Begin a search in the folder named ``folder``, even if that folder is ignored."""
         self._top = ""
         parts = folder.split("/") if folder else []
         ways = ["/".join(parts[: n + 1]) + "/" for n in range(len(parts))]
         self._top = folder if any(map(self.match, ways)) else ""
 
     def match(self, name: str) -> bool:
-        """Return true if ``name`` is ignored; a folder's name ends with a slash."""
+        """Return true if ``name`` is ignored; the name of a folder must end with a slash."""
         if not self._wanted:
             return False
         folder = name.rstrip("/")
@@ -121,7 +124,7 @@ class IgnoreFiles:
         return False
 
     def _in(self, folder: str) -> Sequence[_Pattern]:
-        """Return the patterns of the file in a folder, the last first."""
+        """Return the patterns of the ``.gitignore`` file in ``folder``, in reverse order."""
         if folder not in self._known:
             self._known[folder] = self._read(os.path.join(self._root, folder, ".gitignore"))
         return self._known[folder]
@@ -140,7 +143,7 @@ class IgnoreFiles:
 
 
 def _patterns(lines: Iterable[str]) -> Sequence[_Pattern]:
-    """Return the patterns in ``lines``, the last first; invalid lines are skipped, as in git."""
+    """Return the patterns in ``lines``, in reverse order; skip invalid lines, as git does."""
     from pathspec import GitIgnoreSpec
 
     found: list[_Pattern] = []
@@ -156,7 +159,11 @@ def _patterns(lines: Iterable[str]) -> Sequence[_Pattern]:
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """A line of a ``.gitignore`` file; with ``folders`` it applies to folders only."""
+    """A pattern in a ``.gitignore`` file.
+
+    ``folders`` is true if the pattern applies only to folders. ``ignores`` is false if the pattern
+    begins with ``!``, so that a matching path is not ignored.
+    """
 
     regex: RegexPattern
     folders: bool

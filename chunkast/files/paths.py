@@ -1,6 +1,6 @@
-"""Paths: their kind, and their names relative to a root.
+"""Check what paths lead to, and name files and folders relative to a root.
 
-A path that is too long, or loops, leads to nothing.
+A path that is too long, or that contains a loop of symbolic links, does not lead to anything.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ __all__ = ("Root", "is_file", "is_folder", "is_there")
 
 
 def is_there(path: str | Path) -> bool:
-    """Return true if the path leads to anything."""
+    """Return true if ``path`` leads to anything that exists, following symbolic links."""
     return _mode(path) != 0
 
 
 def is_file(path: str | Path) -> bool:
-    """Return true if the path leads to a regular file."""
+    """Return true if ``path`` leads to a regular file, following symbolic links."""
     return stat.S_ISREG(_mode(path))
 
 
 def is_folder(path: str | Path) -> bool:
-    """Return true if the path leads to a folder."""
+    """Return true if ``path`` leads to a folder, following symbolic links."""
     return stat.S_ISDIR(_mode(path))
 
 
@@ -40,7 +40,10 @@ def _mode(path: str | Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The folder that names are relative to: ``path`` as given, ``real`` without links."""
+    """The folder that names are relative to.
+
+    ``path`` is its path as given, and ``real`` its path with all symbolic links resolved.
+    """
 
     path: str
     real: str
@@ -51,10 +54,11 @@ class Root:
         return cls(path, os.path.realpath(path))
 
     def find(self, path: str) -> str | None:
-        """Return the name of a file or folder with forward slashes; "" for the root itself.
+        """Return the name of a file or folder, or ``None`` if ``path`` is outside the root.
 
-        Links are followed, so that a file has one name. A link that leads out of the root has
-        its own name. Returns ``None`` for a path outside the root.
+        The name is the path relative to the root, with forward slashes; the name of the root itself
+        is an empty string. Symbolic links are followed, so that each file has only one name. A link
+        to a target outside the root is named by its own path.
         """
         found = _below(self.real, os.path.realpath(path))
         if found is None:
@@ -65,7 +69,10 @@ class Root:
         return found
 
     def name(self, path: str) -> str:
-        """Return the name as :meth:`find` does; raise ``UsageError`` for a path outside the root."""
+        """Return the name of a file or folder as :meth:`find` does.
+
+        Raises ``UsageError`` if ``path`` is outside the root.
+        """
         found = self.find(path)
         if found is None:
             root = "the current folder" if self.path == "." else f"the root {self.path}"
@@ -77,7 +84,7 @@ class Root:
 
 
 def _below(root: str, place: str) -> str | None:
-    """Return the path of ``place`` relative to ``root``, with forward slashes."""
+    """Return ``place`` relative to ``root``, with forward slashes, or ``None`` if it is outside."""
     within = os.path.join(root, "")
     if os.path.join(place, "") == within:
         return ""

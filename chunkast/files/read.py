@@ -1,4 +1,4 @@
-"""Input files and standard input, read as documents or piece by piece."""
+"""Read files and standard input, either as documents or piece by piece."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ __all__ = ("STDIN", "InputFile", "input_file", "read_document", "read_pieces")
 
 # The path of standard input in messages.
 STDIN: Final = "<stdin>"
-# The most bytes that are read at once from a stream.
+# The maximum number of bytes to read at once from a stream.
 _PIECE: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A document to read; ``data`` is the content of a file that can be read only once."""
+    """A document to read.
+
+    ``data`` is the content of a file that can be read only once, such as a pipe, else ``None``.
+    """
 
     path: str
     source: str | None
@@ -34,9 +37,9 @@ class InputFile:
 
 
 def input_file(path: str, root: Root) -> InputFile:
-    """Return the file at ``path``, or standard input for ``STDIN``.
+    """Return the input file at ``path``, or standard input if ``path`` is ``STDIN``.
 
-    Pipes and standard input are read at once: a worker process could not read them.
+    Pipes and standard input are read immediately, because a worker process could not read them.
     """
     if path == STDIN:
         with _open_bytes("-", path) as stream:
@@ -47,9 +50,9 @@ def input_file(path: str, root: Root) -> InputFile:
 
 
 def read_document(file: InputFile) -> str | Notebook:
-    """Return the text of a file, unchanged, or the notebook in a file ``*.ipynb``.
+    """Return the text of a file, unchanged, or the notebook in an ``.ipynb`` file.
 
-    Raises ``SourceError`` for a file that cannot be read, is not UTF-8 or is not a notebook.
+    Raises ``SourceError`` for a file that cannot be read, is not UTF-8 or is an invalid notebook.
     """
     data = read_bytes(file.path) if file.data is None else file.data
     text = decode(data, file.path)
@@ -57,9 +60,10 @@ def read_document(file: InputFile) -> str | Notebook:
 
 
 def read_pieces(path: str) -> Iterator[str]:
-    """Yield the text of a file or of ``-`` (standard input) as it comes.
+    """Yield the text of a file, or of standard input (``-``), piece by piece as it is read.
 
-    Raises ``SourceError`` like :func:`read_document`, after everything before the error.
+    Raises ``SourceError`` if the input cannot be read or is not UTF-8, after all the text before
+    the error has been yielded.
     """
     name = STDIN if path == "-" else path
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -81,7 +85,7 @@ def read_pieces(path: str) -> Iterator[str]:
 
 @contextmanager
 def _open_bytes(path: str, name: str) -> Iterator[BufferedReader]:
-    """Open a file or ``-``; whatever fails meanwhile is raised as ``SourceError``."""
+    """Open a file, or standard input for ``-``; convert errors in the block to ``SourceError``."""
     try:
         if path != "-":
             with Path(path).open("rb") as stream:

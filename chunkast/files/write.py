@@ -1,4 +1,4 @@
-"""Standard output, and files that appear only when they are complete."""
+"""Write to standard output, and to files that appear only when they are complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ("Output", "open_output", "stdout")
 
 @dataclass(slots=True)
 class Output:
-    """A stream to write to. A file is kept only if ``complete`` was set."""
+    """A stream to write to. A file is kept only if ``complete`` has been set to true."""
 
     stream: BinaryIO
     complete: bool = False
@@ -29,11 +29,12 @@ class Output:
 
 @contextmanager
 def open_output(path: str | None) -> Iterator[Output]:
-    """Open ``path``, or standard output for ``None``.
+    """Open the file at ``path`` for writing, or standard output if ``path`` is ``None``.
 
-    A new file is written under another name beside ``path`` and replaces it at the end. Without
-    ``complete``, or when the block raises, it is deleted and the old file stays. Raises
-    ``UsageError`` when no file can be written there.
+    The file is written under a temporary name in the same folder, and replaces ``path`` at the
+    end. If ``complete`` is not set, or if the block raises an exception, the temporary file is
+    deleted and an existing file at ``path`` is left unchanged. Raises ``UsageError`` if the file
+    cannot be written.
     """
     if path is None:
         stream = stdout()
@@ -71,7 +72,10 @@ def _open(file: Path, mode: Literal["wb", "xb"], path: str) -> BinaryIO:
 
 
 def stdout() -> BinaryIO:
-    """Return standard output as bytes, so that neither locale nor platform changes the data."""
+    """Return standard output as a binary stream; raise ``ChunkastError`` if it is closed.
+
+    In a binary stream, neither the locale nor the platform changes the data.
+    """
     if sys.stdout is None:
         raise ChunkastError("standard output is closed")
     buffer = sys.stdout.buffer

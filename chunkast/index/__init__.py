@@ -1,4 +1,4 @@
-"""Chunks in one SQLite file: changed ones are written; they can be searched and cited."""
+"""An index of chunks in one SQLite file, with incremental updates, search and citations."""
 
 from chunkast.index.search import Hit
 from chunkast.index.store import Store

@@ -1,4 +1,4 @@
-"""Damage checks for a database: its rows, its full-text index and its settings."""
+"""Checks a database for damage in its rows, its full-text index and its settings."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _WORD_TABLES: Final = (
 
 
 class StoredDocument(NamedTuple):
-    """A stored document; ``chunks`` is the number of its chunks."""
+    """A document's row in the database, without the text; ``chunks`` is its number of chunks."""
 
     number: int
     source: str
@@ -69,19 +69,26 @@ class StoredDocument(NamedTuple):
     chunks: int
 
     def checksum(self) -> int:
-        """Return the checksum that the document's row must have."""
+        """Return the checksum that the document's row has if it is undamaged."""
         return checksum(*self)
 
 
 @dataclass(slots=True)
 class Survey:
-    """The contents and the damage of a database.
+    """The contents of a database and the damage found in it.
 
-    ``documents`` are the documents with an undamaged row, by source. ``incomplete`` has those with
-    a damaged text, or with damaged or missing chunks, and the number of their undamaged chunks.
-    ``damaged`` has the row numbers of chunks that are damaged or whose document's row is damaged
-    or missing. ``chunks`` is the number of undamaged chunks, ``total`` the sum of their checksums.
-    ``settings`` is empty if the settings are damaged.
+    settings: the stored settings by name; empty if they are damaged or missing.
+    documents: the documents whose rows are undamaged, by source.
+    incomplete: the sources of documents with a damaged text or with damaged or missing chunks, each
+        with the number of its undamaged chunks.
+    damaged: the row numbers of chunks that are damaged or whose document's row is damaged or
+        missing.
+    damaged_documents: the row numbers of damaged documents.
+    chunks: the number of undamaged chunks.
+    total: the sum of the checksums of the undamaged chunks.
+    last_chunk: the highest row number of an undamaged chunk, or 0.
+    last_document: the highest row number of an undamaged document row, or 0.
+    faults: a description of each fault.
     """
 
     settings: dict[str, str] = field(default_factory=dict)
@@ -97,7 +104,7 @@ class Survey:
 
 
 def survey(connection: sqlite3.Connection) -> Survey:
-    """Read every row once, and compare its checksum."""
+    """Read all rows of a database, verify their checksums, and return a survey."""
     try:
         return _survey(connection)
     except sqlite3.OperationalError as error:
@@ -178,7 +185,7 @@ def _survey_settings(connection: sqlite3.Connection, found: Survey) -> None:
 
 
 def _words_checksum(connection: sqlite3.Connection) -> str:
-    """Return a checksum of the full-text index as stored in the file."""
+    """Return a checksum of the full-text index, as it is stored in the file."""
     state = 0
     for statement in _WORD_TABLES:
         for key, value in connection.execute(statement):
@@ -189,7 +196,7 @@ def _words_checksum(connection: sqlite3.Connection) -> str:
 def seal(
     connection: sqlite3.Connection, settings: dict[str, str], *, rows: tuple[int, int]
 ) -> None:
-    """Add checksums of the tables to the settings.
+    """Add checksums and counts of the stored data to ``settings``, for later damage checks.
 
     ``rows`` is the number of chunks and the sum of their checksums.
     """
@@ -204,27 +211,32 @@ def seal(
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Raise ``DamageError`` unless the settings are those that a run stored."""
+    """Raise ``DamageError`` if the settings do not match their checksum."""
     if settings.get(_SEAL) != _settings_checksum(settings):
         raise DamageError("its settings are damaged")
 
 
 def check_rows(settings: Mapping[str, str], count: int, total: int) -> None:
-    """Raise ``DamageError`` unless the number and the checksums of the chunks are as stored."""
+    """Raise ``DamageError`` if the chunks do not match the values in ``settings``.
+
+    ``count`` is the number of chunks, and ``total`` the sum of their checksums. Nothing is checked
+    if ``settings`` is empty.
+    """
     if settings and _rows(count, total) != settings[_ROWS]:
         raise DamageError("some of its chunks are missing")
 
 
 def check_words(connection: sqlite3.Connection, settings: Mapping[str, str]) -> None:
-    """Raise ``DamageError`` if the full-text index has changed since the last run."""
+    """Raise ``DamageError`` if the full-text index does not match its checksum in ``settings``."""
     if _words_checksum(connection) != settings[_WORDS]:
         raise DamageError("its full-text index is damaged")
 
 
 def document_named(connection: sqlite3.Connection, source: str, settings: Mapping[str, str]) -> int:
-    """Return the number of chunks of a document, 0 if it is not stored.
+    """Return the number of chunks of the document ``source``, or 0 if it is not stored.
 
-    Raises ``DamageError`` if its row is damaged, or if it may be missing because of damage.
+    Raises ``DamageError`` if the document's row is damaged, or if the document is not found and the
+    number of stored documents is wrong.
     """
     row = connection.execute(
         "SELECT checksum, number, source, text_hash, fingerprint, chunks FROM documents "
@@ -252,7 +264,7 @@ def _settings_checksum(settings: Mapping[str, object]) -> str:
 
 
 def digest_of(connection: sqlite3.Connection) -> str:
-    """Return the hash of the state: see :func:`chunkast.digest`."""
+    """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
     state = sha256()
     before = ""
     # All ids have the same length, so this is the order of the lines as well.
@@ -265,10 +277,10 @@ def digest_of(connection: sqlite3.Connection) -> str:
 
 
 def check_structure(connection: sqlite3.Connection) -> None:
-    """Raise ``sqlite3.DatabaseError`` unless every row can be found by its key.
+    """Raise ``sqlite3.DatabaseError`` if a row cannot be found by its key.
 
-    A table scan does not detect this fault. An SQL index that disagrees with its table is
-    rebuilt, which needs a write transaction.
+    Reading a whole table does not reveal such a fault. If there is one, the SQL indexes are rebuilt
+    and checked again before the error is raised; this requires a write transaction.
     """
     if any(True for _ in _structure(connection)):
         connection.execute("REINDEX")
@@ -277,9 +289,10 @@ def check_structure(connection: sqlite3.Connection) -> None:
 
 
 def check_all_pages(connection: sqlite3.Connection) -> None:
-    """Raise ``sqlite3.DatabaseError`` unless all pages, free ones included, are safe to write to.
+    """Raise ``sqlite3.DatabaseError`` if any page of the file, even an unused page, is malformed.
 
-    Rows are not checked: :func:`check_structure` does that.
+    Writing to such a file is not safe. Rows and SQL indexes are not compared:
+    :func:`check_structure` does that.
     """
     (fault,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if fault != "ok":
@@ -298,10 +311,10 @@ def _structure(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def faults(connection: sqlite3.Connection) -> list[str]:
-    """Return every fault of a database, one line each; empty if nothing is damaged.
+    """Return a list of all faults of a database, each described in one line.
 
-    These are the faults that :func:`survey` and SQLite find, hashes that do not match the text of
-    their chunk, and a wrong digest.
+    The list includes the faults that :func:`survey` and SQLite find, chunks whose hashes do not
+    match their text, and a digest that does not match the chunks.
     """
     lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
     seen = survey(connection)

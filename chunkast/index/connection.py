@@ -1,4 +1,4 @@
-"""SQLite connections with interruptible queries, and errors that name a remedy."""
+"""SQLite connections whose queries can be interrupted, and errors that suggest a remedy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ("Connection", "store_errors")
 # The number of SQLite's virtual machine instructions between two checks for signals: a few
 # milliseconds.
 _INSTRUCTIONS_PER_CHECK: Final = 100_000
-# Parts of SQLite's messages on files that cannot be repaired.
+# Parts of SQLite's messages about files that cannot be repaired.
 _IRREPARABLE: Final = ("malformed", "corrupt", "not a database", "fts5", "vtable constructor")
 
 
 class Connection(sqlite3.Connection):
     """A connection that runs Python's signal handlers during its queries.
 
-    ``stopped`` has the exception that a handler raised, because SQLite does not propagate it.
+    An exception that a handler raises is kept in ``stopped``, because SQLite does not propagate it.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -35,10 +35,10 @@ class Connection(sqlite3.Connection):
 
 
 def _watch(stopped: list[BaseException]) -> Iterator[int]:
-    """Yield 0 to continue, and 1 after a signal handler has raised; store its exception.
+    """Yield 0 to continue a query, or 1 to stop it after a signal handler has raised an exception.
 
-    This is a generator because a handler may raise while a function is being entered, before the
-    function's own ``try`` can catch the exception.
+    The exception is appended to ``stopped``. This is a generator because a handler may raise while
+    a function is being entered, before the function's own ``try`` can catch the exception.
     """
     stop = 0
     while True:
@@ -54,9 +54,9 @@ def _watch(stopped: list[BaseException]) -> Iterator[int]:
 
 @contextmanager
 def store_errors(path: str, connection: Connection | None = None) -> Iterator[None]:
-    """Raise ``StoreError`` for errors of SQLite and for damage.
+    """Convert SQLite errors and ``DamageError`` in a ``with`` block to ``StoreError``.
 
-    An exception of a signal handler during a query is raised unchanged.
+    An exception that a signal handler raised during a query is raised unchanged.
     """
     try:
         yield
@@ -69,7 +69,7 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
 
 
 def _reason(error: sqlite3.Error) -> str:
-    # Without the undecodable text, which the message quotes in full.
+    # Omit the undecodable text, which the message quotes in full.
     reason = str(error).partition(" with text ")[0]
     if reason.startswith("Could not decode"):
         return f"damaged ({reason}); 'chunkast index DIR --db FILE' repairs it"

@@ -1,4 +1,4 @@
-"""The stored documents: their texts, and outlines and anchors made from them."""
+"""Reads the stored documents: their texts, outlines and anchors."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 __all__ = ("JOINED", "Documents")
 
 JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
-# The options of an index that decide how a document is read.
+# The options of an index that determine how a document is read.
 _READING: Final = ("extensions", "pseudo_headings", "heading_levels", "page_markers")
 
 
 class Documents:
-    """The documents in one state of the index at ``path``, with its stored ``settings``."""
+    """The documents stored in one state of the index at ``path``.
+
+    ``settings`` are the settings stored in that state.
+    """
 
     def __init__(
         self, path: str, connection: sqlite3.Connection, settings: Mapping[str, str]
@@ -44,7 +47,7 @@ class Documents:
         self._outlines: dict[str, Outline | None] = {}
 
     def costs(self) -> dict[str, int]:
-        """Return the token count of each document by source, without overlap."""
+        """Return a mapping from each document's source to its token count, excluding overlap."""
         rows = self._connection.execute(
             "SELECT source, coalesce(sum(own_token_count), 0) FROM documents "
             "LEFT JOIN chunks ON chunks.document = documents.number "
@@ -53,7 +56,7 @@ class Documents:
         return dict(rows.fetchall())
 
     def chunk(self, identity: str) -> Chunk:
-        """Return the chunk with this id; raises ``StoreError`` if there is none."""
+        """Return the chunk with this id, or raise ``StoreError`` if there is none."""
         found = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
         row = self._connection.execute(found, (without_surrogates(identity),)).fetchone()
         if row is None:
@@ -63,8 +66,8 @@ class Documents:
     def text(self, source: str) -> str:
         """Return the text of a document.
 
-        Raises ``StoreError`` if the text is not stored, and for a notebook; ``DamageError`` if it
-        is damaged.
+        Raises ``StoreError`` if the document or its text is not stored, or if the document is a
+        notebook, and ``DamageError`` if the stored text is damaged.
         """
         stored = without_surrogates(source)
         row = self._connection.execute(
@@ -89,21 +92,24 @@ class Documents:
         return {name: self._config[name] for name in _READING}
 
     def chunker(self, **options: Any) -> Chunker:
-        """Return a chunker that reads and counts as the index does, unless ``options`` differ."""
+        """Return a chunker that parses documents and counts tokens in the same way as the index.
+
+        ``options`` override the index's configuration.
+        """
         from chunkast.chunker import Chunker
 
         encoding = {"encoding": self._config["encoding"]}
         return Chunker(ChunkConfig.of({**self._reading, **encoding, **options}))
 
     def outline(self, source: str, chunker: Chunker) -> Outline | None:
-        """Return the outline of a document, or ``None`` if it has no text to read."""
+        """Return the outline of a document, or ``None`` if its text cannot be read."""
         if source not in self._outlines:
             text = self._readable(source)
             self._outlines[source] = None if text is None else chunker.outline(text, source)
         return self._outlines[source]
 
     def anchor(self, source: str, pos: int) -> str:
-        """Return the anchor of the section at ``pos`` of a document; empty if there is none."""
+        """Return the anchor of the section at ``pos`` in a document, or an empty string."""
         if source not in self._analyses:
             text = self._readable(source)
             config = ChunkConfig.of(self._reading)

@@ -1,4 +1,4 @@
-"""The parts of documents that a search returns: whole chunks, or expanded chunks."""
+"""The parts of documents that a search returns: whole chunks or expanded chunks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ __all__ = ("Grown", "Parts", "Whole", "part_of")
 
 
 class Parts(Protocol):
-    """The parts taken so far."""
+    """The parts of documents that a search has taken so far."""
 
     def take(self, found: Candidate, room: int) -> int | None:
-        """Take a chunk; return the tokens that it adds, or ``None`` if they exceed ``room``."""
+        """Take a chunk if it fits in ``room`` tokens.
+
+        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken.
+        """
 
     def taken(self) -> Iterator[tuple[Candidate, Passage]]:
-        """Yield each chunk taken with its part, in order."""
+        """Yield the taken chunks, each with the passage to return for it, in the order taken."""
 
 
 def part_of(found: Candidate, *, overlap: bool) -> Passage:
-    """Return a chunk as a passage, with its overlap or without."""
+    """Return a chunk as a passage, including its overlap if ``overlap`` is true."""
     chunk = found.chunk
     left_out = 0 if overlap else chunk.overlap
     return Passage(
@@ -39,15 +42,17 @@ def part_of(found: Candidate, *, overlap: bool) -> Passage:
 
 
 class Whole:
-    """Takes whole chunks, but omits an overlap that repeats another taken chunk."""
+    """Parts that are whole chunks, without any overlap that repeats another taken chunk."""
 
     def __init__(self) -> None:
         self._taken: dict[tuple[str | None, int], Candidate] = {}
 
     def take(self, found: Candidate, room: int) -> int | None:
-        """Take a chunk; return the tokens that it adds, or ``None`` if they exceed ``room``.
+        """Take a chunk if it fits in ``room`` tokens.
 
-        The next chunk, if taken, then omits its overlap, which is subtracted.
+        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. If the
+        next chunk of the document has already been taken, its overlap is now omitted, so the tokens
+        of that overlap are subtracted from the result.
         """
         source, index = found.place
         tokens = self._tokens(found, alone=(source, index - 1) not in self._taken)
@@ -64,7 +69,7 @@ class Whole:
         return found.chunk.token_count if alone else found.own_tokens
 
     def taken(self) -> Iterator[tuple[Candidate, Passage]]:
-        """Yield each chunk taken with its part, in order."""
+        """Yield the taken chunks, each with the passage to return for it, in the order taken."""
         for (source, index), found in self._taken.items():
             yield found, part_of(found, overlap=(source, index - 1) not in self._taken)
 
@@ -75,12 +80,12 @@ class _Span(NamedTuple):
 
 
 class Grown:
-    """Expands each chunk to at most ``most`` tokens, within text that no other part contains.
+    """Parts that are expanded chunks of at most ``most`` tokens and do not share any text.
 
-    If the best chunk does not fit the budget, its beginning is taken.
+    If the best chunk does not fit the budget, only its beginning is taken.
 
-    ``outline_of`` returns the outline of a document, or ``None`` if its text cannot be read; the
-    document's chunks are then not expanded.
+    ``outline_of`` returns the outline of a document, or ``None`` if its text cannot be read; in
+    that case, the document's chunks are not expanded.
     """
 
     def __init__(self, outline_of: Callable[[str], Outline | None], most: int) -> None:
@@ -89,7 +94,11 @@ class Grown:
         self._taken: list[tuple[Candidate, Passage]] = []
 
     def take(self, found: Candidate, room: int) -> int | None:
-        """Take an expanded chunk; return ``None`` also if other parts already contain all of it."""
+        """Expand a chunk and take it if it fits in ``room`` tokens.
+
+        Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. A chunk
+        is not taken if other parts already contain all of its text.
+        """
         source, end = found.chunk.source, found.chunk.end_index
         start = found.chunk.start_index + found.chunk.overlap
         others = [other for _, other in self._taken if other.source == source]
@@ -116,5 +125,5 @@ class Grown:
         return grown.tokens
 
     def taken(self) -> Iterator[tuple[Candidate, Passage]]:
-        """Yield each chunk taken with its part, in order."""
+        """Yield the taken chunks, each with the passage to return for it, in the order taken."""
         yield from self._taken

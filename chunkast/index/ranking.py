@@ -1,4 +1,4 @@
-"""The chunks that match a query, the best first."""
+"""Ranks the chunks that match a query, best first."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from chunkast.model import Chunk
 
 __all__ = ("Candidate", "best_section", "ranked")
 
-# Chunks are loaded in steps of this many.
+# The number of chunks to load at a time.
 _STEP_SIZE: Final = 50
 # A title similar to the query increases the score by up to this share. This share and the weight
 # of titles in BM25 were chosen on the development half of the retrieval benchmark, and with unique
 # titles as queries.
 _TITLE_SHARE: Final = 0.4
-# The most characters of markup before a title.
+# The maximum number of characters of markup before a title.
 _MARKS: Final = 80
-# The most chunks that are considered.
+# The maximum number of chunks to consider.
 _MAX_CHUNKS: Final = 1_000
 
 # FTS5's rank is BM25 with the opposite sign.
@@ -46,7 +46,7 @@ _RANKED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that matches; ``own_tokens`` are its tokens without the overlap."""
+    """A chunk that matches a query; ``own_tokens`` is its token count without the overlap."""
 
     chunk: Chunk
     own_tokens: int
@@ -54,17 +54,17 @@ class Candidate:
 
     @property
     def place(self) -> tuple[str | None, int]:
-        """The document and the number of the chunk in it."""
+        """The source of the chunk's document, and the chunk's index in that document."""
         return self.chunk.source, self.chunk.index
 
 
 def ranked(
     connection: sqlite3.Connection, query: str, within: str | None = None
 ) -> Iterator[Candidate]:
-    """Yield the chunks with any word of the query, the best first.
+    """Yield the chunks that contain any word of the query, best first.
 
-    ``within`` is a glob that the documents' sources must match. Among the first chunks, titles
-    similar to the query increase the score.
+    ``within`` is a glob pattern that a document's source must match. The chunks with the best BM25
+    scores are ranked again: a title that is similar to the query increases the score.
     """
     expression = match_expression(query)
     if not expression:
@@ -94,7 +94,10 @@ def _loaded(
 
 
 def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
-    """Return the share of words that the query and a title in the chunk have in common, at most 1."""
+    """Return the similarity of the query to the most similar title in the chunk, from 0 to 1.
+
+    This is the number of words that both contain, divided by the number of words in either.
+    """
     best = 0.0
     for start, path in zip(chunk.section_starts, chunk.sections, strict=True):
         at = start - chunk.start_index
@@ -106,9 +109,10 @@ def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
 
 
 def best_section(query: str, chunk: Chunk) -> int:
-    """Return the number of the section in the chunk that matches the query best, by BM25.
+    """Return the index of the section in the chunk that matches the query best, by BM25.
 
-    Titles and text have the same weight here. Return 0 if no section has a word of the query.
+    Titles and text have the same weight here. The result is 0 if no section contains a word of the
+    query.
     """
     if len(chunk.sections) < 2:
         return 0

@@ -1,7 +1,7 @@
-"""A chunk as a row of the database, and back.
+"""Converts chunks to rows of the database, and rows to chunks.
 
-Every row has a checksum of its values, its number and its document's source, so that damage
-to any of them is noticed.
+Every row stores a checksum of its values, its row number and its document's source, so that damage
+to any of them is detected.
 """
 
 from __future__ import annotations
@@ -69,17 +69,20 @@ SELECT: Final = (
 
 
 class DamageError(Exception):
-    """Stored data is damaged; the message names the damaged data."""
+    """An error for damaged data in the index; the message names the damaged data."""
 
 
 def checksum(*values: object) -> int:
-    """Return the CRC-32 of values as SQLite stores them: integers and strings. NULL is ignored."""
+    """Return the CRC-32 checksum of integers and strings, as SQLite stores them; ignore None."""
     stored = "\0".join([str(value) for value in values if value is not None])
     return crc32(stored.encode("utf-8", "surrogatepass"))
 
 
 def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
-    """Return a chunk's values for ``COLUMNS``; ``own_tokens`` counts tokens without overlap."""
+    """Return the values of a chunk in the order of ``COLUMNS``.
+
+    ``own_tokens`` is the chunk's token count without the overlap.
+    """
     embed = without_surrogates(chunk.embed_text)
     text = without_surrogates(chunk.text)
     at = embed.find(text)
@@ -101,14 +104,15 @@ def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
 
 
 def as_json(value: Any) -> str:
-    """Return ``value`` as JSON in the stored form."""
+    """Return ``value`` as compact JSON, as the database stores it."""
     return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
-    """Return the number, the token count without overlap, and the chunk of a row of ``SELECT``.
+    """Read a row of the ``SELECT`` query.
 
-    Raises ``DamageError`` for a row that was changed since it was written.
+    Returns its row number, its token count without the overlap, and its chunk. Raises
+    ``DamageError`` if the row does not match its checksum or cannot be read.
     """
     number, stored, source, *values = row
     if checksum(number, source, *values) != stored:
@@ -145,7 +149,10 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
 
 
 def faults_of(source: str, values: Sequence[Any]) -> str:
-    """Describe a contradiction within the values of ``COLUMNS``; "" if they are consistent."""
+    """Return a description of the fault in a chunk's stored values, or an empty string.
+
+    A fault is a value that cannot be read, or a hash that does not match its text.
+    """
     try:
         chunk = _chunk(source, values)
         wrong = [

@@ -1,4 +1,4 @@
-"""The database: its schema, and opening, creating and locking it."""
+"""The schema of the database, and functions to open, create, upgrade and lock it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from chunkast.index.connection import Connection, store_errors
 
 __all__ = ("SCHEMA", "VERSION", "WORDS_TABLE", "connect", "discard", "lock", "upgrade")
 
-# SQLite's application id for files of chunkast: "chnk".
+# SQLite's application id for chunkast files: "chnk".
 _APPLICATION_ID: Final = 0x63686E6B
-# Seconds between two attempts for a lock that another process holds.
+# Seconds between two attempts to take a lock that another process holds.
 _RETRY_DELAY_S: Final = 0.05
 
 # The suffixes of a database's files: the database itself, and those that SQLite adds.
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 
 
-# The full-text index has no copy of the text: ``terms`` computes the words of a removed chunk from
-# its row.
+# The full-text index does not store a copy of the text: ``terms`` computes the words of a removed
+# chunk from its row.
 WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             headings, text, content = '',
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-# The version of the schema that this package writes, and the columns that it added. The previous
-# version can be read too; the next write adds the columns.
+# The version of the schema that this package writes, and the columns that this version added. The
+# previous version can also be read; the next write adds the columns.
 VERSION: Final = 5
 _ADDED: Final = {"chunks": "sections", "documents": "text"}
 # The number of a document's chunks and the checksums of rows are checked by ``checks``.
@@ -86,11 +86,11 @@ SCHEMA: Final = (
 
 
 def connect(path: str, *, create: bool = False, read_only: bool = False) -> Connection:
-    """Open the index at ``path``.
+    """Open the index at ``path``, and return the connection.
 
-    With ``create`` a missing file is created; ":memory:" is always new. Raises
-    ``StoreError`` if the file is missing, damaged, not an index or of another version, and if
-    it cannot be read or written.
+    With ``create``, a missing file is created. The path ":memory:" always starts with an empty
+    index, so it requires ``create``. Raises ``StoreError`` if the file is missing, is damaged, is
+    not an index, has an unsupported version, or cannot be read or written.
     """
     if path != ":memory:" and not create and not Path(path).exists():
         raise StoreError(path, "no such file; 'chunkast index DIR --db FILE' makes one")
@@ -115,7 +115,7 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
 
 
 def discard(path: str) -> None:
-    """Remove the files of an index that no run has completed, unless another run uses it."""
+    """Remove the files of an index that no run has completed, unless another run is in progress."""
     if not Path(path).exists():
         return
     try:
@@ -149,7 +149,7 @@ def _open(path: str, *, read_only: bool) -> Connection:
 
 
 def _set_up(name: str, *, patience_ms: int) -> Connection:
-    """Connect and read from the file once; the connection is closed if that fails."""
+    """Connect to a database, read from it once to detect errors, and return the connection."""
     connection = sqlite3.connect(
         name, uri=name.startswith("file:"), isolation_level=None, factory=Connection
     )
@@ -171,7 +171,10 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) -> None:
-    """Raise ``StoreError`` unless this is an index that this version can read."""
+    """Raise ``StoreError`` unless the file is an index that this version of chunkast can read.
+
+    An empty file is accepted if ``empty_allowed`` is true.
+    """
     # Read one state of the file: another process may be creating it.
     connection.execute("BEGIN")
     try:
@@ -194,7 +197,10 @@ def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) ->
 
 
 def _hide_old_tables(connection: sqlite3.Connection) -> None:
-    """Hide the tables behind temporary views with all columns, even in a read-only file."""
+    """Hide the tables of the previous version behind temporary views that have all columns.
+
+    This also works in a read-only file.
+    """
     for table, column in _ADDED.items():
         connection.execute(
             f"CREATE TEMP VIEW {table} AS SELECT *, NULL AS {column} FROM main.{table}"  # noqa: S608
@@ -202,9 +208,9 @@ def _hide_old_tables(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> bool:
-    """Add the columns that a database of the previous version lacks, in the open transaction.
+    """Add the columns that a database of the previous version lacks, within the open transaction.
 
-    Return true if columns were added; the full-text index must then be rebuilt.
+    Returns True if columns were added; in that case, the full-text index must be rebuilt.
     """
     for table in _ADDED:
         connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
@@ -217,7 +223,12 @@ def upgrade(connection: sqlite3.Connection) -> bool:
 
 
 class _Table(NamedTuple):
-    """A table or an index in the schema; ``made`` is the CREATE statement of a virtual table."""
+    """A table or an index in the schema of a database.
+
+    kind: "table" or "index".
+    of: the name of the table; for an index, of the table to which it belongs.
+    made: the CREATE statement of a virtual table, without white space; else empty.
+    """
 
     kind: str
     of: str
@@ -227,9 +238,10 @@ class _Table(NamedTuple):
 def _check_tables(
     connection: sqlite3.Connection, path: str, lacking: AbstractSet[tuple[str, str]]
 ) -> None:
-    """Raise ``StoreError`` if a table is missing or differs from the schema.
+    """Raise ``StoreError`` if a table or an index is missing or differs from the schema.
 
-    Additional tables and columns are allowed; columns in ``lacking`` may be missing.
+    Additional tables and columns are allowed. ``lacking`` contains the table and name of each
+    column that may be missing.
     """
     tables, columns = _expected()
     there = _tables(connection)
@@ -257,7 +269,7 @@ _Column = tuple[str, int]
 
 @lru_cache(maxsize=1)
 def _expected() -> tuple[Mapping[str, _Table], Mapping[str, frozenset[_Column]]]:
-    """Return the tables and indexes of the schema, and the columns of tables with rows."""
+    """Return the schema's tables and indexes, and the columns of each table that stores rows."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in SCHEMA:
             connection.execute(statement)
@@ -277,18 +289,18 @@ def _tables(connection: sqlite3.Connection) -> dict[str, _Table]:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
-    """Return the columns' names and positions in the primary key."""
+    """Return the name of each column in a table, with its position in the primary key or 0."""
     rows = connection.execute("SELECT name, pk FROM pragma_table_xinfo(?)", (table,))
     return frozenset(rows.fetchall())
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Create the schema in an empty file, all of it or nothing."""
+    """Create the schema in an empty file, in a single transaction."""
     # SQLite does not wait for other processes when it changes the journal mode.
     _until_free(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone())
     lock(connection)
     try:
-        # Another process may have created it meanwhile.
+        # Another process may have created the schema in the meantime.
         if _version(connection) != VERSION:
             for statement in SCHEMA:
                 connection.execute(statement)
@@ -296,17 +308,17 @@ def _create(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        # Some errors, such as a full disk, have rolled it back already.
+        # Some errors, such as a full disk, have already rolled the transaction back.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
 
 
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:
-    """Begin a write transaction as soon as no other process is in one.
+    """Begin a write transaction; if another process is writing, wait until it has finished.
 
-    ``on_wait`` is called once if another process is. A lock ends with its process, so this waits
-    without a time limit; the wait can be interrupted.
+    ``on_wait`` is called once if a wait is necessary. There is no time limit, because a lock ends
+    with the process that holds it, but the wait can be interrupted.
     """
     _until_free(lambda: connection.execute("BEGIN IMMEDIATE"), on_wait)
 

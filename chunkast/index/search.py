@@ -1,4 +1,4 @@
-"""The best hits for a query, within a budget of tokens."""
+"""Selects the best hits for a query within a token budget."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ class Hit:
 
     id: the chunk's id.
     source: the document's name.
-    text: the chunk's text, without its overlap if the previous chunk is a hit as well; or the
-        expanded text.
-    start_index: where ``text`` begins in the document, a character index from 0.
-    end_index: where ``text`` ends, a character index, exclusive.
+    text: the chunk's text, without its overlap if the previous chunk is also a hit; or the expanded
+        text.
+    start_index: the start of ``text`` in the document, a character index from 0.
+    end_index: the end of ``text`` in the document, an exclusive character index.
     start_line: the line in which ``text`` begins, from 1.
-    end_line: the line of its last character, from 1, inclusive.
-    token_count: how many tokens ``text`` has.
-    headings: the chunk's heading path, outermost first: the section in which it begins.
+    end_line: the line of the last character of ``text``, from 1, inclusive.
+    token_count: the number of tokens in ``text``.
+    headings: the heading path of the section in which the chunk begins, outermost first.
     section: the heading path of the section in the chunk that matches the query best.
-    anchor: the anchor of that section, as in ``guide.md#install``; "" without one, as in a notebook.
-    score: the score by BM25; higher is better.
-    pages: the first and the last page that the chunk is on, from 1; ``None`` without pages.
+    anchor: the anchor of that section, such as "install" in ``guide.md#install``; empty if there is
+        none, for example in a notebook.
+    score: the relevance score, based on BM25; higher is better.
+    pages: the first and the last page that the chunk is on, from 1; ``None`` for a document without
+        pages.
     """
 
     id: str
@@ -49,17 +51,17 @@ class Hit:
 
     @property
     def place(self) -> str:
-        """``path:first-last``, with the first and the last line."""
+        """The source with the first and the last line, as ``source:first-last``."""
         return f"{self.source}:{self.start_line}-{self.end_line}"
 
 
 def take_best(
     candidates: Iterable[Candidate], budget: int, limit: int | None, parts: Parts
 ) -> None:
-    """Take the best chunks, at most ``limit``, that fit the budget; others are skipped.
+    """Take the best chunks that fit the budget, up to ``limit`` chunks, and skip the others.
 
-    Warns with a ``ChunkastWarning`` about better chunks that are larger than the whole budget, so
-    that a worse hit is not mistaken for the best.
+    Issues a ``ChunkastWarning`` about better chunks that exceed the whole budget, so that a worse
+    hit is not mistaken for the best.
     """
     larger: list[Candidate] = []
     better = used = count = 0
@@ -85,7 +87,10 @@ def take_best(
 
 
 def hits(parts: Parts, query: str, anchor_of: Callable[[str, int], str]) -> Iterator[Hit]:
-    """Yield the parts as hits; ``anchor_of`` returns the anchor at a position of a document."""
+    """Yield a hit for each part that was taken.
+
+    ``anchor_of`` returns the anchor for a source and a position in that document.
+    """
     for found, part in parts.taken():
         chunk = found.chunk
         slot = best_section(query, chunk)

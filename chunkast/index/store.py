@@ -1,4 +1,4 @@
-"""The index: documents, their chunks and the words in them, in one SQLite file."""
+"""The index: one SQLite file that stores documents, their chunks and a full-text index."""
 
 from __future__ import annotations
 
@@ -38,21 +38,22 @@ if TYPE_CHECKING:
 
 __all__ = ("Store",)
 
-# The place of the checksum in a row of ``SELECT``.
+# The index of the checksum in a row of the ``SELECT`` query.
 _CHECKSUM_COLUMN: Final = 1
 
 
 class Store:
-    """An index on disk (or ":memory:"). Use it with ``with``, or call :meth:`close`.
+    """An index of documents in a file, or in memory if the path is ":memory:".
 
-    Readers see the last state that a writer completed.
+    Use it in a ``with`` statement, or call :meth:`close`. Readers see the last state that a writer
+    completed.
     """
 
     def __init__(self, path: str, *, create: bool = False, read_only: bool = False) -> None:
-        """Open the index at ``path``; with ``create`` a missing one is created.
+        """Open the index at ``path``; with ``create``, create it if it is missing.
 
-        If it was created here and nothing was written to it, :meth:`close` removes it. Raises
-        ``StoreError`` when it cannot be opened; see :func:`connect`.
+        :meth:`close` removes a newly created index if nothing was written to it. Raises
+        ``StoreError`` if the index cannot be opened; see :func:`connect`.
         """
         self.path = path
         self._made = create and path != ":memory:" and not Path(path).exists()
@@ -71,7 +72,10 @@ class Store:
         self._file = self._file_there()
 
     def _file_there(self) -> tuple[int, int] | None:
-        """Return the identity of the file now at ``path``; ``None`` for ":memory:"."""
+        """Return the device and inode numbers of the file at ``path``, or ``None`` for ":memory:".
+
+        The numbers are 0 if the file does not exist.
+        """
         if self.path == ":memory:":
             return None
         try:
@@ -92,7 +96,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the index; remove it if it was newly created and nothing was written to it."""
         self._connection.close()
         if self._made:
             self._made = False
@@ -107,13 +111,14 @@ class Store:
         *,
         dry_run: bool = False,
     ) -> IndexReport:
-        """Make the index contain exactly these ``(source, text)`` documents.
+        """Make the index contain exactly the given documents, and return a report of the changes.
 
-        A notebook (:func:`chunkast.sources.notebook.read_notebook`) may be used instead of a text.
+        ``documents`` are ``(source, text)`` pairs. A notebook may be used instead of a text; see
+        :func:`chunkast.sources.notebook.read_notebook`. Documents that are already stored with the
+        same text and configuration are not chunked again. With ``dry_run``, nothing is stored.
 
-        Documents that are stored with the same text and configuration are not chunked again.
-        With ``dry_run`` nothing is stored. Raises ``StoreError`` when the index cannot be
-        written, ``ConfigError`` for a source that occurs twice; then nothing is stored either.
+        Raises ``StoreError`` if the index cannot be written, and ``ConfigError`` if a source occurs
+        twice; in both cases, nothing is stored.
         """
         with self.writing(chunker, dry_run=dry_run) as run:
             for source, document in documents:
@@ -133,10 +138,10 @@ class Store:
         dry_run: bool = False,
         on_wait: Callable[[], None] = lambda: None,
     ) -> Iterator[Writing]:
-        """Run one transaction: all changes inside are stored at the end, or nothing.
+        """Run a transaction in a ``with`` block: store all its changes at the end, or none of them.
 
-        ``chunker`` makes the chunks. Waits for another writer; ``on_wait`` is called if there is
-        one. Raises ``StoreError`` when the index cannot be written.
+        ``chunker`` is the chunker that makes the chunks. If another process is writing, ``on_wait``
+        is called, and the transaction waits. Raises ``StoreError`` if the index cannot be written.
         """
         with store_errors(self.path, self._connection):
             self._lock(on_wait)
@@ -159,9 +164,10 @@ class Store:
             raise StoreError(self.path, "was removed while it was written; run this again")
 
     def _lock(self, on_wait: Callable[[], None]) -> None:
-        """Begin a write transaction in the file that is now at ``path``.
+        """Begin a write transaction in the file that is currently at ``path``.
 
-        While this waits, a failed first run of another process may remove the file that was opened.
+        If another process removes the opened file during the wait, because its own first run has
+        failed, the index is created again.
         """
         lock(self._connection, on_wait)
         while self._file != self._file_there():
@@ -171,25 +177,25 @@ class Store:
             lock(self._connection, on_wait)
 
     def faults(self) -> list[str]:
-        """Check the whole index and return its faults, one sentence each.
+        """Check the whole index and return a list of its faults, one sentence each.
 
-        Empty if the index is as the last run stored it. :meth:`update` repairs damage where
-        possible.
+        The list is empty if the index is exactly as the last run stored it. :meth:`update` repairs
+        damage where possible.
         """
         with self._snapshot():
             return faults(self._connection)
 
     # Reading
 
-    # All of these raise ``StoreError`` for a file that is damaged or cannot be read.
+    # All these methods raise ``StoreError`` for a file that is damaged or cannot be read.
 
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
-        """Yield all chunks, or those of one document, in order."""
+        """Yield all chunks in order, or only the chunks of the document ``source``."""
         with store_errors(self.path, self._connection):
             yield from self._all() if source is None else self._of(source)
 
     def settings(self) -> dict[str, str]:
-        """Return the configuration and checksums of the last run; empty if no run was completed."""
+        """Return the configuration and checksums of the last run, or an empty dict."""
         with store_errors(self.path, self._connection):
             found = dict(self._connection.execute("SELECT name, value FROM settings"))
             if found:
@@ -197,7 +203,7 @@ class Store:
             return found
 
     def digest(self) -> str:
-        """Return the hash of the state: see :func:`chunkast.digest`."""
+        """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
         with store_errors(self.path, self._connection):
             return digest_of(self._connection)
 
@@ -211,16 +217,18 @@ class Store:
         expand: int | None = None,
         chunker: Chunker | None = None,
     ) -> list[Hit]:
-        """Return the best chunks for ``query``, best first, within ``budget``.
+        """Return the best hits for ``query`` that fit a token budget, best first.
 
-        They are ranked by BM25; titles weigh more than text. ``budget`` is the most tokens of all
-        hits together, in the encoding of the index, ``limit`` the most hits, and ``within`` a glob
-        for the sources to search, such as "docs/*". A hit omits its overlap if the previous chunk
-        is a hit too.
+        Chunks are ranked by BM25, and titles have more weight than text. A hit omits its overlap if
+        the previous chunk is also a hit.
 
-        With ``expand``, each hit is expanded to at most that many tokens, as by
-        :meth:`Outline.expand`, without text that a better hit has. ``chunker`` counts the tokens,
-        by default :meth:`chunker`.
+        query: the words to search for.
+        budget: the maximum number of tokens in all hits together, in the encoding of the index.
+        limit: the maximum number of hits; ``None`` for any number.
+        within: a glob pattern for the sources to search, such as "docs/*".
+        expand: the maximum number of tokens to which each hit is expanded, without text that a
+            better hit contains; see :meth:`Outline.expand`.
+        chunker: the chunker that counts the tokens of expanded hits; by default :meth:`chunker`.
         """
         with self._snapshot():
             self._check_words()
@@ -234,10 +242,10 @@ class Store:
             return list(hits(parts, query, stored.anchor))
 
     def chunker(self, **options: Any) -> Chunker:
-        """Return a chunker that reads and counts documents as the index does.
+        """Return a chunker that parses documents and counts tokens in the same way as the index.
 
-        ``options`` override the index's configuration. An index made with a counter other than
-        tiktoken's needs ``encoding``. Raises ``ConfigError`` for invalid values.
+        ``options`` override the index's configuration. If the index was made with a counter other
+        than tiktoken's, ``encoding`` is required. Raises ``ConfigError`` for invalid values.
         """
         with self._snapshot():
             return self._documents().chunker(**options)
@@ -257,11 +265,12 @@ class Store:
         *,
         chunker: Chunker | None = None,
     ) -> Outline | dict[str, int]:
-        """Return the outline of a stored document, to read it and to expand hits.
+        """Return the outline of a stored document, which can read sections and expand hits.
 
-        Without ``source``, return the token count of each document by source. ``depth`` is the
-        deepest level to include; ``chunker`` is :meth:`chunker` by default. Raises ``StoreError``
-        if the document or its text is not stored, and for a notebook.
+        Without ``source``, return a mapping from each document's source to its token count.
+        ``depth`` is the deepest heading level to include. ``chunker`` parses the document and
+        counts its tokens; the default is :meth:`chunker`. Raises ``StoreError`` if the document or
+        its text is not stored, or if the document is a notebook.
         """
         with self._snapshot():
             stored = self._documents()
@@ -280,9 +289,9 @@ class Store:
         max_tokens: int | None = None,
         chunker: Chunker | None = None,
     ) -> Passage:
-        """Return a section of a stored document, or some lines: see :meth:`Outline.read`.
+        """Return a section or a range of lines of a stored document: see :meth:`Outline.read`.
 
-        With ``chunk_id`` instead, return that chunk, expanded to ``max_tokens``: see
+        With ``chunk_id``, return that chunk instead, expanded to at most ``max_tokens`` tokens: see
         :meth:`Outline.expand`.
         """
         if chunk_id is None:
@@ -299,14 +308,14 @@ class Store:
         return Documents(self.path, self._connection, self._completed())
 
     def quote(self, quote: str) -> list[Citation]:
-        """Return every place of ``quote``, as :func:`chunkast.locate_quote` does."""
+        """Return a citation of each occurrence of ``quote``: see :func:`chunkast.locate_quote`."""
         with self._snapshot():
             config = json.loads(self._completed()["config"])
             marks = config.get("page_markers")
             return list(locate_quote(quote, self._all(), page_markers=marks))
 
     def _completed(self) -> dict[str, str]:
-        """Return the settings; raises ``StoreError`` if no run has completed the index."""
+        """Return the stored settings, or raise ``StoreError`` if no run has completed the index."""
         settings = self.settings()
         if not settings:
             raise StoreError(
@@ -315,9 +324,9 @@ class Store:
         return settings
 
     def _check_words(self) -> None:
-        """Check the whole full-text index: damage in it may hide any chunk.
+        """Check the whole full-text index, because damage in it may hide any chunk from a search.
 
-        Each state of the file is checked only once, to keep further searches fast.
+        Each state of the file is checked only once, so that further searches are fast.
         """
         settings = self._completed()
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
@@ -327,7 +336,7 @@ class Store:
 
     def _all(self) -> Iterator[Chunk]:
         rows = self._connection.execute(f"{JOINED} ORDER BY documents.source, chunks.position")
-        # While a statement is running, others read the same state.
+        # While a statement is running, other statements read the same state.
         settings = {} if self._writing else self.settings()
         count = total = 0
         for row in rows:
@@ -354,7 +363,7 @@ class Store:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """Let several statements read one state of the index."""
+        """Let all statements in a ``with`` block read the same state of the index."""
         with store_errors(self.path, self._connection):
             self._connection.execute("BEGIN")
             try:

@@ -1,4 +1,4 @@
-"""Words for the full-text index and for queries."""
+"""Prepares text and queries for the full-text index."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chunkast.text.source_map import without_surrogates
 
 __all__ = ("content_words", "match_expression", "terms")
 
-# The most distinct words of a query that are used; more do not improve the search.
+# The maximum number of distinct words used of a query; more do not improve the search.
 _MAX_WORDS: Final = 256
-# Scripts that put no space between words (Thai, Lao, Burmese, Khmer, kana, Han), and Hangul,
+# Scripts without spaces between words (Thai, Lao, Burmese, Khmer, kana, Han), and Hangul,
 # whose words carry their endings. Each character is a word of its own in the index.
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -44,10 +44,11 @@ _HUMPS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 
 
 def terms(text: str) -> str:
-    """Return ``text`` as it is indexed: ``CamelCase`` also in parts, unspaced scripts by character.
+    """Return ``text`` in the form in which it is indexed.
 
-    Removing a stored text from the index needs the same result as adding it. A change here needs a
-    new version of the schema and a new index.
+    The parts of a ``CamelCase`` word are added after the word, and characters of scripts without
+    spaces are separated by spaces. Removing a text from the index requires the same result as
+    adding it, so a change here requires a new version of the schema and a new index.
     """
     text = _CAMEL_CASE.sub(lambda found: f"{found[0]} {' '.join(_HUMPS.findall(found[0]))}", text)
     if text.isascii():
@@ -56,12 +57,13 @@ def terms(text: str) -> str:
 
 
 def match_expression(query: str) -> str:
-    """Return an FTS5 expression for chunks with any word of the query; "" if it has no words.
+    """Return an FTS5 expression that matches any word of the query, or an empty string.
 
-    Every word is a quoted string of letters, marks and digits only, so that a query is never read
-    as FTS5 syntax. Words without a space between them (``max_tokens``,
-    ``a.b``) are searched as a phrase as well; neighbouring characters of unspaced scripts are
-    searched as a phrase instead of singly.
+    The result is empty if the query does not contain words. Every word is quoted and consists only
+    of letters, marks and digits, so that a query is never read as FTS5 syntax. Words without a
+    space between them (``max_tokens``, ``a.b``) are also searched for as a phrase. In scripts
+    without spaces, pairs of neighbouring characters are searched for as phrases instead of single
+    characters.
     """
     found: dict[str, None] = {}
     for term in _content(query):
@@ -77,13 +79,13 @@ def match_expression(query: str) -> str:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a query or a title that matter, in lower case and in the singular."""
+    """Return the significant words of a query or title, in lower case and without a final "s"."""
     words = (word for term in _content(text) for word in _WORD.findall(term.casefold()))
     return frozenset(word.removesuffix("s") or word for word in words)
 
 
 def _content(text: str) -> list[str]:
-    """Return the terms of a text without stop words; all terms if it has only stop words."""
+    """Return the terms of a text without stop words, or all terms if there are only stop words."""
     given = without_surrogates(text).split()
     content = [term for term in given if term.strip(_EDGES).lower() not in _STOP_WORDS]
     return content or given

@@ -1,4 +1,4 @@
-"""A transaction that changes the documents of an index, and repairs damage in it."""
+"""A transaction that changes the documents of an index and repairs damage in the index."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ _NO_HASH: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """The chunks and hashes of one document that an index stores.
+    """A document as an index stores it, with its chunks.
 
     source: the document's name.
-    text_hash: the hash of its bytes, see :func:`text_hash`.
-    chunks: its chunks, in order.
-    own_token_counts: how many tokens each chunk has without its overlap.
+    text_hash: the hash of the document's bytes; see :func:`text_hash`.
+    chunks: the document's chunks, in order.
+    own_token_counts: the token count of each chunk without its overlap.
     text: the document's text, or ``None`` if it is not known.
     """
 
@@ -88,12 +88,12 @@ class IndexedDocument:
 
 
 def text_hash(data: bytes) -> str:
-    """Return the SHA-256 of a document's bytes, in hexadecimal."""
+    """Return the SHA-256 hash of a document's bytes, in hexadecimal."""
     return sha256(data).hexdigest()
 
 
 def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
-    """Chunk a document for an index: a text, or a notebook."""
+    """Chunk a text or a notebook, and return it as a document for an index."""
     from chunkast.sources.documents import chunk_document
 
     chunks = tuple(chunk_document(chunker, document, source))
@@ -103,12 +103,12 @@ def index_document(chunker: Chunker, source: str, document: str | Notebook) -> I
 
 
 def document_hash(document: str | Notebook) -> str:
-    """Return the hash of the text that a document was read from."""
+    """Return the hash of a document's text; for a notebook, return the hash of its JSON."""
     return text_hash(encode(document if isinstance(document, str) else document.text))
 
 
 def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tuple[int, ...]:
-    """Return the token count of each chunk's text without its overlap."""
+    """Return the token count of each chunk without its overlap."""
     return tuple(
         count(chunk.text[chunk.overlap :]) if chunk.overlap else chunk.token_count
         for chunk in chunks
@@ -119,14 +119,14 @@ def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tu
 class IndexReport:
     """The changes that a run made to the index.
 
-    added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, for
-        all documents; vectors are reused across the whole index.
+    added, changed, removed, embed, moved, reuse, repeats: as in :class:`chunkast.WritePlan`, but
+        for all documents together; vectors are reused across the whole index.
     unchanged: the number of unchanged chunks.
-    documents: the number of documents of the run.
-    written: the number of those that were new or had changed.
-    digest: the digest of the state after the run.
-    faults: the damage found before the run, one sentence each. In a damaged document, undamaged
-        chunks count as unchanged, the others as added.
+    documents: the number of documents in the run.
+    written: the number of documents that were new or had changed.
+    digest: the digest of the index after the run.
+    faults: the damage found before the run, one sentence per fault. In a damaged document,
+        undamaged chunks count as unchanged, and the other chunks as added.
     """
 
     added: list[str] = field(default_factory=list)
@@ -143,7 +143,7 @@ class IndexReport:
     faults: list[str] = field(default_factory=list)
 
     def add(self, plan: WritePlan) -> None:
-        """Add the plan of one document."""
+        """Add the changes in the plan of one document to the report."""
         for name in ("added", "changed", "removed", "embed", "moved", "repeats"):
             getattr(self, name).extend(getattr(plan, name))
         self.reuse.update(plan.reuse)
@@ -152,7 +152,7 @@ class IndexReport:
         return f"<IndexReport: {self}, embed {len(self.embed):,}, reuse {len(self.reuse):,}>"
 
     def __str__(self) -> str:
-        """Return the changes in one line; moved chunks count as unchanged too."""
+        """Return the number of changes of each kind; moved chunks also count as unchanged."""
         return (
             f"added {len(self.added):,}, changed {len(self.changed):,}, "
             f"unchanged {self.unchanged:,}, removed {len(self.removed):,}, moved {len(self.moved):,}"
@@ -160,7 +160,7 @@ class IndexReport:
 
 
 class _Row(NamedTuple):
-    """A chunk's values for ``COLUMNS``; for a stored one, its row number and checksum too."""
+    """The values of a chunk for ``COLUMNS``, with its row number and checksum if it is stored."""
 
     values: tuple[Any, ...]
     number: int = 0
@@ -184,10 +184,10 @@ class _Row(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str]:
-        """The titles and the text as they are indexed.
+        """The titles and the text of the chunk in the form in which they are indexed.
 
-        The embedded text is used if it does not contain the chunk's text. The titles of the chunk's
-        own sections are included twice.
+        If the embedded text does not contain the chunk's text, the embedded text is indexed
+        instead. The titles of the chunk's own sections are included twice.
         """
         text = self.values[_EMBED_TEXT] or self.values[_TEXT]
         sections = json.loads(self.values[_SECTIONS] or "[]")
@@ -197,7 +197,7 @@ class _Row(NamedTuple):
 
 
 class _Vectors:
-    """Finds the chunk that had the vector of an embedded text before the run."""
+    """The vectors before the run, each identified by the hash of its embedded text."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -209,7 +209,7 @@ class _Vectors:
         )
 
     def holder(self, embed_hash: str) -> str | None:
-        """Return the id of the chunk with the vector of this hash, if any."""
+        """Return the id of the chunk whose embedded text has this hash, or ``None``."""
         found = self._connection.execute(
             "SELECT id FROM temp.vectors WHERE embed_hash = ?", (embed_hash,)
         ).fetchone()
@@ -220,12 +220,12 @@ class _Vectors:
 
 
 class Writing:
-    """A running transaction: see :meth:`Store.writing`."""
+    """An open transaction that changes an index: see :meth:`Store.writing`."""
 
     def __init__(
         self, connection: sqlite3.Connection, chunker: Chunker, *, new_words: bool = False
     ) -> None:
-        """Begin to write; with ``new_words``, rebuild the full-text index."""
+        """Survey the index and repair damage; with ``new_words``, rebuild the full-text index."""
         self._connection = connection
         encoding = chunker.counter.name
         self._config = config_values(chunker.config, encoding)
@@ -252,14 +252,14 @@ class Writing:
             self._index_words()
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Return True if the document is stored, complete, with this text and configuration."""
+        """Return True if the complete document is stored with this text hash and configuration."""
         known = self._stored.get(without_surrogates(source))
         if known is None or known.number in self._older:
             return False
         return (known.text_hash, known.fingerprint) == (text_hash, self._fingerprint)
 
     def absent(self) -> list[str]:
-        """Return the stored sources that were neither kept nor put, sorted."""
+        """Return the sources of stored documents that were neither kept nor put, sorted."""
         return sorted(self._stored.keys() - self._given)
 
     def keep(self, source: str) -> None:
@@ -267,7 +267,7 @@ class Writing:
         self._count(source)
 
     def put(self, document: IndexedDocument) -> None:
-        """Store a document, replacing the one of the same source."""
+        """Store a document; replace any stored document that has the same source."""
         source = self._count(document.source)
         self._touch()
         if source in self._stored:
@@ -284,7 +284,10 @@ class Writing:
         self._apply(number, source, document)
 
     def _count(self, source: str) -> str:
-        """Count a document of the run, each source once; returns the source as it is stored."""
+        """Count a document of the run, and return its source as it is stored.
+
+        Raises ``ConfigError`` if the source has already been counted.
+        """
         stored = without_surrogates(source)
         if stored in self._given:
             raise ConfigError("source", source, "is given twice; an index has each source once")
@@ -319,7 +322,7 @@ class Writing:
         report.digest = self.settings[DIGEST]
 
     def _touch(self) -> None:
-        """Check the file before the first write."""
+        """Check all pages of the file before the first write."""
         if not self._touched:
             self._touched = True
             check_all_pages(self._connection)
@@ -329,7 +332,7 @@ class Writing:
         self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum(), stored))
 
     def _repair(self, found: Survey) -> None:
-        """Remove damaged data, so that the run creates it again like missing data."""
+        """Remove damaged data, so that the run restores it in the same way as missing data."""
         self._touch()
         self.report.faults = found.faults
         execute, executemany = self._connection.execute, self._connection.executemany
@@ -348,7 +351,7 @@ class Writing:
         """Rebuild the full-text index.
 
         The indexed words of a damaged row, or of a row from an earlier version, are unknown, so
-        they cannot be removed one by one. The table's own settings may be damaged, too.
+        they cannot be removed individually. The table's own settings may also be damaged.
         """
         self._touch()
         execute = self._connection.execute
@@ -364,7 +367,11 @@ class Writing:
         return [_Row(tuple(values), number, stored) for number, stored, *values in rows]
 
     def _apply(self, document: int, source: str, given: IndexedDocument | None) -> None:
-        """Write the chunks that differ, and their words only if these differ."""
+        """Replace the stored chunks of a document with the ``given`` chunks, or delete them.
+
+        The chunks are deleted if ``given`` is ``None``. Only chunks that differ are written, and
+        the full-text index is updated only if their words differ.
+        """
         if self._vectors is None:
             self._vectors = _Vectors(self._connection)
         pairs = zip(given.chunks, given.own_token_counts, strict=True) if given else ()
@@ -377,7 +384,7 @@ class Writing:
         same = {*plan.unchanged} - {*plan.moved}
         for row in current:
             before = known.pop(row.id, None)
-            # An earlier version wrote no sections.
+            # An earlier version did not write sections.
             if row.id not in same or before is None or row.values != before.values:
                 self._write(document, source, row.values, before)
         for row in known.values():
@@ -388,7 +395,7 @@ class Writing:
     def _write(
         self, document: int, source: str, values: tuple[Any, ...], before: _Row | None
     ) -> None:
-        """Insert a chunk, or replace ``before`` with it."""
+        """Insert a chunk, or replace the stored chunk ``before`` with it."""
         if before is None:
             number = self._last_chunk = self._last_chunk + 1
         else:

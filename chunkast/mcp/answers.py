@@ -39,7 +39,7 @@ _DESTINATION: Final = re.compile(r"\]\(\S*?\)")
 # Reserved for the prefix that the protocol adds to an error.
 _ERROR_TOKENS: Final = 10
 
-MaxTokens = Annotated[int, Field(ge=100, description="the most tokens in the answer")]
+MaxTokens = Annotated[int, Field(ge=100, description="the maximum number of tokens in the answer")]
 
 
 class Answers:

@@ -1,1 +1,1 @@
-"""Chunks for people and other programs: file formats, Arrow tables, views."""
+"""Output of chunks for people and for other programs: file formats, Arrow tables and views."""

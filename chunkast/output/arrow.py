@@ -1,8 +1,8 @@
-"""Chunks of documents in Arrow tables and batches, for distributed engines.
+"""Chunk the documents in Arrow tables and batches, for distributed engines.
 
 Use :func:`chunk_record_batches` with PySpark's ``mapInArrow``, and :func:`chunk_table` with Ray
-Data's ``map_batches``, Dask and Polars. Each worker process loads the vocabulary only once. Needs
-the extra ``chunkast[arrow]``.
+Data's ``map_batches``, Dask and Polars. Each worker process loads the vocabulary only once.
+Requires the ``arrow`` extra: ``pip install 'chunkast[arrow]'``.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ CHUNK_SCHEMA: Final = pa.schema(
 SPARK_SCHEMA: Final = ", ".join(
     f"`{name}` {_SPARK_TYPES[kind]}" for name, kind in (*COLUMNS.items(), ("error", "string"))
 )
-# The most rows and characters of a batch of output: a column of strings can contain at most
-# two gigabytes.
+# The maximum numbers of rows and characters in a batch of output: a column of strings can
+# contain at most two gigabytes.
 _MAX_ROWS: Final = 4_096
 _MAX_CHARACTERS: Final = 16 * 2**20
 
@@ -55,17 +55,18 @@ def chunk_record_batches(
     source: str | None = "source",
     keep_columns: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the chunks of the documents in ``batches``, one document per row, in order.
+    """Yield batches with the chunks of the documents in ``batches``, in order.
 
-    ``text`` and ``source`` are the string columns with the documents and their names;
-    ``source=None`` is for documents without names. The result has the columns of
-    :data:`CHUNK_SCHEMA`, then those in ``keep_columns``, repeated for each chunk. Other columns
-    can be joined by ``source``. A row that cannot be chunked, for example because its text is null,
-    becomes one row with ``source``, the kept columns and ``error``; all other columns are null.
+    Each row of ``batches`` is one document. ``text`` and ``source`` are the string columns that
+    contain the documents and their names; use ``source=None`` for documents without names. The
+    result has the columns of :data:`CHUNK_SCHEMA`, then those in ``keep_columns``, repeated for
+    each chunk. Other columns can be joined by ``source``. A row that cannot be chunked, for
+    example because its text is null, becomes one row with ``source``, the kept columns and
+    ``error``; all other columns are null.
 
     Every row is a separate document, so chunks and ids do not depend on how an engine distributes
-    the rows. Give each row a ``source`` of its own, because ids are computed from it. Raises
-    ``ConfigError`` if a column is missing.
+    the rows. Give each row its own ``source``, because ids are computed from it. Raises
+    ``ConfigError`` if a column is missing or its name conflicts with a column of the result.
     """
     chunker = Chunker(ChunkConfig() if config is None else config)
     for batch in batches:
@@ -93,7 +94,10 @@ def chunk_table(
     source: str | None = "source",
     keep_columns: Sequence[str] = (),
 ) -> pa.Table:
-    """Return the chunks of the documents in a table: see :func:`chunk_record_batches`."""
+    """Return a table with the chunks of the documents in ``table``.
+
+    The arguments and the result are like those of :func:`chunk_record_batches`.
+    """
     found = chunk_record_batches(
         table.to_batches(), config, text=text, source=source, keep_columns=keep_columns
     )
@@ -104,7 +108,7 @@ def chunk_table(
 def _schema(
     given: pa.Schema, text: str, source: str | None, keep_columns: Sequence[str]
 ) -> pa.Schema:
-    """Return the output schema; raises ``ConfigError`` for missing or conflicting columns."""
+    """Return the output schema; raise ``ConfigError`` for missing or conflicting columns."""
     hint = "; source=None is for documents without names"
     for field, name, more in (
         ("text", text, ""),
@@ -123,7 +127,7 @@ def _schema(
 def _rows(
     chunker: Chunker, batch: pa.RecordBatch, number: int, text: str, source: str | None
 ) -> list[dict[str, Any]]:
-    """Return the rows of one document: its chunks, or one row with an error."""
+    """Return the output rows of one document: its chunks, or a single row with an error."""
     name: str | None = None
     try:
         if source is not None:

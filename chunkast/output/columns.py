@@ -1,7 +1,7 @@
-"""Chunks as typed columns: the schema of Parquet files and of Arrow batches.
+"""Chunks as typed columns: the schema of Parquet files and Arrow batches.
 
-The columns are the fields of ``Chunk``; ``metadata`` is JSON. Arrow's strings are UTF-8,
-so a lone surrogate becomes U+FFFD. Only :func:`arrow_schema` needs pyarrow.
+The columns are the fields of ``Chunk``; ``metadata`` is stored as JSON. Arrow strings are UTF-8,
+so a lone surrogate is replaced with U+FFFD. Only :func:`arrow_schema` requires pyarrow.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NULLABLE: Final = frozenset({"source", "pages", "sections", "section_starts"})
 
 
 def arrow_schema() -> Any:
-    """Return the Arrow schema of chunks; needs pyarrow."""
+    """Return the Arrow schema of chunks. Requires pyarrow."""
     import pyarrow as pa
 
     strings = pa.list_(pa.field("item", pa.string(), nullable=False))
@@ -66,7 +66,7 @@ def arrow_schema() -> Any:
 
 
 def chunk_row(chunk: Chunk) -> dict[str, Any]:
-    """Return the values of ``chunk`` by column, with the types of the schema."""
+    """Return the values of ``chunk`` by column name, with the types that the schema requires."""
     values = chunk.to_dict()
     values["metadata"] = json.dumps(values["metadata"], ensure_ascii=False, sort_keys=True)
     return {name: _value(values[name]) for name in COLUMNS}

@@ -1,7 +1,8 @@
-"""The output formats, which are also the choices of the command's ``--format``.
+"""The output formats, which are also the choices of the ``--format`` option.
 
-A writer takes an iterable of chunks, a binary stream, and the chunker that made them (for formats
-that store its configuration). To add a format, write a module and add it to ``WRITERS``.
+A writer takes an iterable of chunks, a binary stream, and the chunker that made the chunks (for
+formats that store its configuration). To add a format, write a module with a writer and add it
+to ``WRITERS``.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ __all__ = (
 class Format:
     """An output format.
 
-    write: writes chunks to a stream.
-    endings: the extensions of files in this format, in lower case.
+    write: the function that writes chunks to a stream.
+    endings: the file extensions of the format, in lower case.
     binary: true if the output is unreadable in a terminal.
-    encode: returns the bytes of some chunks, for formats whose outputs can be concatenated; else
-        ``None``. With it, several processes can encode chunks.
+    encode: the function that returns the bytes of some chunks, so that several processes can encode
+        chunks; ``None`` if outputs in this format cannot be concatenated.
     """
 
     write: Callable[[Iterable[Chunk], BinaryIO, Chunker], None]
@@ -52,7 +53,7 @@ class Format:
     encode: Callable[[Iterable[Chunk]], bytes] | None = None
 
 
-# The first one is the default.
+# The first format is the default.
 WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         "jsonl": Format(write_jsonl, (".jsonl", ".ndjson"), encode=encode_jsonl),
@@ -65,10 +66,11 @@ WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
 
 
 def format_of(path: str | None, given: str | None = None) -> str:
-    """Return the format of a file: the ``given`` one, else the one of the file's extension.
+    """Return the name of a file's format: ``given``, or else the format of the file's extension.
 
-    Standard output (``None``), devices and names without an extension have the default format.
-    Raises ``UsageError`` for an unknown extension, and for one that contradicts ``given``.
+    The default is used for standard output (``None``), for devices and for names without an
+    extension. Raises ``UsageError`` for an extension that contradicts ``given``, and for an unknown
+    extension if ``given`` is ``None``.
     """
     default = next(iter(WRITERS))
     if path is None or path.startswith("/dev/"):

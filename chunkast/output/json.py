@@ -1,9 +1,9 @@
-r"""JSON: an object per line, or one array with an object per line.
+r"""Write chunks as JSON: one object per line, or one array with an object on each line.
 
-The bytes are UTF-8, with only the necessary escapes. Lone surrogates, which UTF-8 cannot
+The output is UTF-8 with only the necessary escapes. Lone surrogates, which UTF-8 cannot
 represent, become ``\uXXXX`` escapes, which every JSON reader accepts and Python reads back.
-(Two characters of a ``str`` that form a pair of surrogates are read back as one character: JSON
-cannot distinguish them.)
+(Two characters of a ``str`` that form a surrogate pair are read back as one character, because
+JSON cannot distinguish the two.)
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ __all__ = ("encode_jsonl", "json_bytes", "write_json", "write_jsonl")
 
 
 def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write one compact object per line."""
+    """Write the chunks as JSON Lines: one compact object per line."""
     out.writelines(_lines(chunks))
 
 
 def encode_jsonl(chunks: Iterable[Chunk]) -> bytes:
-    """Return one compact object per line."""
+    """Return the chunks as JSON Lines in UTF-8: one compact object per line."""
     return b"".join(_lines(chunks))
 
 
 def write_json(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write one array, an object per line."""
+    """Write the chunks as a JSON array, with one object per line."""
     before = b"[\n"
     for chunk in chunks:
         out.write(before + json_bytes(chunk.to_dict()))
@@ -41,7 +41,7 @@ def _lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
 
 
 def json_bytes(value: object) -> bytes:
-    """Return JSON data as one compact line, without a line end."""
+    """Return ``value`` as one line of compact JSON in UTF-8, without a line ending."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # Only lone surrogates inside strings cannot be encoded; "backslashreplace" writes them as
     # JSON escapes.

@@ -1,6 +1,7 @@
-"""Parquet: one row per chunk, typed, with the configuration in the file's metadata.
+"""Write chunks as Parquet: one row per chunk, and the configuration in the file's metadata.
 
-The columns are those of ``chunkast.output.columns``. Needs the extra ``chunkast[parquet]``.
+The columns are those of ``chunkast.output.columns``. Requires the ``parquet`` extra:
+``pip install 'chunkast[parquet]'``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ROW_GROUP_SIZE: Final = 4_096
 
 
 def write_parquet(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> None:
-    """Write a Parquet file; raises ``ConfigError`` if pyarrow is not installed."""
+    """Write the chunks as a Parquet file; raise ``ConfigError`` if pyarrow is not installed."""
     try:
         from pyarrow import Table
         from pyarrow.parquet import ParquetWriter

@@ -1,4 +1,4 @@
-"""SQLite: a database like that of ``chunkast index``, for searching."""
+"""Write chunks to an SQLite database that can be searched like one made by ``chunkast index``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ("write_sqlite",)
 
 
 def write_sqlite(chunks: Iterable[Chunk], out: BinaryIO, chunker: Chunker) -> None:
-    """Write a database; the chunks of each document must be consecutive.
+    """Write the chunks as an SQLite database; the chunks of each document must be consecutive.
 
-    Chunks without a source get the source "-".
+    Chunks that do not have a source are stored with the source "-".
     """
     from chunkast.index import IndexedDocument, Store, own_token_counts
 

@@ -1,9 +1,11 @@
-"""Text for reading: each chunk below a header line with its place, tokens and headings.
+"""Write chunks as text for reading: each chunk follows a header line and ends with a rule.
+
+The header line shows the chunk's source, lines, token count and headings:
 
     docs/guide.md:12-40  312 tokens  Guide > Set-up
     docs/guide.md:41-90  480 tokens  Guide > Use … Guide > Errors (4 sections)
 
-The chunk follows verbatim, except that lone surrogates are escaped, then a horizontal rule.
+The chunk's text is verbatim, except that lone surrogates are escaped.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ _RULE: Final = "─" * 72
 
 
 def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
-    """Write each chunk with a header line before it and a rule after it."""
+    """Write the chunks as text, each between a header line and a rule."""
     out.writelines(_pages(chunks))
 
 
 def encode_text(chunks: Iterable[Chunk]) -> bytes:
-    """Return each chunk with a header line before it and a rule after it."""
+    """Return the chunks as text in UTF-8, each between a header line and a rule."""
     return b"".join(_pages(chunks))
 
 
@@ -41,13 +43,17 @@ def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
 
 
 def place_of(chunk: Chunk) -> str:
-    """Return the source, lines and pages of a chunk; "-" is standard input."""
+    """Return the source, lines and pages of a chunk as text; "-" stands for standard input."""
     source = "-" if chunk.source is None else chunk.source
     return f"{source}:{chunk.start_line}-{chunk.end_line}{pages_note(chunk.pages)}"
 
 
 def section_names(sections: Sequence[Sequence[str]], separator: str = " > ") -> str:
-    """Return the heading paths of one or two sections; the first and the last of more."""
+    """Return the heading paths of ``sections`` as text.
+
+    Of more than two sections, only the first and last paths are shown, followed by the number of
+    sections.
+    """
     paths = [separator.join(path) for path in sections]
     if len(paths) < 2:
         return "".join(paths)
@@ -56,7 +62,7 @@ def section_names(sections: Sequence[Sequence[str]], separator: str = " > ") -> 
 
 
 def section_line(section: Section) -> str:
-    """Return the title, lines and tokens of a section in a line, indented by its level."""
+    """Return the title, lines and token count of a section as one line, indented by its level."""
     title = section.path[-1] if section.path else "(document)"
     lines = f"{section.start_line:,}-{section.end_line:,}"
     return f"{'  ' * section.level}{title}  lines {lines}  {section.total_tokens:,} tokens"
@@ -70,7 +76,10 @@ def page(
     *,
     oversize: bool = False,
 ) -> str:
-    """Return a text between a header line, with its place, tokens and sections, and a rule."""
+    """Return ``text`` with a header line before it and a rule after it.
+
+    The header line shows the place, token count and sections of the text.
+    """
     tokens = f"{token_count} token{'' if token_count == 1 else 's'}"
     if oversize:
         tokens += " (oversize)"

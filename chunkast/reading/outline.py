@@ -1,4 +1,4 @@
-"""The outline of a document: its sections, and passages of it within a token budget."""
+"""The outline of a document, which lists its sections and reads passages of limited size."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ __all__ = ("Outline", "Placed")
 
 
 class Placed(Protocol):
-    """A part of a document, such as a chunk, a hit of a search or a citation."""
+    """A part of a document, such as a chunk, a search hit or a citation."""
 
     @property
     def start_index(self) -> int:
-        """The start, a character index from 0."""
+        """The start of the part, a character index from 0."""
 
     @property
     def end_index(self) -> int:
-        """The end, a character index, exclusive."""
+        """The end of the part, an exclusive character index."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    r"""The sections of a document with their token costs; :meth:`Chunker.outline` makes it.
+    r"""The sections of a document with their token counts; see :meth:`Chunker.outline`.
 
     source: the document's name, or ``None``.
-    sections: the document itself, then its sections in order.
+    sections: a section for the whole document, followed by the document's sections in order.
 
     >>> from chunkast import Chunker
     >>> outline = Chunker().outline("# Guide\n\n## Install\n\nWith pip.\n\n## Use\n\nCall it.\n")
@@ -67,18 +67,19 @@ class Outline:
         return f"<Outline {self.source or ''}: {len(self.sections)} sections>"
 
     def down_to(self, level: int | None) -> Outline:
-        """Return the outline without the sections below this level; ``None``: this outline."""
+        """Return an outline without sections deeper than ``level``; ``None`` keeps all sections."""
         if level is None:
             return self
         kept = tuple(section for section in self.sections if section.level <= level)
         return replace(self, sections=kept)
 
     def find(self, where: str | int | Sequence[str] | Placed) -> Section:
-        """Return the section that ``where`` names.
+        """Return the section that ``where`` identifies.
 
-        It is a path ("Guide > Install" or its titles), the end of one ("Install"), an anchor
-        ("#install"), a line from 1, or a chunk or hit: the section in which its own text begins. Raises
-        ``SectionError``, which lists the nearest, if no section or more than one has the name.
+        ``where`` is a heading path ("Guide > Install", or a sequence of titles), the end of a
+        heading path ("Install"), an anchor ("#install"), a line number from 1, or a chunk or hit. A
+        chunk or hit identifies the section in which its text after the overlap begins. Raises
+        ``SectionError``, which lists candidates, if no section or more than one section matches.
         """
         if isinstance(where, int):
             if not 1 <= where <= self.sections[0].end_line:
@@ -99,13 +100,14 @@ class Outline:
         lines: tuple[int, int] | None = None,
         max_tokens: int | None = None,
     ) -> Passage:
-        """Return a section with its subsections, or some lines: whole, or as much as fits.
+        """Return a section with its subsections, or a range of lines, cut to a token budget.
 
-        where: a section, or an argument for :meth:`find`; the document by default.
-        lines: the first and the last line to read instead, from 1, inclusive.
-        max_tokens: the most tokens; ``None``: all. A longer text ends at the best boundary.
+        where: a section, or an argument for :meth:`find`; by default the whole document.
+        lines: the first and the last line to read instead of a section, from 1, inclusive.
+        max_tokens: the maximum number of tokens; ``None`` for any number. A longer text ends at the
+            best boundary.
 
-        Raises ``SectionError`` like :meth:`find`, ``ConfigError`` for other wrong values.
+        Raises ``SectionError`` like :meth:`find`, and ``ConfigError`` for other invalid values.
         """
         if max_tokens is not None:
             check_count("max_tokens", max_tokens)
@@ -129,12 +131,13 @@ class Outline:
         inside: tuple[int, int] | None = None,
         cut: bool = False,
     ) -> Passage:
-        """Return a chunk or hit with as much around it as fits.
+        """Return a chunk or hit with as much of the text around it as fits in ``max_tokens``.
 
-        This is the largest whole section around it that fits ``max_tokens``; otherwise the chunk
-        and as many whole neighbouring blocks of its section as fit. A chunk with more tokens is
-        returned alone, with ``oversize`` set; with ``cut``, it ends at its best boundary instead. The
-        passage does not leave the span ``inside`` of the document. Raises ``ConfigError`` for an invalid ``max_tokens``.
+        The passage is the largest whole section around the chunk that fits; otherwise, it is the
+        chunk with as many whole neighbouring blocks of its section as fit. A chunk that is larger
+        than ``max_tokens`` is returned alone, with ``oversize`` set; with ``cut``, it ends at its
+        best boundary instead. The passage stays within the span ``inside`` of the document. Raises
+        ``ConfigError`` for an invalid ``max_tokens``.
         """
         check_count("max_tokens", max_tokens)
         start, end = chunk.start_index, chunk.end_index
@@ -166,7 +169,7 @@ class Outline:
         return trim_span(self._text, starts[first - 1], starts[min(last, len(starts) - 1)])
 
     def _beginning(self, start: int, end: int, max_tokens: int) -> tuple[int, int]:
-        """Return the first part of a span over budget, up to the best boundary."""
+        """Return the beginning of a span that exceeds the budget, up to the best boundary."""
         config = replace(
             self._config,
             max_tokens=max_tokens,
@@ -189,7 +192,7 @@ class Outline:
     def _grown(
         self, inside: tuple[int, int], start: int, end: int, max_tokens: int
     ) -> tuple[int, int]:
-        """Return the span with whole blocks after and before it, by turns, while they fit."""
+        """Return a span extended by whole blocks after and before it, in turn, while they fit."""
         points = [point.pos for point in self._analysis.break_points if point.score >= 0]
         edges = sorted({*inside, *(pos for pos in points if inside[0] < pos < inside[1])})
         growing = True
@@ -208,7 +211,10 @@ class Outline:
         return start, end
 
     def _passage(self, section: Section, start: int, end: int, first: int, last: int) -> Passage:
-        """Return the passage ``[start, end)`` of ``[first, last)``, which is in ``section``."""
+        """Return the span ``[start, end)`` as a passage.
+
+        ``[first, last)`` is the span in ``section`` from which the passage is taken.
+        """
         text, count = self._text, self._counter.count
         start, end = trim_span(text, start, end)
         lines = SourceMap(text)

@@ -11,18 +11,18 @@ __all__ = ("Passage",)
 class Passage:
     """A verbatim part of a document.
 
-    text: the text; ``text == document[start_index:end_index]``.
+    text: the text of the passage; ``text == document[start_index:end_index]``.
     source: the document's name, or ``None``.
-    start_index: where it begins, a character index from 0.
-    end_index: where it ends, a character index, exclusive.
-    start_line: the line in which it begins, from 1.
-    end_line: the line of its last character, from 1, inclusive.
-    tokens: how many tokens the text has, exact.
-    section: the heading path of the section that it is a part of.
-    tokens_before, tokens_after: how many tokens of the section are omitted on each side.
+    start_index: the start of the passage, a character index from 0.
+    end_index: the end of the passage, an exclusive character index.
+    start_line: the line in which the passage begins, from 1.
+    end_line: the line of the last character of the passage, from 1, inclusive.
+    tokens: the exact number of tokens in the text.
+    section: the heading path of the section to which the passage belongs.
+    tokens_before, tokens_after: the number of tokens of the section that are omitted on each side.
     next_line: the line at which the section continues, or ``None`` if nothing follows.
     last_line: the last line of the section, or of the requested lines.
-    oversize: whether it has more tokens than requested, because a chunk is returned whole.
+    oversize: true if the passage has more tokens than requested because a chunk is returned whole.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Passage:
 
     @property
     def rest(self) -> str:
-        """A sentence about the omitted parts; empty if nothing was omitted."""
+        """A note about the omitted parts, or an empty string if nothing was omitted."""
         notes = []
         if self.tokens_before:
             notes.append(f"{self.tokens_before:,} tokens before line {self.start_line:,}")

@@ -1,4 +1,4 @@
-"""The sections of a document, with their anchors and token costs, and finding one by name."""
+"""The sections of a document with their anchors and token counts, and a search by name."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MOST_CANDIDATES: Final = 5
 
 
 class SectionError(ChunkastError, LookupError):
-    """No section, or several, have the given name.
+    """An error for a name that matches no section or more than one section.
 
-    ``where`` is the name; ``candidates`` has the paths of sections that it may refer to.
+    ``where`` is the name or the line number; ``candidates`` lists the sections that may be meant.
     """
 
     def __init__(self, where: object, reason: str, candidates: Sequence[str]) -> None:
@@ -46,19 +46,21 @@ class SectionError(ChunkastError, LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with everything below it, up to the next heading of its level or higher.
+    """A heading with everything below it, up to the next heading of the same or a higher level.
 
-    The first section of an outline is the document itself, of level 0.
+    The first section of an outline is the document itself, which has level 0.
 
-    path: the titles from the document's title down to this one; may be empty for the document.
-    level: 1 to 6; 0 for the document.
-    anchor: the ``{#id}`` given, or else the slug as on GitHub; empty for the document.
-    start_index: where it begins, a character index from 0.
-    end_index: where it ends, subsections included, a character index, exclusive.
-    start_line: the line in which it begins, from 1.
-    end_line: the line of its last character, from 1, inclusive.
-    tokens: how many tokens its own text has, without subsections.
-    total_tokens: how many tokens it has with its subsections.
+    path: the titles from the document's title to the title of this section; may be empty for the
+        document.
+    level: the level of the heading, from 1 to 6; 0 for the document.
+    anchor: the id given as ``{#id}``, or else the slug that GitHub would use; empty for the
+        document.
+    start_index: the start of the section, a character index from 0.
+    end_index: the end of the section and its subsections, an exclusive character index.
+    start_line: the line in which the section begins, from 1.
+    end_line: the line of the last character of the section, from 1, inclusive.
+    tokens: the number of tokens in the section without its subsections.
+    total_tokens: the number of tokens in the section with its subsections.
     """
 
     path: tuple[str, ...]
@@ -72,12 +74,12 @@ class Section:
     total_tokens: int
 
     def __str__(self) -> str:
-        """Return the path in one line."""
+        """Return the heading path in one line."""
         return _SEPARATOR.join(self.path)
 
 
 def sections_of(analysis: Analysis, count: Callable[[str], int]) -> Iterator[Section]:
-    """Yield the document itself and its sections, in order."""
+    """Yield a section for the whole document, and then the sections of the document in order."""
     text, lines = analysis.text, SourceMap(analysis.text)
     title = front_matter_value(analysis.front_matter, "title")
     # In code, the text after a definition has a heading without a title.
@@ -105,13 +107,16 @@ def sections_of(analysis: Analysis, count: Callable[[str], int]) -> Iterator[Sec
 
 
 def anchor_at(analysis: Analysis, pos: int) -> str:
-    """Return the anchor of the section at ``pos``; empty before the first heading."""
+    """Return the anchor of the section at ``pos``, or an empty string before the first heading."""
     before = takewhile(lambda found: found[0] <= pos, _anchors(analysis))
     return max(before, default=(0, ""), key=itemgetter(0))[1]
 
 
 def _anchors(analysis: Analysis) -> Iterator[tuple[int, str]]:
-    """Yield the start and anchor of each heading with a title; a repeated slug gets a number."""
+    """Yield the start and the anchor of each heading that has a title.
+
+    A number is appended to a slug that is already in use.
+    """
     used: dict[str, int] = {}
     for heading in analysis.headings:
         if not heading.title:
@@ -131,9 +136,9 @@ def _anchors(analysis: Analysis) -> Iterator[tuple[int, str]]:
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
-    """Return the section with this path, anchor or end of a path; paths ignore case.
+    """Return the section whose path, end of path or anchor is ``where``; ignore case in paths.
 
-    Raises ``SectionError`` if there is none, or more than one.
+    Raises ``SectionError`` if no section or more than one section matches.
     """
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
     steps = tuple(_STEPS.split(name)) if isinstance(where, str) else tuple(where)

@@ -1,1 +1,1 @@
-"""Documents of any kind, one or many: notebooks, and batches over processes."""
+"""Chunks documents of any kind, such as notebooks, one at a time or in parallel."""

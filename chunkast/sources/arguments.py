@@ -1,4 +1,4 @@
-"""Checks of arguments: a ``TypeError`` names the type, the allowed ones and a remedy."""
+"""Checks arguments; a ``TypeError`` names the given type, the allowed types and a remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 __all__ = ("checked_items", "checked_name", "checked_pairs", "checked_text", "source_of_path")
 
-# Types that are passed by mistake for a text -> the remedy; the first match counts.
+# Types that are passed by mistake instead of a text -> the remedy; the first match counts.
 _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
     (os.PathLike, "chunk_file(path) reads a file"),
     ((bytes, bytearray, memoryview), "decode bytes first: data.decode('utf-8')"),
@@ -18,9 +18,9 @@ _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 
 
 def checked_text(value: object, name: str = "text") -> str:
-    """Return ``value`` as a plain str: a subclass may override slicing and joining.
+    """Return ``value`` as a plain str, because a subclass may override slicing and joining.
 
-    Raises ``TypeError`` for anything else.
+    Raises ``TypeError`` if ``value`` is not a str.
     """
     if isinstance(value, str):
         return _plain(value)
@@ -29,9 +29,9 @@ def checked_text(value: object, name: str = "text") -> str:
 
 
 def checked_name(name: str, value: object) -> str | None:
-    """Return ``value`` as a plain str or None; a path with forward slashes.
+    """Return ``value`` as a plain str, or None if it is None.
 
-    Raises ``TypeError`` for anything else.
+    A path is converted to a str with forward slashes. Raises ``TypeError`` for any other type.
     """
     if value is None:
         return None
@@ -43,9 +43,10 @@ def checked_name(name: str, value: object) -> str | None:
 
 
 def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
-    """Return the items of ``value``, which must be instances ``of`` a type.
+    """Return a list of the items of ``value``, each of which must be an instance of ``of``.
 
-    Raises ``TypeError`` for a single text, for other values without items, and for other items.
+    Raises ``TypeError`` for a single text, for a value that is not iterable, and for an item of
+    another type.
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a list; wrap a single item in a list: [item]")
@@ -57,7 +58,10 @@ def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
 
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the ``(source, text)`` pairs of ``documents``; raises ``TypeError`` for anything else."""
+    """Yield the ``(source, text)`` pairs in ``documents``.
+
+    Raises ``TypeError`` for anything else.
+    """
     allowed = "(source, text) pairs; for a mapping, pass mapping.items()"
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise _wrong("documents", documents, allowed)
@@ -68,9 +72,9 @@ def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def source_of_path(path: Any) -> str:
-    """Return the source of a file's chunks: its path with forward slashes.
+    """Return the path of a file with forward slashes, which is the source of the file's chunks.
 
-    Raises ``TypeError`` for other types, and for a path of bytes.
+    Raises ``TypeError`` for a path of bytes and for any other type.
     """
     if isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str):
         return PurePath(path).as_posix()

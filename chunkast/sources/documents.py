@@ -40,11 +40,11 @@ def iter_document(
     language: str | None = None,
     name: str | None = None,
 ) -> Iterator[Chunk]:
-    """Return an iterator that makes the chunks of a document, in order.
+    """Return an iterator over the chunks of a document, in order.
 
-    ``parts`` counts the chunks of each location so far, for documents with a source. The type of a
-    text is inferred from the extension of ``name`` (the ``source`` unless given). Raises
-    ``TypeError`` for any other type of document.
+    ``parts`` contains the number of chunks made so far for each location; it is not used for a
+    document without a source. The type of a text is inferred from the extension of ``name``, which
+    is ``source`` by default. Raises ``TypeError`` for any other type of document.
     """
     source, language = checked_name("source", source), checked_name("language", language)
     name = source if name is None else name
@@ -75,13 +75,13 @@ def chunk_document(
     language: str | None = None,
     name: str | None = None,
 ) -> list[Chunk]:
-    """Return the chunks of a document, as :func:`iter_document` does."""
+    """Return a list of the chunks of a document: see :func:`iter_document`."""
     parts = defaultdict(int) if parts is None else parts
     return list(iter_document(chunker, document, source, parts, language=language, name=name))
 
 
 def warn_of_path(text: object) -> None:
-    """Warn if ``text`` is a single line that ends like the name of a document."""
+    """Issue a warning if ``text`` is a single line that looks like the path of a document."""
     if not isinstance(text, str) or len(text) > _LONGEST_PATH:
         return
     name = text.strip()

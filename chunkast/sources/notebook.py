@@ -1,13 +1,13 @@
-"""Jupyter notebooks: their cells' sources, chunked one cell at a time.
+"""Chunks Jupyter notebooks one cell at a time.
 
-A chunk never spans cells, so that it can be cited by its cell: positions and lines are those
-of the cell's own source, ``chunk.source`` is the notebook's name with the cell after it
-(``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` where the format has no ids yet), and the
-metadata has "cell", "cell_type" and "cell_id". A heading applies to the cells after it too.
-Outputs and attachments are left out.
+A chunk never spans several cells, so that its cell can be cited. Its positions and lines refer to
+the source of the cell. ``chunk.source`` is the name of the notebook followed by the cell
+(``nb.ipynb#cell-id=4f2a``, or ``nb.ipynb#cell=3`` if the cell does not have an id), and the
+metadata contains "cell", "cell_type" and "cell_id". A heading also applies to the cells after it.
+Outputs and attachments are ignored.
 
-Where cells have ids, chunk ids are counted per cell, else per heading path as in any
-document: an inserted cell does not change the chunk ids of the other cells.
+For chunk ids, chunks are counted per cell if cells have ids, or else per heading path as in any
+other document. Cell ids ensure that an inserted cell does not change the chunk ids of other cells.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class ChunkerLike(Protocol):
-    """The attributes of a ``chunkast.Chunker`` that are read here."""
+    """The attributes of a ``chunkast.Chunker`` that are required to chunk a document."""
 
     config: ChunkConfig
     counter: Counter
@@ -55,14 +55,14 @@ class ChunkerLike(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a notebook.
+    """A cell of a notebook.
 
-    number: its place in the notebook, from 0.
-    type: "markdown", "code", "raw", or in format 3 "heading".
-    source: its text, unchanged.
-    id: its id in the notebook; empty where the format has none.
-    language: the language of a code cell; else empty.
-    level: 1 to 6 for a cell of the type "heading"; else 0.
+    number: the index of the cell in the notebook, from 0.
+    type: the type of the cell: "markdown", "code", "raw" or, in format 3, "heading".
+    source: the text of the cell, unchanged.
+    id: the id of the cell in the notebook; empty if the format does not have ids.
+    language: the language of a code cell; empty for other cells.
+    level: the level, from 1 to 6, of a "heading" cell; 0 for other cells.
     """
 
     number: int
@@ -75,21 +75,21 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """A notebook's cells, in order, and the JSON ``text`` that they were read from."""
+    """The cells of a notebook, in order, and the JSON ``text`` from which they were read."""
 
     text: str
     cells: tuple[Cell, ...]
 
 
 def is_notebook(source: str | None) -> bool:
-    """Return true if a document of this name is a notebook, by its extension."""
+    """Return True if ``source`` has the extension of a notebook."""
     return (source or "").lower().endswith(".ipynb")
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """Return the notebook of format 4, 3 or 2 that ``text`` contains as JSON.
+    """Read a notebook of format 4, 3 or 2 from its JSON, and return it.
 
-    Raises ``SourceError``, which names ``path`` and the fault, for any other text.
+    Raises ``SourceError``, which names ``path`` and the fault, if ``text`` is not such a notebook.
     """
     try:
         # A byte order mark is not part of the JSON.
@@ -107,7 +107,7 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
 
 
 def notebook_in(text: str) -> Notebook | None:
-    """Return the notebook that ``text`` contains as JSON; ``None`` for any other text."""
+    """Return the notebook whose JSON is ``text``, or ``None`` if ``text`` is not a notebook."""
     try:
         return read_notebook(text)
     except SourceError:
@@ -115,13 +115,13 @@ def notebook_in(text: str) -> Notebook | None:
 
 
 class _Reader:
-    """Reads the parts of a notebook that are used here and checks their types."""
+    """Reads the required parts of a notebook's JSON and checks their types."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def checked(self, value: Any, where: str, of: type[T], name: str) -> T:
-        """Return ``value``; raises ``SourceError`` if it is of another type."""
+        """Return ``value`` if it is an instance of ``of``, or raise ``SourceError``."""
         if isinstance(value, of):
             return value
         given = "nothing" if value is None else type(value).__name__
@@ -134,7 +134,7 @@ class _Reader:
         return self.checked(value, where, list, "a list")
 
     def text(self, value: Any, where: str) -> str:
-        """Return a text, which may be a list of its lines with their line ends."""
+        """Return ``value`` as a str; it may be a list of lines with their line endings."""
         if isinstance(value, list) and all(isinstance(line, str) for line in value):
             return "".join(value)
         return self.checked(value, where, str, "a string or a list of strings")
@@ -157,7 +157,10 @@ class _Reader:
             )
 
     def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield each cell with its place, in format 3 from all worksheets."""
+        """Yield the location and the JSON value of each cell.
+
+        In older formats, the cells of all worksheets are included.
+        """
         sheets: list[tuple[str, Any]] = [("", notebook)]
         if "cells" not in notebook and "nbformat" in notebook:
             given = self.items(notebook.get("worksheets", []), "worksheets")
@@ -175,7 +178,7 @@ def _level(given: Any) -> int:
 
 
 def _language(metadata: Any) -> str:
-    """Return the language of code, from the first place that has it."""
+    """Return the language of a notebook's code, or an empty string if it is not specified."""
     for place, key in (("language_info", "name"), ("kernelspec", "language")):
         about = metadata.get(place) if isinstance(metadata, dict) else None
         name = about.get(key) if isinstance(about, dict) else None
@@ -185,12 +188,15 @@ def _language(metadata: Any) -> str:
 
 
 def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
-    """Return the ``source`` of the chunks of a notebook's cell."""
+    """Return the source of a cell's chunks: the notebook's source and the cell's id or number."""
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
 
 
 def document_source(chunk: Chunk) -> str | None:
-    """Return the source of a chunk's document; for a chunk of a cell, the notebook's source."""
+    """Return the source of the document to which a chunk belongs, or ``None``.
+
+    For a chunk of a notebook, this is the source of the notebook.
+    """
     source, about = chunk.source, chunk.metadata
     if source is None or not isinstance(about.get("cell_id"), str):
         return source
@@ -198,7 +204,10 @@ def document_source(chunk: Chunk) -> str | None:
 
 
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
-    """Yield each cell with its analysis, including the headings and front matter before it."""
+    """Yield each cell of a notebook with its analysis.
+
+    The analysis includes the headings of earlier cells and the front matter of the first cell.
+    """
     path: list[tuple[int, str]] = []
     first: Analysis | None = None
     for cell in notebook.cells:
@@ -218,7 +227,7 @@ def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Ce
 
 
 def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iterator[Heading]:
-    """Yield ``headings`` with their paths from the notebook's first cell on; update ``path``."""
+    """Yield ``headings`` with paths that include the headings of earlier cells; update ``path``."""
     for heading in headings:
         while path and path[-1][0] >= heading.level:
             path.pop()
@@ -243,7 +252,7 @@ def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
 
 
 def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
-    """Return the analysis of a cell that is not Markdown, as one block that is cut at its lines."""
+    """Return the analysis of a cell as a single block, which may be cut between its lines."""
     from chunkast.core.analysis.points import scan_break_points
     from chunkast.core.analysis.regions import find_regions
     from chunkast.markdown.titles import plain_title
@@ -264,9 +273,10 @@ def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
 def chunk_notebook(
     chunker: ChunkerLike, notebook: Notebook | str, source: str | None = None
 ) -> list[Chunk]:
-    """Return the chunks of a notebook (or of its JSON), cell by cell; ``index`` counts over all.
+    """Return the chunks of a notebook or of its JSON, cell by cell.
 
-    Raises ``SourceError`` for text that is not a notebook's JSON.
+    The ``index`` of a chunk counts the chunks of all cells. Raises ``SourceError`` for a text that
+    is not the JSON of a notebook.
     """
     if isinstance(notebook, str):
         notebook = read_notebook(notebook, source or "notebook")
@@ -276,7 +286,10 @@ def chunk_notebook(
 def chunk_cells(
     chunker: ChunkerLike, notebook: Notebook, source: str | None, parts: Parts
 ) -> Iterator[Chunk]:
-    """Yield the chunks of a notebook; ``parts`` counts the chunks of each location so far."""
+    """Yield the chunks of a notebook, cell by cell.
+
+    ``parts`` contains the number of chunks made so far for each location.
+    """
     from chunkast.core import chunks_of
 
     index = count()

@@ -1,7 +1,7 @@
-"""Processes many documents, in this process or in several, in input order.
+"""Processes many documents in input order, in this process or in several processes.
 
-Documents of one source (nearly always a single one) stay together, because part counts continue
-from one to the next. An exception in one document does not affect the others.
+Documents with the same source (nearly always a single document) stay together, because part counts
+continue from one document to the next. An exception in one document does not affect the others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNIT_DOCUMENTS: Final = 32
 
 
 class _Continued(defaultdict[bytes, int]):
-    """Counts that continue those of ``before``, which stays unchanged: a document may fail."""
+    """Counts that continue from ``before`` without changing it, because a document may fail."""
 
     def __init__(self, before: Mapping[bytes, int]) -> None:
         super().__init__(int)
@@ -52,11 +52,12 @@ def answers(
     size: Callable[[Document], int],
     workers: int,
 ) -> Iterator[Iterator[Answer[Result]]]:
-    """Run ``run(document, parts)`` for every document of the groups; yield the answers in order.
+    """Call ``run(document, parts)`` for each document of the groups; yield the answers in order.
 
-    Groups are sent to at most ``workers`` processes in units, formed by the ``size`` of their
-    documents; ``run`` must be picklable then. ``parts`` continues within a group. Each answer is
-    pickled separately, so that one that cannot be pickled fails alone.
+    With several units of work, up to ``workers`` processes are used, and ``run`` must be picklable.
+    A unit consists of whole groups and is limited by the ``size`` of their documents. ``parts``
+    continues from one document of a group to the next. Each answer is pickled separately, so that
+    an answer that cannot be pickled does not affect the others.
     """
     units = list(_units(groups, size)) if workers > 1 else []
     if len(units) > 1:
@@ -86,7 +87,7 @@ def _units(
 def _unit_runner(
     run: _Run[Document, Result],
 ) -> Callable[[list[Sequence[Document]]], list[bytes]]:
-    """Return the function that a process calls with each unit."""
+    """Return the function that a worker process calls for each unit."""
     return lambda unit: [answer.packed() for group in unit for answer in _answers(run, group)]
 
 
@@ -149,9 +150,9 @@ def _size(document: tuple[str | None, str]) -> int:
 
 @contextmanager
 def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Show how many of ``total`` documents are done; call the function after each document.
+    """Show a progress bar for ``total`` documents; yield a function to call after each document.
 
-    Nothing is shown for a single document, or if stderr is not a terminal.
+    Nothing is shown if ``wanted`` is false, for a single document, or if stderr is not a terminal.
     """
     if not wanted or total < 2 or sys.stderr is None or not sys.stderr.isatty():
         yield lambda: None

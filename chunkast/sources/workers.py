@@ -1,10 +1,9 @@
-"""Spreads work units over processes and yields their results in order.
+"""Distributes units of work among processes and yields their results in order.
 
-Each process has its own connection, so that its end is noticed whenever it happens. The queues
-of ``concurrent.futures`` are shared: a process that ends while it writes leaves the others and
-this one waiting forever. Memory is bounded: at most ``_UNITS_PER_PROCESS`` units for each process
-are in work, or finished and waiting for their turn. The next unit is taken when the result of one
-of them is yielded.
+Each process has its own connection, so that its end is noticed whenever it happens. The queues of
+``concurrent.futures`` are shared: if a process ends while it is writing, all other processes wait
+forever. Memory is bounded: for each process, at most ``_UNITS_PER_PROCESS`` units are being
+processed, or finished and waiting for their turn. The next unit is taken when a result is yielded.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ __all__ = ("Answer", "Workers", "attempt", "started")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
-# The most work units for each process that are in work, or finished and waiting for their turn.
+# The maximum number of units per process that are being processed, or finished and waiting for
+# their turn.
 _UNITS_PER_PROCESS: Final = 4
 # Seconds to wait for a process that has closed its connection.
 _JOIN_TIMEOUT_S: Final = 10
@@ -39,15 +39,15 @@ _SIGKILL: Final = 9
 
 
 class Workers(Generic[Unit, Result]):
-    """Processes that wait for work units."""
+    """Processes that wait for units of work."""
 
     def __init__(self, processes: dict[Any, BaseProcess]) -> None:
         self._processes = processes
 
     def results(self, units: Iterable[Unit]) -> Generator[Result, None, None]:
-        """Yield the result of every unit, in order; units are taken as results are consumed.
+        """Yield the result of each unit, in order; take new units as results are consumed.
 
-        Raises the exception of a unit when its turn comes, and ``ChunkastError`` when a
+        If a unit fails, its exception is raised when its turn comes. Raises ``ChunkastError`` if a
         process has ended unexpectedly.
         """
         from multiprocessing.connection import wait
@@ -81,7 +81,7 @@ class Workers(Generic[Unit, Result]):
                 return
 
     def _exchange(self, worker: Any, action: Callable[..., Any], *values: object) -> Any:
-        """Send or receive; raise ``ChunkastError`` if the process at the other end has ended."""
+        """Send or receive data; raise ``ChunkastError`` if the worker process has ended."""
         try:
             return action(*values)
         except (EOFError, OSError):
@@ -91,7 +91,7 @@ class Workers(Generic[Unit, Result]):
 
 
 def _end(code: int | None) -> str:
-    """Describe the end of a process."""
+    """Return a description of how a process ended, from its exit code."""
     if code is None:
         return "it does not answer"
     if code >= 0:
@@ -107,9 +107,9 @@ class _RemoteError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[Result]):
-    """A result, or the exception that was raised instead of it.
+    """A result, or the exception that was raised instead.
 
-    ``trace`` is the traceback of an exception that came from another process.
+    ``trace`` is the traceback of an exception from another process, as text; else it is empty.
     """
 
     result: Result | None = None
@@ -117,20 +117,23 @@ class Answer(Generic[Result]):
     trace: str = ""
 
     def value(self) -> Result:
-        """Return the result; raise the exception if there is one."""
+        """Return the result, or raise the exception if there is one."""
         if self.error is not None:
             raise self.exception()
         return cast("Result", self.result)
 
     def exception(self) -> BaseException:
-        """Return the exception, whose cause is its traceback in the other process."""
+        """Return the exception; its cause is the traceback from the other process, if known."""
         assert self.error is not None, "there is a result"
         if self.trace:
             self.error.__cause__ = _RemoteError(f"\n{self.trace}")
         return self.error
 
     def packed(self) -> bytes:
-        """Return the answer as bytes for :meth:`unpacked`, or an error if it cannot be pickled."""
+        """Return the answer as bytes for :meth:`unpacked`.
+
+        If the answer cannot be pickled, an answer with the error is packed instead.
+        """
         import pickle
 
         if self.error is not None:
@@ -140,7 +143,7 @@ class Answer(Generic[Result]):
 
     @staticmethod
     def unpacked(data: bytes) -> Answer[Any]:
-        """Return the answer that another process has packed."""
+        """Return the answer that another process has packed with :meth:`packed`."""
         import pickle
 
         loaded: Answer[Answer[Any]] = attempt(lambda: pickle.loads(data))  # noqa: S301 - our own
@@ -148,7 +151,7 @@ class Answer(Generic[Result]):
 
 
 def _sendable(error: BaseException) -> Answer[Any]:
-    """Return an answer with ``error``, or with its message if it cannot be pickled itself."""
+    """Return an answer with ``error``, or with only its message if ``error`` cannot be pickled."""
     import pickle
 
     trace = attempt(lambda: "".join(traceback.format_exception(error))).result or ""
@@ -160,10 +163,10 @@ def _sendable(error: BaseException) -> Answer[Any]:
 
 
 def attempt(run: Callable[[], Result]) -> Answer[Result]:
-    """Return the result of ``run`` or its exception; an exception in ``STOPS`` is raised.
+    """Call ``run`` and return an answer with its result or exception.
 
-    The exception keeps its traceback, but not the local variables there, which may take a lot
-    of memory.
+    Exceptions in ``STOPS`` are raised. The returned exception keeps its traceback, but not the
+    local variables in it, which may take up a lot of memory.
     """
     try:
         return Answer(run())
@@ -181,10 +184,10 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
 def started(
     start: Callable[[], Callable[[Unit], Result]], count: int
 ) -> Iterator[Workers[Unit, Result]]:
-    """Start ``count`` processes; each calls ``start`` once and its result for each unit.
+    """Start ``count`` worker processes, and terminate them at the end of the ``with`` block.
 
-    Where processes cannot be forked, ``start`` must be picklable; raises ``ConfigError`` if it
-    is not. On exit the processes are terminated, whatever they are doing.
+    Each process calls ``start`` once, and then calls the returned function for each unit. If
+    processes cannot be forked, ``start`` must be picklable; ``ConfigError`` is raised if it is not.
     """
     context = _context()
     processes: dict[Any, BaseProcess] = {}
@@ -220,10 +223,10 @@ def _process(
 
 
 def _context() -> BaseContext:
-    """Fork where that is safe: it takes no time, and loaded modules are shared.
+    """Return a context that forks processes if this is safe, or else starts new interpreters.
 
-    It is not safe on macOS, nor while other threads run. There a new interpreter is started,
-    unless the program has chosen another start method.
+    A fork is fast and shares loaded modules, but it is not safe on macOS or while other threads are
+    running. Another start method that the program has chosen takes precedence.
     """
     import multiprocessing
 
@@ -234,7 +237,7 @@ def _context() -> BaseContext:
 
 
 def _is_single_threaded() -> bool:
-    """Return true if no other thread runs in this process, including threads of libraries."""
+    """Return True if this process has only one thread, including the threads of libraries."""
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - only their number
     except OSError:
@@ -254,9 +257,10 @@ def _pickling(count: int) -> Iterator[None]:
 
 @contextmanager
 def _signals_blocked(context: BaseContext) -> Iterator[None]:
-    """Start processes that never see Ctrl-C or SIGHUP, which are meant for this process.
+    """Block signals in a ``with`` block, so that processes started in it do not receive them.
 
-    SIGTERM is blocked until they have removed the handler that they inherit by a fork.
+    Ctrl-C and SIGHUP are meant only for this process. SIGTERM is blocked until a new process has
+    removed the handler that it inherits from a fork.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -277,7 +281,7 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
 def _work(
     connection: Any, copies: Sequence[Any], start: Callable[[], Callable[[Any], Any]]
 ) -> None:
-    """Run units in a process until the other end closes."""
+    """Run units in a worker process until the parent process closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGHUP"):

@@ -1,1 +1,1 @@
-"""Chunks under test: snapshots, the pytest plugin, assertions."""
+"""Tools for testing chunks: snapshots, a pytest plugin and assertions."""

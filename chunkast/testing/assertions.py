@@ -1,7 +1,7 @@
-"""Assertions for tests: a block is whole, a quote is in one chunk, a budget is kept.
+"""Assertions for tests, for example that no block is divided or that a budget is kept.
 
-Each takes the chunks of one document, in order, and raises ``AssertionError`` with a message
-that names the chunks or lines at fault.
+Each assertion takes the chunks of one document, in order, and raises ``AssertionError`` with a
+message that names the affected chunks or lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chunkast.tokens import resolve_counter
 
 __all__ = ("assert_budget", "assert_cites", "assert_in_one_chunk", "assert_whole")
 
-# The most faults that a message lists, and the most characters of a text in it.
+# The maximum number of faults in a message, and of characters in a quoted text.
 _MOST: Final = 10
 _TEXT: Final = 60
 
@@ -27,10 +27,11 @@ _TEXT: Final = 60
 def assert_whole(
     chunks: Iterable[Chunk], text: str, kind: str = "fence", chunker: Chunker | None = None
 ) -> None:
-    r"""Assert that every block or protected region of ``kind`` in ``text`` is in one chunk.
+    r"""Assert that each block or protected region of ``kind`` in ``text`` is in a single chunk.
 
     White space at the end of a block is ignored. ``text`` is the whole document; it is parsed with
-    ``chunker``, or with the default configuration. Also fails if ``text`` has no such block.
+    ``chunker``, or with the default configuration. The assertion also fails if ``text`` does not
+    contain such a block or region.
 
     >>> from chunkast import chunk
     >>> document = "Run it:\n\n```sh\nmake\n```\n"
@@ -56,7 +57,7 @@ def assert_whole(
 
 
 def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
-    """Assert that some chunk has all of ``quote``; white space may differ.
+    """Assert that a single chunk contains all of ``quote``; ignore differences in white space.
 
     >>> from chunkast import chunk
     >>> assert_in_one_chunk(chunk("Apples are red."), "are  red")
@@ -78,10 +79,10 @@ def assert_in_one_chunk(chunks: Iterable[Chunk], quote: str) -> None:
 
 
 def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl100k_base") -> None:
-    """Assert that no chunk and no embedded text has more tokens than ``max_tokens``.
+    """Assert that no chunk and no embedded text has more than ``max_tokens`` tokens.
 
     Tokens are counted again, with ``encoding`` as in ``ChunkConfig``. Chunks that are flagged as
-    ``oversize`` are checked like any other.
+    ``oversize`` are checked in the same way as all other chunks.
 
     >>> from chunkast import chunk
     >>> assert_budget(chunk("Apples are red.", max_tokens=8), 8)
@@ -101,9 +102,10 @@ def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl1
 
 
 def assert_cites(chunks: Iterable[Chunk], text: str) -> None:
-    """Assert that the chunks are slices of ``text`` at their positions, and no text is lost.
+    """Assert that each chunk is the part of ``text`` at its positions, and that no text is lost.
 
-    Checks positions in characters, bytes and lines. Only white space may be outside all chunks.
+    Positions are checked in characters, bytes and lines. Only white space may be outside all
+    chunks.
 
     >>> from chunkast import chunk
     >>> assert_cites(chunk("Apples are red."), "Apples are red.")
@@ -139,7 +141,7 @@ def _lost(text: str, start: int, end: int) -> Iterator[str]:
 
 
 def _chunks_in(chunks: Iterable[Chunk], start: int, end: int) -> str:
-    """Return the names of the chunks with a character of a span."""
+    """Return the names of the chunks that share characters with the span ``[start, end)``."""
     return ", ".join(_named(c) for c in chunks if c.start_index < end and start < c.end_index)
 
 

@@ -1,4 +1,4 @@
-"""Checks of documents against a lock, for pytest: recording, reports of faults, new locks."""
+"""Functions for pytest that record documents, compare them with a lock, and write new locks."""
 
 from __future__ import annotations
 
@@ -28,25 +28,28 @@ __all__ = (
     "write_new",
 )
 
-# The source of a text that is checked without one.
+# The source of a text that is checked without a source.
 _TEXT: Final = "text"
 _UPDATE: Final = "pytest --chunkast-update"
 
 
 def documents_in(folder: Path, root: Path) -> Selection:
-    """Find the documents in a folder as the command does, named relative to ``root``."""
+    """Find the documents in a folder as the command line does; name them relative to ``root``."""
     return select([str(folder)], Root.at(str(root)))
 
 
 def record_file(chunker: Chunker, path: Path, source: str) -> DocumentRecord:
-    """Chunk and record a file; its name decides whether it is a notebook."""
+    """Chunk a file and return its record; the name of the file decides if it is a notebook."""
     return record_document(chunker, source, read_document(InputFile(str(path), path.name)))
 
 
 def record_all(
     chunker: Chunker, given: str | os.PathLike[str], source: str | None
 ) -> list[DocumentRecord]:
-    """Record a text, the document at a path, or all documents in a folder."""
+    """Return the records of a text, of the document at a path, or of all documents in a folder.
+
+    ``given`` is the text if it is a str, or else the path.
+    """
     if isinstance(given, str):
         return [record_document(chunker, _TEXT if source is None else source, given)]
     path = Path(given)
@@ -59,7 +62,10 @@ def record_all(
 
 
 def fault_of(path: Path, chunker: Chunker, records: Iterable[DocumentRecord], rules: Rules) -> str:
-    """Return a report of forbidden differences from the lock at ``path``; empty without any."""
+    """Return a report of the forbidden differences from the lock at ``path``, or an empty string.
+
+    If the lock is missing or cannot be read, return a message about that instead.
+    """
     if not path.exists():
         return missing_lock(path)
     try:
@@ -76,7 +82,7 @@ def missing_lock(path: Path) -> str:
 
 
 def report_faults(diff: Diff, lock: Path, rules: Rules) -> str:
-    """Return the report of a comparison with forbidden changes; empty without any."""
+    """Return the report of a comparison if it has forbidden changes, or else an empty string."""
     report = Report(diff, (lock.name, "now"), rules)
     if not report.faults:
         return ""
@@ -84,7 +90,7 @@ def report_faults(diff: Diff, lock: Path, rules: Rules) -> str:
 
 
 def write_new(path: Path, chunker: Chunker, records: Iterable[DocumentRecord]) -> None:
-    """Write a lock, and create its folder if needed."""
+    """Write a lock; create its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_output(str(path)) as output:
         write_lock(output.stream, header_of(chunker), records)

@@ -1,7 +1,7 @@
-"""Compares two snapshots: the causes, the chunks that differ, the texts that need re-embedding.
+"""Compares two snapshots: finds the changed chunks, the causes, and the texts to embed again.
 
-A group of chunks (see ``pairing``) is one change: a changed chunk, a chunk split into several,
-several chunks merged into one, or several chunks cut differently.
+A group of corresponding chunks (see ``pairing``) is one change: a changed chunk, a chunk split into
+several, several chunks merged into one, or several chunks cut differently.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ COMPARED: Final = (
     "oversize",
     "cut",
 )
-# A text that is in more documents than this is no evidence of a renamed document.
+# A text that is in more documents than this is not evidence of a renamed document.
 _MOST_ALIKE: Final = 8
-# Fields that differ if the same text is embedded in another context.
+# Fields that differ if the same text is embedded in a different context.
 _EMBEDDING: Final = frozenset({"id", "headings", "part", "embed_hash", "embed_tokens"})
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a group of chunks.
+    """A change to a group of corresponding chunks.
 
-    kind: one of ``KINDS``.
-    old: the chunks before, in order.
-    new: the chunks now, in order.
-    fields: the names of the fields that differ, if there is one chunk before and one now.
+    kind: the kind of change, a key of ``KINDS``.
+    old: the chunks before the change, in order; empty for an added chunk.
+    new: the chunks after the change, in order; empty for a removed chunk.
+    fields: the names of the fields that differ if a single chunk became a single chunk; else empty.
     """
 
     kind: str
@@ -74,7 +74,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A cut that only one side has: the end of the text before it, and the chunk after it."""
+    """A cut that exists in only one of two snapshots.
+
+    before: the end of the text before the cut.
+    chunk: the chunk after the cut.
+    """
 
     before: str
     chunk: ChunkRecord
@@ -82,14 +86,14 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDiff:
-    """The changes of a document.
+    """The changes to a document between two snapshots.
 
-    old: its source before, or ``None`` for a new document.
-    new: its source now, or ``None`` for a document that is gone.
-    edited: whether its text has changed; ``None`` if unknown.
-    changes: the changes of its chunks, in order.
-    gone: the cuts that no longer exist.
-    come: the cuts that are new.
+    old: the document's source in the old snapshot, or ``None`` for a new document.
+    new: the document's source in the new snapshot, or ``None`` for a document that is gone.
+    edited: true if the document's text has changed; ``None`` if that is unknown.
+    changes: the changes to the document's chunks, in order.
+    gone: the cuts that exist only in the old snapshot.
+    come: the cuts that exist only in the new snapshot.
     """
 
     old: str | None
@@ -101,12 +105,12 @@ class DocumentDiff:
 
     @property
     def source(self) -> str:
-        """The document's current name, or its last one if it is gone."""
+        """The document's current source, or its last source if the document is gone."""
         return self.old or "" if self.new is None else self.new
 
     @property
     def state(self) -> str:
-        """The state of the whole document, such as "renamed and edited"; empty for unchanged."""
+        """The state of the document, such as "renamed and edited"; an empty string if unchanged."""
         if self.old is None or self.new is None:
             return "new" if self.old is None else "gone"
         edited = "edited" if self.edited else ""
@@ -115,7 +119,10 @@ class DocumentDiff:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over one side; ``budget`` is the largest number of tokens of a chunk, 0 if unknown."""
+    """The totals of all documents in a snapshot.
+
+    ``budget`` is the maximum number of tokens in a chunk, or 0 if unknown.
+    """
 
     budget: int = 0
     documents: int = 0
@@ -125,7 +132,7 @@ class Totals:
     embed_tokens: int = 0
 
     def add(self, document: DocumentRecord) -> None:
-        """Add the figures of a document."""
+        """Add a document and its chunks to the totals."""
         self.documents += 1
         self.chunks += len(document.chunks)
         self.cuts += max(len(document.chunks) - 1, 0)
@@ -134,7 +141,7 @@ class Totals:
 
     @property
     def fill(self) -> float | None:
-        """The mean share of the budget that a chunk fills."""
+        """The average share of the token budget that a chunk uses, or ``None`` if unknown."""
         return self.tokens / (self.chunks * self.budget) if self.chunks * self.budget else None
 
 
@@ -142,13 +149,13 @@ class Totals:
 class Diff:
     """The differences between two snapshots.
 
-    config: the fields of the configuration that differ: name, value before, value now.
-    versions: the versions that differ, likewise; "" for a missing version.
-    documents: the documents that differ in their name, text or chunks, sorted by source.
-    old: the sums before.
-    new: the sums now.
-    embed: how many distinct texts need embedding that were not embedded before.
-    embed_tokens: how many tokens these texts have.
+    config: the configuration fields that differ, each as its name, old value and new value.
+    versions: the versions that differ, in the same form; a missing version is an empty string.
+    documents: the documents whose name, text or chunks differ, sorted by source.
+    old: the totals of the old snapshot.
+    new: the totals of the new snapshot.
+    embed: the number of distinct texts to embed that were not embedded before.
+    embed_tokens: the number of tokens in these texts.
     """
 
     config: tuple[tuple[str, Any, Any], ...]
@@ -170,9 +177,9 @@ def compare(
     old: tuple[Header | None, Iterable[DocumentRecord]],
     new: tuple[Header | None, Iterable[DocumentRecord]],
 ) -> Diff:
-    """Compare two snapshots; the documents of each must be sorted by source.
+    """Compare two snapshots, each given as its header and its documents sorted by source.
 
-    Configurations are compared only if both headers are given.
+    The configurations are compared only if both headers are given.
     """
     (old_header, before), (new_header, after) = old, new
     sums = Totals(_budget(old_header)), Totals(_budget(new_header))
@@ -217,7 +224,11 @@ def _budget(header: Header | None) -> int:
 def _pairs(
     old: Iterable[DocumentRecord], new: Iterable[DocumentRecord]
 ) -> Iterator[tuple[DocumentRecord | None, DocumentRecord | None]]:
-    """Pair the documents of the same source; both sides are sorted by it."""
+    """Yield pairs of an old and a new document with the same source.
+
+    If one side does not have the document, ``None`` takes its place. Both sides must be sorted by
+    source.
+    """
     olds = ((document.source, 0, document) for document in old)
     news = ((document.source, 1, document) for document in new)
     merged = merge(olds, news, key=itemgetter(0, 1))
@@ -229,7 +240,7 @@ def _pairs(
 def _compare_headers(
     old: Header | None, new: Header | None
 ) -> tuple[tuple[tuple[str, Any, Any], ...], tuple[tuple[str, str, str], ...]]:
-    """Return the fields of the configuration and the versions that differ."""
+    """Return the configuration fields that differ, and the versions that differ."""
     if old is None or new is None:
         return (), ()
     plain = ((f.name, f.default) for f in fields(ChunkConfig))
@@ -259,7 +270,7 @@ def _compare_headers(
 def _renamed_and_others(
     gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
 ) -> Iterator[DocumentDiff]:
-    """Compare documents that only one side has, and the two sides of renamed ones."""
+    """Yield the differences of documents that were renamed, removed or added."""
     left = {document.source: document for document in gone}
     right = {document.source: document for document in come}
     for one, two in _renames(gone, come):
@@ -280,9 +291,10 @@ def _renamed_and_others(
 def _renames(
     gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
 ) -> list[tuple[str, str]]:
-    """Return the sources, before and now, of documents that may be renamed, the best first.
+    """Return the old and new sources of documents that may have been renamed, best match first.
 
-    The two share at least half of the chunk texts of the document with more of them.
+    The two documents of a pair share at least half of the distinct chunk texts of the document that
+    has more of them.
     """
     texts = [
         {document.source: {chunk.content_hash for chunk in document.chunks} for document in side}
@@ -307,7 +319,7 @@ def _renames(
 
 
 def _compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
-    """Compare a document before and now."""
+    """Compare the old and the new record of a document, and return the differences."""
     unknown = not old.text_hash or not new.text_hash
     edited = None if unknown else old.text_hash != new.text_hash
     changes, gone, come = _changes(old, new, same=edited is False)
@@ -317,10 +329,13 @@ def _compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff
 def _changes(
     old: DocumentRecord, new: DocumentRecord, *, same: bool
 ) -> tuple[tuple[Change, ...], tuple[Edge, ...], tuple[Edge, ...]]:
-    """Return the changes of the chunks, the cuts that are gone, and the new cuts."""
+    """Return the changes to a document's chunks, the cuts that are gone, and the new cuts.
+
+    ``same`` is true if the document's text is known to be unchanged.
+    """
     groups = grouped(old.chunks, new.chunks, same=same)
     changes = []
-    # In the order of the new document; removed chunks come where they were.
+    # In the order of the new document; removed chunks appear where they were.
     for ones, twos in sorted(groups, key=_place):
         olds = tuple(old.chunks[number] for number in ones)
         change = _change(olds, tuple(new.chunks[number] for number in twos))
@@ -336,7 +351,7 @@ def _place(group: Group) -> tuple[int, bool]:
 
 
 def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Change | None:
-    """Return the change of a group of chunks; ``None`` if they are the same."""
+    """Return the change made to a group of chunks, or ``None`` if nothing differs."""
     if len(old) == len(new) == 1:
         differing = _differing(old[0], new[0])
         kind = _kind(old[0], new[0], differing)
@@ -348,7 +363,10 @@ def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Chang
 
 
 def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
-    """Return the names of the fields that differ."""
+    """Return the names of the fields in which two chunks differ.
+
+    The cut is ignored if it is unknown for either chunk.
+    """
     unknown = UNKNOWN_CUT in (old.cut, new.cut)
     return tuple(
         f.name
@@ -358,7 +376,7 @@ def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
 
 
 def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
-    """Return the kind of a change of one chunk; empty if nothing differs."""
+    """Return the kind of change made to a chunk, or an empty string if nothing differs."""
     compared = {name for name in differing if name in COMPARED}
     if old.cut is None or new.cut is None:
         # The first chunk of a document has no cut, wherever it was before.
@@ -373,10 +391,10 @@ def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
 def _cuts(
     old: DocumentRecord, new: DocumentRecord, groups: Sequence[Group]
 ) -> Iterator[tuple[Edge, ...]]:
-    """Yield the cuts that are gone, then the new cuts.
+    """Yield a tuple of the cuts that are gone, and then a tuple of the new cuts.
 
-    Two cuts are the same if they are between the same groups, one of which is an unchanged text,
-    or if the lines next to them are the same.
+    An old and a new cut are the same if they are between the same two groups, at least one of which
+    is an unchanged text, or if the lines next to them are the same.
     """
     unchanged = {
         number

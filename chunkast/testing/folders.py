@@ -1,4 +1,4 @@
-"""Documents as pytest tests, from folders that ``pyproject.toml`` declares.
+"""Runs documents as pytest tests, from folders that are declared in ``pyproject.toml``.
 
     [tool.chunkast.snapshots.docs]
     folder = "docs"              # default: the table's name
@@ -6,7 +6,7 @@
     allow = ["moved"]            # default: no changes
     max_tokens = 512             # and any other field of ChunkConfig
 
-Every document in a folder is a test. The lock is a test, too: it fails if a document is gone.
+Each document in a folder is a test. The lock is also a test, which fails if a document is gone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OUTPUT: Final = "chunkast"
 
 @dataclass(frozen=True)
 class Declared:
-    """A folder whose documents are tests."""
+    """A folder declared in ``pyproject.toml``, each of whose documents is a test."""
 
     name: str
     root: Path
@@ -52,37 +52,43 @@ class Declared:
 
     @cached_property
     def chunker(self) -> Chunker:
-        """The chunker with the declared options."""
+        """A chunker with the options that are declared for the folder."""
         return Chunker(**self.options)
 
     @cached_property
     def sources(self) -> dict[Path, str]:
-        """The documents in the folder, each with its source: its path below the project's root."""
+        """The paths of the documents in the folder, each with the document's source.
+
+        The source is the path relative to the root of the project.
+        """
         files = documents_in(self.folder, self.root).files
         return {Path(f.path): f.source or "" for f in files if Path(f.path) != self.lock}
 
     @cached_property
     def locked(self) -> tuple[Header, dict[str, DocumentRecord]] | None:
-        """The content of the lock; ``None`` if there is no lock. Raises ``LockError``."""
+        """The lock's header and its documents by source, or ``None`` if there is no lock.
+
+        Raises ``LockError`` if the lock cannot be read.
+        """
         if not self.lock.exists():
             return None
         with open_lock(str(self.lock)) as lock:
             return lock.header, {document.source: document for document in lock.documents}
 
     def content(self) -> tuple[Header, dict[str, DocumentRecord]]:
-        """Return the content of the lock, which must exist."""
+        """Return the lock's header and its documents by source; the lock must exist."""
         if self.locked is None:
             raise _ChunksError(missing_lock(self.lock))
         return self.locked
 
     def gone(self) -> list[DocumentRecord]:
-        """Return the documents of the lock whose file no longer exists."""
+        """Return the documents in the lock whose files no longer exist."""
         present = set(self.sources.values())
         return [each for source, each in self.content()[1].items() if source not in present]
 
 
 def read_declared(root: Path, project: bytes) -> list[Declared]:
-    """Return the folders that ``project``, the content of ``pyproject.toml``, declares."""
+    """Return the folders declared in ``project``, the content of ``pyproject.toml``."""
     # Before Python 3.11, pytest installs the same library under its original name.
     toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
@@ -114,7 +120,7 @@ def _read_declared(root: Path, name: str, given: Any) -> Declared:
 
 
 class Documents:
-    """The plugin that collects documents as tests; registered if folders are declared."""
+    """A pytest plugin that collects documents as tests; registered only if folders are declared."""
 
     def __init__(self, config: pytest.Config, declared: list[Declared]) -> None:
         self.declared = declared
@@ -125,20 +131,23 @@ class Documents:
         self.written: list[str] = []
 
     def put(self, declared: Declared, source: str, section: bytes | None) -> None:
-        """Keep a section to write at the end of the session."""
+        """Keep a section of a lock, to write it at the end of the test session.
+
+        ``section`` is ``None`` for a document that is gone.
+        """
         self.sections.setdefault(declared.name, {})[source] = section
 
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> pytest.Collector | None:
-        """Return the tests of a declared document, or of its lock."""
+        """Return a collector for a declared document or a lock, or ``None`` for any other file."""
         if not any(file_path == each.lock or file_path in each.sources for each in self.declared):
             return None
         collector: pytest.Collector = _File.from_parent(parent, path=file_path, documents=self)
         return collector
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the locks; a worker of pytest-xdist sends the sections to the main process."""
+        """Write the updated locks; a pytest-xdist worker sends its sections to the main process."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[_OUTPUT] = self.sections
@@ -149,18 +158,18 @@ class Documents:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take the sections that a worker has sent."""
+        """Add the sections that a pytest-xdist worker has sent."""
         for name, sections in getattr(node, "workeroutput", {}).get(_OUTPUT, {}).items():
             self.sections.setdefault(name, {}).update(sections)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """List the locks that were written."""
+        """Print a line about each lock that was to be written."""
         for line in self.written:
             terminalreporter.write_line(line)
 
 
 class _File(pytest.File):
-    """A document, or a lock: a test for each declared folder that it belongs to."""
+    """A document or a lock, with a test for each declared folder to which it belongs."""
 
     def __init__(self, *, documents: Documents, **given: Any) -> None:
         super().__init__(**given)
@@ -176,11 +185,11 @@ class _File(pytest.File):
 
 
 class _ChunksError(Exception):
-    """Chunks differ from the lock; pytest shows only the message."""
+    """An error for chunks that differ from the lock; pytest shows only its message."""
 
 
 class _Item(pytest.Item):
-    """A test of documents."""
+    """The base class for tests of documents and locks."""
 
     def __init__(self, *, documents: Documents, declared: Declared, **given: Any) -> None:
         super().__init__(**given)
@@ -198,7 +207,10 @@ class _Item(pytest.Item):
         return self.path, 0, f"{self.declared.name}: {self.path.name}"
 
     def judge(self, before: list[DocumentRecord], now: list[DocumentRecord], *allowed: str) -> None:
-        """Raise ``_ChunksError`` for a difference that is not allowed."""
+        """Raise ``_ChunksError`` if the documents differ in a way that is not allowed.
+
+        ``allowed`` are kinds of changes to allow in addition to the declared kinds.
+        """
         declared = self.declared
         sides = (declared.content()[0], before), (header_of(declared.chunker), now)
         rules = Rules(declared.allow | frozenset(allowed))
@@ -220,7 +232,7 @@ class _DocumentItem(_Item):
         self.judge([before] if before else [], [record], "configuration")
 
     def renamed(self, record: DocumentRecord) -> DocumentRecord | None:
-        """Return the document of the lock that was renamed to this one; else ``None``."""
+        """Return the document in the lock that has been renamed to ``record``, or ``None``."""
         for before in self.declared.gone():
             if len(compare((None, [before]), (None, [record])).documents) == 1:
                 return before
@@ -228,7 +240,7 @@ class _DocumentItem(_Item):
 
 
 class _LockItem(_Item):
-    """A test that the lock is readable, has this configuration, and lists no missing file."""
+    """A test that the lock is readable, has the current configuration and lists no missing file."""
 
     def runtest(self) -> None:
         gone = self.declared.gone()
@@ -240,7 +252,7 @@ class _LockItem(_Item):
 
 
 def _update(declared: Declared, sections: Mapping[str, bytes | None]) -> str:
-    """Write a lock with these sections; return a line about it."""
+    """Write a lock with the given sections, and return a line that describes the result."""
     header = header_of(declared.chunker)
     kept: dict[str, bytes | None] = {}
     if not sections.keys() >= set(declared.sources.values()):

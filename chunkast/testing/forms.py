@@ -1,4 +1,4 @@
-"""Reports as text, as JSON, as annotations of GitHub's workflows and as Markdown."""
+"""Formats reports as text, JSON, GitHub workflow annotations or Markdown."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _edge_data(edge: Edge) -> dict[str, Any]:
 
 
 def _github(report: Report) -> str:
-    """Return workflow commands: an annotation for each change, at its lines."""
+    """Return GitHub workflow commands that annotate the lines of each change."""
     rules = report.rules or Rules(frozenset({"all"}))
     lines = [
         _annotation("notice", {"title": "Why chunks changed"}, why) for why in causes(report.diff)
@@ -111,7 +111,7 @@ def _escaped(text: str) -> str:
 
 
 def _markdown(report: Report) -> str:
-    """Return a comment for a pull request: the causes, a table, and the details folded."""
+    """Return a comment for a pull request, with the causes, a table and collapsed details."""
     diff = report.diff
     counts = ", ".join(f"{count:,} {kind}" for kind, count in diff.counts.items())
     lines = [f"### Chunks: {counts or 'nothing has changed'}", ""]
@@ -142,11 +142,11 @@ def _markdown(report: Report) -> str:
 
 
 def _marked(text: str) -> str:
-    """Escape every character that acts as Markdown or HTML."""
+    """Escape every character that has a special meaning in Markdown or HTML."""
     return "".join(f"&#{ord(c)};" if c in "&<>\\`*_[]|#!~" else c for c in text)
 
 
-# The first one is the default.
+# The first format is the default.
 REPORTS: Final[Mapping[str, Callable[[Report], str]]] = {
     "text": _text,
     "json": _json,

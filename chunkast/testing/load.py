@@ -1,4 +1,4 @@
-"""Files to compare: a lock, a database of ``chunkast index``, chunks as JSON lines."""
+"""Reads the files to compare: a lock, a ``chunkast index`` database, or chunks as JSON lines."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _HEAD: Final = 32
 
 @contextmanager
 def open_side(path: str) -> Iterator[Side]:
-    """Open a file to compare: its header, if it has one, and its documents sorted by source.
+    """Open one side of a comparison: a lock, a database, or a file of chunks as JSON lines.
 
-    Raises ``LockError`` for a file that cannot be read as any of the three.
+    Yields the header, or ``None`` for JSON lines, and the documents sorted by source. Raises
+    ``LockError`` for a file that cannot be read as any of these.
     """
     try:
         with Path(path).open("rb") as stream:

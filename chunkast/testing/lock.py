@@ -1,4 +1,4 @@
-r"""The lock: a text file with the records of documents, for review and for comparison.
+r"""The lock: a text file that records the chunks of documents, for review and comparison.
 
     chunkast lock 1
     version chunkast "0.1.0"
@@ -15,11 +15,11 @@ r"""The lock: a text file with the records of documents, for review and for comp
 
     end
 
-The file is UTF-8, with lines in a fixed order and documents sorted by source. A chunk's position
-is relative to the previous chunk, and its metadata is omitted if the previous chunk has the same.
-So a new line, or an edit of the front matter, only changes the first stanza after it. Each section
-ends with a hash of its lines, so that manual edits are detected, and sections that two branches
-changed can be merged. Lines may end with CRLF.
+The file is encoded in UTF-8. Its lines have a fixed order, and its documents are sorted by source.
+The positions of a chunk are relative to the previous chunk, and its metadata is omitted if the
+previous chunk has the same metadata. Therefore, a new line or an edit in the front matter changes
+only the first stanza after it. Each section ends with a hash of its lines, so that manual edits are
+detected, and sections that were changed in two branches can be merged. Lines may end with CRLF.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = (
 _FORMAT: Final = 1
 _MAGIC: Final = "chunkast lock "
 END: Final = b"end\n"
-# Escaped: lone surrogates, and characters that are invisible or change the direction.
+# Escaped: lone surrogates, and characters that are invisible or change the text direction.
 _ESCAPED: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
 )
@@ -89,10 +89,11 @@ _START: Final = Place(0, 0, 0, 0, 1, 1)
 
 
 class LockError(ChunkastError):
-    """A lock that cannot be read.
+    """An error for a lock that cannot be read.
 
-    ``path`` is the lock's name as the caller gave it, ``reason`` the fault, and ``line`` the line
-    of the fault from 1, or ``None`` if it is not in a single line.
+    path: the path of the lock, as the caller gave it.
+    reason: a description of the fault.
+    line: the line of the fault, from 1, or ``None`` if the fault is not in a single line.
     """
 
     def __init__(self, path: str, reason: str, line: int | None = None) -> None:
@@ -108,7 +109,7 @@ class LockError(ChunkastError):
 
 @dataclass(frozen=True, slots=True)
 class OpenLock:
-    """A lock that is being read: its header, and its documents, read one by one."""
+    """A lock that is being read; ``documents`` reads its documents one at a time."""
 
     header: Header
     documents: Iterator[DocumentRecord]
@@ -118,14 +119,14 @@ class OpenLock:
 
 
 def write_lock(out: BinaryIO, header: Header, documents: Iterable[DocumentRecord]) -> None:
-    """Write a lock; ``documents`` must be sorted by source, each source once."""
+    """Write a lock; ``documents`` must be sorted by source, and each source must be unique."""
     out.write(encode_header(header))
     out.writelines(encode_document(document) for document in documents)
     out.write(END)
 
 
 def encode_header(header: Header) -> bytes:
-    """Return the first section of a lock."""
+    """Return the first section of a lock, which contains the header."""
     return _section(
         [
             f"{_MAGIC}{_FORMAT}",
@@ -139,7 +140,7 @@ def encode_header(header: Header) -> bytes:
 
 
 def encode_document(document: DocumentRecord) -> bytes:
-    """Return the section of a document."""
+    """Return the section of a lock that contains a document."""
     lines = [f"document {_json(document.source)} {document.text_hash or _NOTHING}"]
     before: ChunkRecord | None = None
     for chunk in document.chunks:
@@ -149,12 +150,16 @@ def encode_document(document: DocumentRecord) -> bytes:
 
 
 def _end_of(before: ChunkRecord | None, cell: str) -> Place:
-    """Return the place that positions of a chunk in this cell are relative to."""
+    """Return the place to which the positions of a chunk are relative.
+
+    This is the place of the previous chunk, ``before``, if it is in the same cell, or else the
+    start of the document or cell.
+    """
     return before.place if before is not None and before.cell == cell else _START
 
 
 def _stanza(chunk: ChunkRecord, last: ChunkRecord | None) -> Iterator[str]:
-    """Yield the lines of a chunk; ``last`` is the chunk before it in its document."""
+    """Yield the lines of a lock for a chunk; ``last`` is the previous chunk of the document."""
     place, before = chunk.place, _end_of(last, chunk.cell)
     # Most chunks of a document have the same metadata: its front matter.
     same = chunk.metadata == (last.metadata if last is not None else "")
@@ -202,16 +207,17 @@ def _json(value: Any) -> str:
 
 
 def is_lock(data: bytes) -> bool:
-    """Return true if a file that begins with ``data`` claims to be a lock."""
+    """Return True if ``data``, the beginning of a file, is the beginning of a lock."""
     return data.removeprefix(b"\xef\xbb\xbf").startswith(_MAGIC.encode())
 
 
 @contextmanager
 def open_lock(path: str) -> Iterator[OpenLock]:
-    """Read a lock, document by document.
+    """Open a lock, and yield its header and an iterator that reads its documents.
 
-    Raises ``LockError`` if the file is not a lock, has a newer format, is truncated, has a merge
-    conflict or was edited by hand. Faults after the header are raised while documents are read.
+    Raises ``LockError`` if the file is not a lock, has a newer format, is truncated, contains a
+    merge conflict or was edited by hand. Faults after the header are raised while documents are
+    read.
     """
     try:
         with Path(path).open("rb") as stream:
@@ -222,7 +228,7 @@ def open_lock(path: str) -> Iterator[OpenLock]:
 
 
 class _Reader:
-    """Reads a lock line by line; ``line`` is the current line, without its end."""
+    """Reads a lock line by line; ``line`` is the current line without its line ending."""
 
     def __init__(self, path: str, stream: BinaryIO) -> None:
         self._path = path
@@ -236,7 +242,7 @@ class _Reader:
         raise LockError(self._path, f"{reason}{again}", self._number)
 
     def advance(self) -> None:
-        """Go to the next line."""
+        """Read the next line into ``line``; fail if the file ends or a merge conflict begins."""
         self._hash.update(f"{self.line}\n".encode("utf-8", "surrogatepass"))
         data = self._stream.readline()
         self._number += 1
@@ -252,12 +258,12 @@ class _Reader:
             self.fail("an unresolved merge conflict begins here")
 
     def begin(self) -> None:
-        """Go to the first line of a section."""
+        """Read the first line of a section, and start a new hash."""
         self.advance()
         self._hash = sha256()
 
     def match(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        """Match the current line and go to the next one."""
+        """Match the current line against ``pattern``, or fail; then read the next line."""
         found = pattern.fullmatch(self.line)
         if found is None:
             self.fail(f"expected {what}, which was edited by hand or is damaged")
@@ -289,7 +295,7 @@ class _Reader:
         return tuple(values)
 
     def close_section(self) -> None:
-        """Check the sum of the section's lines, and skip the blank line after it."""
+        """Check the hash of the lines in a section, and read the blank line after the section."""
         wanted = self._hash.hexdigest()[:16]
         found = _SUM.fullmatch(self.line)
         if found is None:
@@ -392,7 +398,7 @@ class _Reader:
 
 
 def _place(before: Place, at: re.Match[str]) -> Place:
-    """Return the place that ``at`` gives relative to the one before."""
+    """Return the place of a chunk; ``at`` gives its positions relative to the place ``before``."""
     lines, more_lines, chars, length, octets, size = (int(at[n]) for n in range(1, 7))
     overlap_lines, overlap = (int(at[n] or 0) for n in (7, 8))
     line = before.end_line + lines

@@ -1,7 +1,7 @@
-"""A comparison as one HTML page: the changed chunks of both sides beside each other.
+"""Renders a comparison as one HTML page that shows old and new chunks side by side.
 
-The page has the style sheet of ``chunkast view``, no script, and a content policy that forbids
-anything else; everything from a document is shown as text.
+The page uses the style sheet of ``chunkast view`` and does not contain scripts; its content
+security policy forbids anything else. All content from documents is shown as plain text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from chunkast.testing.report import (
 
 __all__ = ("render_page",)
 
-# The colours of chunks in the style sheet.
+# The number of colours for chunks in the style sheet.
 _HUES: Final = 6
 # Chunks of these kinds have the same text on both sides.
 _SAME_TEXT: Final = frozenset({"moved", "renamed", "embedding"})
@@ -50,9 +50,10 @@ _HEAD: Final = """<!doctype html>
 
 
 def render_page(report: Report, text_of: Callable[[str], str | None]) -> str:
-    """Return the page; ``text_of`` returns the current text of a source, or ``None``.
+    """Return the HTML page of a report.
 
-    Without a text, a chunk is shown by its two ends.
+    ``text_of`` returns the current text of the document with a given source, or ``None``. If the
+    text is unknown, only the beginning and the end of each chunk are shown.
     """
     style = resource("page.css") + (files(__package__) / "page.css").read_bytes().decode("utf-8")
     head = _HEAD.format(
@@ -71,7 +72,7 @@ def _body(report: Report, text_of: Callable[[str], str | None]) -> Iterator[str]
     yield '</ul>\n</header>\n<main class="page">'
     for document in report.diff.documents:
         new = None if document.new is None else text_of(document.new)
-        # The text before is only known for a document that was not edited.
+        # The old text is only known for a document that was not edited.
         yield from _document(document, (new if document.edited is False else None, new))
 
 

@@ -1,7 +1,8 @@
-"""Chunks of a document, old and new, grouped by the text that they share.
+"""Groups the old and new chunks of a document that correspond to each other.
 
-Chunks with the same text are paired first, wherever they are. The others are grouped by their
-positions if the document's text is the same, else by the ends of their texts and their ids.
+Chunks with the same text are paired first, regardless of their positions. The other chunks are
+grouped by position if the document's text is unchanged; otherwise, they are grouped by the
+beginnings and ends of their texts and by their ids.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from chunkast.testing.records import ChunkRecord
 
 __all__ = ("Group", "grouped")
 
-# Numbers of chunks before, and now.
+# The indices of old chunks, and of new chunks.
 Group: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-# A side, 0 or 1, and the number of a chunk there.
+# A side (0 or 1), and the index of a chunk on that side.
 _Node: TypeAlias = tuple[int, int]
 
 
 @dataclass(slots=True)
 class _Side:
-    """The chunks of one side; ``rest`` has the numbers of those that are not paired yet."""
+    """The old or the new chunks; ``rest`` contains the indices of the chunks not yet paired."""
 
     chunks: Sequence[ChunkRecord]
     rest: set[int] = field(default_factory=set)
@@ -33,7 +34,7 @@ class _Side:
         self.rest = set(range(len(self.chunks)))
 
     def by(self, key: Callable[[ChunkRecord], Hashable]) -> dict[Hashable, list[int]]:
-        """Return the numbers of the unpaired chunks by ``key``."""
+        """Return the indices of the unpaired chunks, grouped by the value of ``key``."""
         found: dict[Hashable, list[int]] = {}
         for number in sorted(self.rest):
             found.setdefault(key(self.chunks[number]), []).append(number)
@@ -41,9 +42,10 @@ class _Side:
 
 
 def grouped(old: Sequence[ChunkRecord], new: Sequence[ChunkRecord], *, same: bool) -> list[Group]:
-    """Group the numbers of the chunks; each chunk is in exactly one group.
+    """Group the indices of old and new chunks that correspond to each other.
 
-    ``same``: both sides have the same text, so their positions can be compared.
+    Each chunk is in exactly one group. ``same`` is true if the old and the new text are equal, so
+    that positions can be compared.
     """
     left, right = _Side(old), _Side(new)
     links = [pair for key in _SAME_TEXT for pair in _paired(left, right, key)]
@@ -62,7 +64,7 @@ _SAME_TEXT: Final[Sequence[Callable[[ChunkRecord], Hashable]]] = (
 def _paired(
     left: _Side, right: _Side, key: Callable[[ChunkRecord], Hashable]
 ) -> Iterator[tuple[int, int]]:
-    """Pair chunks with the same key, in order."""
+    """Yield the indices of old and new chunks with the same key, in order; mark them as paired."""
     others = right.by(key)
     for value, ones in left.by(key).items():
         for one, two in zip(ones, others.get(value, ()), strict=False):
@@ -72,7 +74,10 @@ def _paired(
 
 
 def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
-    """Link chunks that share characters of the same text; overlap does not count."""
+    """Yield the indices of old and new chunks that share characters of the same text.
+
+    The overlap of a chunk with the previous chunk does not count.
+    """
     others = right.by(attrgetter("cell"))
     for cell, ones in left.by(attrgetter("cell")).items():
         twos = others.get(cell, [])
@@ -81,7 +86,7 @@ def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
             was, now = left.chunks[ones[one]].own, right.chunks[twos[two]].own
             if max(was[0], now[0]) < min(was[1], now[1]):
                 yield ones[one], twos[two]
-            # The one that ends first shares nothing with later chunks.
+            # The chunk that ends first shares nothing with later chunks.
             if was[1] <= now[1]:
                 one += 1
             else:
@@ -89,7 +94,10 @@ def _overlaps(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
 
 
 def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
-    """Link chunks with the same beginning or end, then the same id, if unique on each side."""
+    """Yield the indices of old and new chunks that have the same beginning, end or id.
+
+    The shared value must be unique on each side. An id links only chunks that are not linked yet.
+    """
     linked: tuple[set[int], set[int]] = (set(), set())
     for key, weak in _LIKENESSES:
         others = right.by(key)
@@ -104,7 +112,7 @@ def _alike(left: _Side, right: _Side) -> Iterator[tuple[int, int]]:
             yield ones[0], twos[0]
 
 
-# Keys that similar chunks share; a weak one only links chunks without any other link.
+# Keys that similar chunks share; a weak key only links chunks without any other link.
 _LIKENESSES: Final[Sequence[tuple[Callable[[ChunkRecord], Hashable], bool]]] = (
     (attrgetter("first"), False),
     (attrgetter("last"), False),
@@ -113,10 +121,11 @@ _LIKENESSES: Final[Sequence[tuple[Callable[[ChunkRecord], Hashable], bool]]] = (
 
 
 def _groups(sizes: tuple[int, int], links: Iterable[tuple[int, int]]) -> Iterator[Group]:
-    """Group linked chunks.
+    """Yield groups of linked chunks.
 
-    Chunks without a link join the group of their neighbours if both are in the same one. Runs of
-    the others that are between the same two groups on both sides become a group.
+    A run of chunks without links joins the group of the chunks before and after the run if both are
+    in the same group. Runs on both sides that are between the same two groups form a group; any
+    other chunk without a link is a group of its own.
     """
     sets = _joined(((0, one), (1, two)) for one, two in links)
     places: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
@@ -146,7 +155,10 @@ def _groups(sizes: tuple[int, int], links: Iterable[tuple[int, int]]) -> Iterato
 
 
 def _joined(links: Iterable[tuple[_Node, _Node]]) -> dict[_Node, set[_Node]]:
-    """Return for each node the set of all nodes that it is linked with, itself included."""
+    """Return a mapping from each node to the set of all nodes to which it is linked.
+
+    Links may be indirect, and the set includes the node itself.
+    """
     sets: dict[_Node, set[_Node]] = {}
     for link in links:
         small, large = sorted((sets.setdefault(node, {node}) for node in link), key=len)

@@ -1,9 +1,9 @@
-"""The pytest plugin: the fixture ``chunk_snapshot``, and documents as tests.
+"""A pytest plugin that provides the fixture ``chunk_snapshot`` and runs documents as tests.
 
-pytest finds this module by its entry point. Nothing else of chunkast is imported until a test
-uses the fixture, or ``pyproject.toml`` declares folders (see ``folders``).
+pytest finds this module through its entry point. The rest of chunkast is imported only if a test
+uses the fixture, or if ``pyproject.toml`` declares folders (see ``folders``).
 
-``--chunkast-update`` rewrites the locks; it is refused if ``CI`` is set.
+``--chunkast-update`` rewrites the locks; it is refused if the environment variable ``CI`` is set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ("ChunkSnapshot",)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that writes locks."""
+    """Add the option ``--chunkast-update``, which rewrites the locks."""
     parser.getgroup("chunkast").addoption(
         "--chunkast-update",
         action="store_true",
@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the declared folders; a run without paths includes them."""
+    """Read the declared folders; add them to the paths to test if pytest uses ``testpaths``."""
     if config.getoption("chunkast_update") and os.environ.get("CI"):
         raise pytest.UsageError("locks are not updated where CI is set: a person must review them")
     try:
@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def chunk_snapshot(request: pytest.FixtureRequest) -> ChunkSnapshot:
-    """Compare chunks with a lock beside the test: ``chunk_snapshot.check(path_or_text)``."""
+    """Compare chunks with a lock next to the test: ``chunk_snapshot.check(path_or_text)``."""
     update = bool(request.config.getoption("chunkast_update"))
     name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
     folder = request.path.parent / "chunks" / request.path.stem
@@ -63,9 +63,10 @@ def chunk_snapshot(request: pytest.FixtureRequest) -> ChunkSnapshot:
 
 
 class ChunkSnapshot:
-    """The fixture ``chunk_snapshot``.
+    """The object that the fixture ``chunk_snapshot`` provides.
 
-    A test's first lock is ``chunks/MODULE/TEST.lock`` beside it, the second ``TEST-2.lock``.
+    The first lock of a test is ``chunks/MODULE/TEST.lock`` in the folder of the test's module, and
+    the second lock is ``TEST-2.lock`` in the same folder as the first.
     """
 
     def __init__(self, stem: Path, *, update: bool) -> None:
@@ -82,15 +83,17 @@ class ChunkSnapshot:
         allow: Iterable[str] = (),
         **options: Unpack[ChunkOptions],
     ) -> None:
-        """Fail unless the chunks of ``what`` match its lock; with the update, write the lock.
+        """Fail the test if the chunks of ``what`` do not match the lock.
+
+        With ``--chunkast-update``, write the lock instead.
 
         what: a text, or the path of a document or folder (a ``pathlib.Path``).
-        source: the name of a text or a document; by default "text", or the file's name.
-        lock: the lock's path; by default derived from the test's name.
-        allow: changes that do not fail the test, as in ``chunkast check --allow``.
+        source: the name of the text or document; by default "text" or the name of the file.
+        lock: the path of the lock; by default derived from the name of the test.
+        allow: the kinds of changes that do not fail the test, as in ``chunkast check --allow``.
         options: the fields of ``ChunkConfig``.
 
-        Raises ``ConfigError`` for an invalid option or kind of change, ``SourceError`` for a
+        Raises ``ConfigError`` for an invalid option or kind of change, and ``SourceError`` for a
         document that cannot be read.
         """
         __tracebackhide__ = True

@@ -1,4 +1,4 @@
-"""The records of a snapshot: documents, their chunks, and the configuration."""
+"""The records in a snapshot: documents, their chunks, and the configuration."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ __all__ = (
     "resolved_config",
 )
 
-# Hexadecimal digits of a hash, and of the hash of the metadata.
+# The number of hexadecimal digits of a hash, and of the hash of the metadata.
 _HASH: Final = 16
 _METADATA_HASH: Final = 12
-# The most characters of each end of a text.
+# The maximum number of characters recorded from each end of a text.
 _END: Final = 60
 _CELL_START: Final = "cell start"
 # The key of an object's name, which replaces the object in a configuration.
@@ -49,7 +49,7 @@ _OBJECT: Final = "object"
 
 
 class ObjectError(ChunkastError):
-    """A configuration with Python objects, of which only the ``names`` are recorded."""
+    """An error for a configuration with Python objects, of which only ``names`` are recorded."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(f"made with Python objects that a lock cannot store: {', '.join(names)}")
@@ -61,9 +61,10 @@ class ObjectError(ChunkastError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a chunk in its document (or cell), in the units of :class:`chunkast.Chunk`.
+    """The place of a chunk in its document or cell, in the units of :class:`chunkast.Chunk`.
 
-    ``overlap_lines`` is the number of lines from ``start_line`` to the text after the overlap.
+    ``overlap_lines`` is the number of lines from ``start_line`` to the line in which the text after
+    the overlap begins.
     """
 
     start_index: int
@@ -83,7 +84,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class CutRecord:
-    """The break point at which a chunk begins: its kind, and its score where it has one."""
+    """The break point at which a chunk begins: its kind, and its score or ``None``."""
 
     kind: str
     score: float | None = None
@@ -95,19 +96,22 @@ UNKNOWN_CUT: Final = CutRecord("?")
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """One chunk of a snapshot.
+    """The record of a chunk in a snapshot.
 
     id, headings, kinds, tokens, embed_tokens, oversize: as in :class:`chunkast.Chunk`.
-    part: its number, from 0, among the chunks of its document under the same headings.
-    content_hash, embed_hash: the first 16 digits.
-    cut: the break point at its start; ``None`` for a document's first chunk.
-    cell: for a notebook, the end of its source, after the notebook's source; else empty.
-    first: the first 60 characters of its own text, after the overlap.
-    last: the last 60 characters. Lone surrogates in these texts are replaced with U+FFFD.
-    repeats: the first 60 characters including the overlap; empty without an overlap.
-    metadata: the first 12 digits of the SHA-256 of its metadata as JSON; empty if it has none.
-    place: its positions in the document.
-    pages: the first and the last page that it is on; empty without pages.
+    part: the index of the chunk, from 0, among the chunks of its document with the same headings.
+    content_hash, embed_hash: the first 16 digits of the chunk's hashes.
+    cut: the break point at the start of the chunk; ``None`` for a document's first chunk.
+    cell: the end of the chunk's source that identifies the cell of a notebook; else empty.
+    first: the first 60 characters of the chunk's text after the overlap. In this text and the next
+        two, lone surrogates are replaced with U+FFFD.
+    last: the last 60 characters of the chunk's text.
+    repeats: the first 60 characters of the chunk's text, including the overlap; empty if there is
+        no overlap.
+    metadata: the first 12 digits of the SHA-256 hash of the metadata as JSON; empty if the chunk
+        does not have metadata.
+    place: the positions of the chunk in its document or cell.
+    pages: the first and the last page that the chunk is on; empty for a document without pages.
     """
 
     id: str
@@ -130,13 +134,16 @@ class ChunkRecord:
 
     @property
     def own(self) -> tuple[int, int]:
-        """The span of the text that is not overlap."""
+        """The start and the end of the chunk's text without the overlap."""
         return self.place.start_index + self.place.overlap, self.place.end_index
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """One document of a snapshot; ``text_hash`` has the first 16 digits, or is empty if unknown."""
+    """The record of a document in a snapshot.
+
+    ``text_hash`` is the first 16 digits of the hash of the document's text; empty if unknown.
+    """
 
     source: str
     text_hash: str
@@ -145,13 +152,13 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The versions and the configuration that chunks were made with.
+    """The versions and the configuration with which the chunks of a snapshot were made.
 
-    versions: the versions of packages that affect chunks, by name; none for a database.
+    versions: the versions of the packages that affect chunks, by name; empty for a database.
     fingerprint: see :func:`chunkast.identity.fingerprint`.
-    config: the fields of the configuration as JSON data. An object of Python is a mapping with
-        its name as "object".
-    root: the folder that sources are relative to, itself relative to the lock's folder; empty
+    config: the fields of the configuration as JSON data. A Python object is replaced with a mapping
+        that contains its name as "object".
+    root: the folder to which sources are relative, given relative to the folder of the lock; empty
         if unknown.
     """
 
@@ -162,7 +169,7 @@ class Header:
 
 
 def header_of(chunker: Chunker) -> Header:
-    """Return the header of snapshots made with ``chunker``."""
+    """Return the header for snapshots that are made with ``chunker``."""
     encoding = chunker.counter.name
     config = {f.name: getattr(chunker.config, f.name) for f in fields(chunker.config)}
     # This field does not affect chunks, and a file must not allow a download.
@@ -183,8 +190,8 @@ def _name(value: object) -> dict[str, str]:
 def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     """Return the configuration of a snapshot, overridden by ``options``.
 
-    Raises ``ObjectError`` for Python objects that ``options`` does not replace, ``ConfigError``
-    for fields or values that this version does not know.
+    Raises ``ObjectError`` if the configuration contains Python objects that ``options`` does not
+    replace, and ``ConfigError`` for fields or values that this version does not know.
     """
     values = {**header.config, **options}
     if "encoding" in options and "model" not in options:
@@ -201,7 +208,7 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
 
 
 def resolved_config(header: Header) -> Mapping[str, Any]:
-    """Return the configuration as a database stores it, with every default resolved."""
+    """Return the configuration as a database stores it, with all defaults resolved."""
     if not header.versions:
         return header.config
     config = config_of(header, {})
@@ -219,7 +226,7 @@ def _objects(value: Any) -> Iterator[str]:
 
 
 def record_document(chunker: Chunker, source: str, document: str | Notebook) -> DocumentRecord:
-    """Chunk a document, a text or a notebook, and record it."""
+    """Chunk a text or a notebook, and return the record of the document."""
     if isinstance(document, str):
         analysis = chunker.analyze(document, source)
         chunks = chunker.chunk(analysis, source)
@@ -240,7 +247,10 @@ def _cuts(analysis: Analysis, chunks: Sequence[Chunk]) -> Iterator[CutRecord]:
 
 
 def record_chunks(chunks: Iterable[Chunk]) -> Iterator[DocumentRecord]:
-    """Yield the records of chunks, document by document, without their documents' texts."""
+    """Yield a record of each document to which the chunks belong.
+
+    The chunks of a document must be adjacent. Its text hash and its cuts are unknown.
+    """
     for source, group in groupby(chunks, key=document_source):
         found = list(group)
         cuts: list[CutRecord | None] = [None, *[UNKNOWN_CUT] * (len(found) - 1)]

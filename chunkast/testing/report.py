@@ -1,4 +1,4 @@
-"""A comparison in words: the causes, the changes, the cuts, and the forbidden changes."""
+"""Describes a comparison in words: the causes, the changes, the cuts and the forbidden changes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = (
     "verdict",
 )
 
-# The most characters of a heading path, and of each side of a cut.
+# The maximum number of characters of a heading path, and of each side of a cut.
 _PATH: Final = 60
 _SIDE: Final = 34
 # Kinds of changes that are described in one line if several follow one another.
@@ -43,12 +43,14 @@ _POINT_WIDTH: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The differences that are allowed.
+    """The differences that a check allows.
 
-    allow: kinds of changes (``KINDS``); "edited" is any change in a document whose text or name
-        has changed, "configuration" a field of the configuration, "all" everything.
-    most: how many texts may have to be embedded again; ``None``: any number.
-    share: the same as a share of the chunks, from 0 to 1; ``None``: any.
+    allow: the allowed kinds of changes (``KINDS``). "edited" allows any change to a new, removed,
+        renamed or edited document; "configuration" allows a different configuration; "all" allows
+        everything.
+    most: the maximum number of texts to embed again; ``None`` for any number.
+    share: the maximum number of texts to embed again, as a share of the chunks from 0 to 1;
+        ``None`` for any share.
 
     Raises ``ConfigError`` for an unknown kind.
     """
@@ -62,12 +64,12 @@ class Rules:
             raise ConfigError("allow", kind, f"must be one of {', '.join(ALLOWED)}")
 
     def allows(self, document: DocumentDiff, kind: str) -> bool:
-        """Return true if a change of this kind is allowed in this document."""
+        """Return True if a change of this kind is allowed in this document."""
         changed = bool(document.state)
         return not self.allow.isdisjoint({ALL, kind, *([EDITED] if changed else [])})
 
     def faults(self, diff: Diff) -> list[str]:
-        """Describe the differences that are not allowed."""
+        """Return descriptions of the differences that are not allowed, or an empty list."""
         found: list[str] = []
         if diff.config and self.allow.isdisjoint({ALL, CONFIGURATION}):
             found.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
@@ -87,12 +89,13 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A comparison with everything that its report needs.
+    """A comparison with all the data that its report requires.
 
-    names: the names of the two sides, before and now.
+    diff: the comparison.
+    names: the names of the old and the new snapshot.
     rules: the allowed differences; ``None`` for a report without a verdict.
-    paths: the file of each source that has one.
-    most: the most documents to show, as text and as Markdown; ``None``: all.
+    paths: the file path of each source that has a file.
+    most: the maximum number of documents to show in a text or Markdown report; ``None`` for all.
     """
 
     diff: Diff
@@ -103,31 +106,35 @@ class Report:
 
     @property
     def shown(self) -> tuple[DocumentDiff, ...]:
-        """The documents to show."""
+        """The documents that the report shows."""
         return self.diff.documents[: self.most]
 
     @property
     def left_out(self) -> str:
-        """A note about the documents that are not shown; empty if all are."""
+        """A note about the documents that are not shown, or an empty string if all are shown."""
         more = len(self.diff.documents) - len(self.shown)
         return f"{_counted(more, 'more document')}: --show-all lists them" if more else ""
 
     @property
     def faults(self) -> list[str]:
-        """The differences that are not allowed, in words."""
+        """Descriptions of the differences that are not allowed."""
         return [] if self.rules is None else self.rules.faults(self.diff)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the report as text; its style is "head", "document", a kind, "+", "-" ..."""
+    """A line of a text report.
+
+    ``style`` is "head", "why", "document", a kind of change, "+", "-", "fault" or "fine"; it is
+    empty for a blank line.
+    """
 
     style: str
     text: str
 
 
 def lines_of(report: Report) -> Iterator[Line]:
-    """Yield the lines of the report as text, without line ends."""
+    """Yield the lines of a text report, without line endings."""
     diff = report.diff
     *sides, last = summary(report)
     yield from (Line("head", line) for line in sides)
@@ -149,7 +156,7 @@ def lines_of(report: Report) -> Iterator[Line]:
 
 
 def summary(report: Report) -> list[str]:
-    """Return a line of figures for each side, and a line about embedding."""
+    """Return a line with the totals of each snapshot, and a line about the texts to embed again."""
     diff = report.diff
     names = [visible(name) for name in report.names]
     width = max(map(len, names))
@@ -159,7 +166,7 @@ def summary(report: Report) -> list[str]:
 
 
 def causes(diff: Diff) -> Iterator[str]:
-    """Yield the causes of differences, a sentence each."""
+    """Yield the causes of the differences, one sentence each."""
     for name, old, new in diff.config:
         yield f"configuration: {name} {_value(old)} -> {_value(new)}"
     for name, before, now in diff.versions:
@@ -197,7 +204,7 @@ def _value(value: Any) -> str:
 
 
 def _name(document: DocumentDiff) -> str:
-    """Return a document's name; both names if it was renamed."""
+    """Return the name of a document, or both names if the document was renamed."""
     if document.old is None or document.new in (None, document.old):
         return document.source
     return f"{document.old} -> {document.new}"
@@ -221,7 +228,7 @@ def _totals(totals: Totals) -> str:
 
 
 def document_title(document: DocumentDiff) -> str:
-    """Return a document's name and its state."""
+    """Return the name of a document, with its state if the document has changed."""
     state = document.state
     if document.old != document.new and document.old is not None and document.new is not None:
         state = state.replace("renamed", f"renamed from {document.old}")
@@ -242,7 +249,7 @@ def embedding(diff: Diff) -> str:
 
 
 def verdict(report: Report, faults: Sequence[str]) -> str:
-    """Return a line with the forbidden changes, or that all changes are allowed."""
+    """Return a line that lists the forbidden changes or says that there are none."""
     if faults:
         return f"not allowed: {'; '.join(faults)}"
     return "all of this is allowed" if report.diff.documents else "nothing has changed"
@@ -252,7 +259,10 @@ def verdict(report: Report, faults: Sequence[str]) -> str:
 
 
 def described(document: DocumentDiff) -> Iterator[tuple[str, str, Change]]:
-    """Yield the kind, a line and the first change of each change, or run of similar changes."""
+    """Describe each change to a document; describe a run of similar changes in one line.
+
+    Yields the kind, the line and the first change of each run.
+    """
     for (kind, _), group in groupby(document.changes, key=_together):
         changes = list(group)
         text = _alone(changes[0]) if len(changes) == 1 else _several(changes)
@@ -260,7 +270,7 @@ def described(document: DocumentDiff) -> Iterator[tuple[str, str, Change]]:
 
 
 def _together(change: Change) -> tuple[str, Any]:
-    """Return a key that is equal for changes to describe in one line."""
+    """Return a key that is equal for changes to be described in one line."""
     if change.kind not in _TOGETHER:
         return change.kind, change
     if len(change.old) == len(change.new) == 1:
@@ -285,7 +295,11 @@ def _several(changes: Sequence[Change]) -> str:
 
 
 def _where(chunks: Sequence[ChunkRecord]) -> str:
-    """Return the heading path of the first chunk, its number there, and the lines of all."""
+    """Return a description of where chunks are in their document.
+
+    It contains the heading path of the first chunk, the number of that chunk under the same
+    headings, and the lines of all chunks.
+    """
     chunk = chunks[0]
     path = _path(chunk.headings) or shorten(visible(" ".join(chunk.first.split())), _PATH)
     part = f" #{chunk.part + 1}" if chunk.part else ""
@@ -298,7 +312,10 @@ def _lines(first: int, last: int) -> str:
 
 
 def _details(change: Change, *, many: bool = False) -> str:
-    """Return the details of a change, with its separator."""
+    """Return the details of a change, with a leading separator, or an empty string.
+
+    ``many`` is true if the change represents several similar changes.
+    """
     old, new, differing = change.old, change.new, change.fields
     if not old or not new:
         return "" if many else f": {_counted((old or new)[0].tokens, 'token')}"
@@ -327,7 +344,7 @@ def _details(change: Change, *, many: bool = False) -> str:
 
 
 def _moved(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> list[str]:
-    """Return how far a chunk has moved, and the other fields that differ."""
+    """Return how far a chunk has moved, and the names of other fields that differ."""
     lines = new.place.start_line - old.place.start_line
     characters = new.place.start_index - old.place.start_index
     kept = [name for name in differing if name in ("cut", "cell", "metadata")]
@@ -346,14 +363,14 @@ def _names(value: Any) -> str:
 
 
 def point(value: CutRecord | None) -> str:
-    """Return the kind and the score of the break point at a cut."""
+    """Return the kind and the score of a break point as text, or "none" for ``None``."""
     if value is None:
         return "none"
     return visible(value.kind) + ("" if value.score is None else f" {value.score:g}")
 
 
 def _path(value: Any) -> str:
-    """Return a heading path; a long one is shortened at its start."""
+    """Return a heading path as text; shorten a long path at its start."""
     path = visible(" > ".join(value))
     return path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
@@ -373,7 +390,10 @@ _SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 def cut_lines(document: DocumentDiff) -> Iterator[Line]:
-    """Yield the cuts that only one side has, each between the lines before and after it."""
+    """Yield a line for each cut that exists in only one of the two snapshots.
+
+    The line shows the text before the cut and the text after it.
+    """
     if document.old is None or document.new is None:
         return
     edges = [("-", edge) for edge in document.gone] + [("+", edge) for edge in document.come]
@@ -391,7 +411,7 @@ def _cut(edge: Edge) -> str:
 
 
 def _side(text: str, *, last: bool) -> str:
-    """Return the line of ``text`` next to the cut, shortened at its other end."""
+    """Return the line of ``text`` next to a cut; shorten a long line at its other end."""
     lines = [line for line in visible(text).split("\n") if line.strip()] or [""]
     line = lines[-1 if last else 0].strip()
     if len(line) > _SIDE:

@@ -1,4 +1,4 @@
-"""Finds, repairs and parses tool calls written as XML in a text: ``<name>...</name>``."""
+"""Find, repair and parse tool calls written as XML in text: ``<name>...</name>``."""
 
 from chunkast.toolcalls.model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.repairs import (

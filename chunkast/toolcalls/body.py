@@ -1,20 +1,20 @@
-"""Parses the body of a call, which is loose XML, into arguments.
+"""Parse the body of a call, which is loose XML, into arguments.
 
-A value that the schema declares as a string is the text between its tags, white space and
-markup included, with the five entities decoded. Everything else is read as elements: a text
-is trimmed and decoded, children make an object, repeated ones a list. Comments and declarations
-are ignored; attributes and the text between the parameters are too, but are reported. Text that
-contains markup but has no schema stays text.
+If the schema declares a value as a string, the value is the text between its tags, including white
+space and markup, with the five XML entities decoded. Everything else is read as elements: text is
+trimmed and decoded, child elements become an object, and repeated elements become a list. Comments
+and declarations are ignored. Attributes and the text between parameters are ignored too, but are
+reported. Text that contains markup but does not have a schema stays text.
 
 An element that no schema declares is transparent: inside it, names have the same schemas as
-outside. That finds the parameters inside a wrapper such as ``<arguments>``.
+outside it. This is how the parameters inside a wrapper such as ``<arguments>`` are found.
 
-A second element with the name of a string parameter makes the call invalid, anywhere except
-inside a string, because either of the two may be meant. Elements of that name that are
-all inside objects belong to those objects.
+A second element with the name of a string parameter makes the call invalid, because either of the
+two elements may be meant. Elements inside a string do not count. If all elements with that name
+are inside objects, they belong to those objects.
 
-Elements must be closed, in order; heuristics repair those that are not. The text is read
-once: every search continues where the last one ended, or fails for good.
+Elements must be closed in the right order; heuristics repair bodies in which they are not. The
+text is read once: every search starts where the previous search ended, or ends the parsing.
 """
 
 from __future__ import annotations
@@ -42,22 +42,23 @@ _TAG_BEGINNING: Final = re.compile(r"</?[A-Za-z_:]")
 _CDATA: Final = "<![CDATA["
 # The beginning and end of markup that is not read.
 _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<!", ">"), ("<?", ">"))
-# The most characters of a name that a message shows.
+# The maximum number of characters of a name that a message shows.
 _MAX_SHOWN: Final = 40
 # "&amp;" is last, so that nothing is decoded twice.
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 
 
 class BodyError(ValueError):
-    """A body that is not well-formed XML, or from which arguments cannot be read."""
+    """The error for a body that is not well-formed XML, or whose arguments cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """The arguments in a body, and the positions of arguments and dropped content.
 
-    ``places`` has the span of each outermost element by name. ``dropped`` has, for each dropped
-    content, the path of its element, its kind ("text" or "attributes"), and its span.
+    ``places`` maps the name of each outermost element to the span of its content. ``dropped`` lists
+    the pieces of dropped content, each with the path of its element, its kind ("text" or
+    "attributes") and its span.
     """
 
     arguments: dict[str, Any]
@@ -69,8 +70,9 @@ class Body:
 class _Element:
     """An element that is being read.
 
-    ``schema`` is the schema of its value, or None if it is undeclared. ``members`` declares the names of
-    the elements inside. ``start`` is where its content begins. ``spans`` are those of ``text``.
+    ``schema`` is the schema of the element's value, or ``None`` if the element is not declared.
+    ``members`` is the schema that declares the elements inside it. ``start`` is the position at
+    which its content begins. ``spans`` are the positions of the pieces of text in ``text``.
     """
 
     name: str
@@ -83,12 +85,15 @@ class _Element:
 
 
 def parse_body(source: str, schema: Schema) -> dict[str, Any]:
-    """Return the arguments in a call's body. Raises ``BodyError`` if it cannot be read."""
+    """Return the arguments in a call's body; raise ``BodyError`` if the body cannot be read."""
     return read_body(source, schema).arguments
 
 
 def read_body(source: str, schema: Schema) -> Body:
-    """Read a call's body. Raises ``BodyError`` if it cannot be read."""
+    """Return the arguments in a call's body, and the positions of arguments and dropped content.
+
+    Raises ``BodyError`` if the body cannot be read.
+    """
     reader = _BodyReader(source, schema)
     members = _grouped(reader.read())
     if len(members) == 1 and schema.properties:
@@ -118,7 +123,7 @@ class _BodyReader:
         self.dropped: list[tuple[str, str, tuple[int, int]]] = []
 
     def read(self) -> list[tuple[str, Any]]:
-        """Return the outermost elements, each with its value."""
+        """Return the name and value of each outermost element."""
         source, pos = self.source, 0
         while (at := source.find("<", pos)) >= 0:
             self.text(pos, at)
@@ -133,19 +138,23 @@ class _BodyReader:
         return self.open[0].children
 
     def text(self, start: int, end: int) -> None:
-        """Add the text ``[start, end)`` to the innermost element."""
+        """Add the text in ``[start, end)`` to the innermost open element."""
         self.open[-1].text.append(decoded(self.source[start:end]))
         self.open[-1].spans.append((start, end))
 
     def drop(self, spans: list[tuple[int, int]], what: str = "text", *inside: str) -> None:
-        """Note that content of the innermost open element, or inside it, is dropped unless blank."""
+        """Record the content in ``spans`` as dropped, except for blank spans.
+
+        ``what`` is the kind of content. ``inside`` is the path from the innermost open element to
+        the element that the content belongs to.
+        """
         path = ".".join((*(element.name for element in self.open[1:]), *inside))
         for start, end in spans:
             if self.source[start:end].strip(WHITE_SPACE):
                 self.dropped.append((path, what, (start, end)))
 
     def markup(self, at: int) -> int:
-        """Read the markup that begins with the "<" at ``at``; return its end."""
+        """Read the markup whose "<" is at ``at``, and return the position at which to continue."""
         source = self.source
         tag = _TAG.match(source, at)
         if tag is not None:
@@ -190,7 +199,10 @@ class _BodyReader:
         return tag.end()
 
     def count(self, tag: re.Match[str], parent: _Element) -> None:
-        """Raise ``BodyError`` if this and an earlier element may both be the string parameter."""
+        """Record an element that has the name of a string parameter.
+
+        Raises ``BodyError`` if this element and an earlier one may both be that parameter.
+        """
         name = tag["name"]
         parameter = self.parameters.property(name)
         if parameter is None or parameter.kind != "string":
@@ -201,7 +213,7 @@ class _BodyReader:
         (self.seen if own else self.nested).add(name)
 
     def string(self, tag: re.Match[str], parent: _Element) -> int:
-        """Read the string that begins after ``tag``; return the end of its closing tag."""
+        """Read the string that begins after ``tag``, and return the end of its closing tag."""
         name = tag["name"]
         start = end = stop = tag.end()
         depth = 0 if _is_empty(tag) else 1
@@ -226,7 +238,7 @@ class _BodyReader:
         return tag.end()
 
     def end(self, pos: int) -> None:
-        """Add the innermost element, whose content ends at ``pos``, to the one around it."""
+        """Close the innermost element, whose content ends at ``pos``, and add it to its parent."""
         element = self.open[-1]
         value = self.value(element, pos)
         self.open.pop()
@@ -253,7 +265,10 @@ class _BodyReader:
 
 
 def _members_of(schema: Schema) -> Schema | None:
-    """Return the schema that declares the elements inside a value: an object's, or an item's."""
+    """Return the schema that declares the elements inside a value, or ``None``.
+
+    For a list, it is the schema of the list's items.
+    """
     found: Schema | None = schema
     for _ in range(MAX_DEPTH):  # a list's items may be lists of the same schema, without end
         if found is None or found.kind != "array":
@@ -263,7 +278,10 @@ def _members_of(schema: Schema) -> Schema | None:
 
 
 def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Group elements by name, in order of appearance; repeated ones become a list."""
+    """Return the values of elements by name, in order of first appearance.
+
+    The values of elements with the same name become a list.
+    """
     groups: dict[str, list[Any]] = {}
     for name, value in children:
         groups.setdefault(name, []).append(value)
@@ -286,7 +304,7 @@ def _tags_of(name: str) -> re.Pattern[str]:
 
 
 def decoded(text: str) -> str:
-    """Decode the five XML entities in ``text``."""
+    """Return ``text`` with the five XML entities decoded."""
     if "&" in text:
         for entity, character in _ENTITIES:
             text = text.replace(entity, character)

@@ -1,14 +1,14 @@
-"""Finds the calls in a text that arrives in fragments.
+"""Find calls in text that arrives in fragments.
 
-A call begins with an opener ``<name>`` that is not inside an earlier call, and ends with the
-matching closer: the first one up to which there are as many closers as openers of that name.
-It is at most ``max_call_size`` characters long, tags included. An opener without such a
-closer is text, and the text after it is read like any other.
+A call begins with an opening tag ``<name>`` that is not inside an earlier call. It ends with the
+matching closing tag: the first at which there are as many closing as opening tags of that name.
+A call is at most ``max_call_size`` characters long, including its tags. An opening tag without
+such a closing tag is text, and the text after it is read like any other text.
 
-The result does not depend on how the text is divided. The time is linear in its length: the
-match of every opener inside an open call is noted when it is read, so that an opener that
-turns out to be text does not change the matches after it, and nothing is read again. Only
-the text from an open call on is kept, which ``max_call_size`` bounds.
+The result does not depend on how the text is divided. The running time is linear in the length of
+the text: the match of every opening tag inside an open call is recorded when it is read. If an
+opening tag turns out to be text, the matches after it stay the same, and nothing is read again.
+Only the text from the start of an open call is kept, and ``max_call_size`` limits its length.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ __all__ = ("CallFinder", "Segment", "Stray")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A call of ``name``, or text between calls (``name`` is None); segments tile the text."""
+    """A call of the tool ``name``, or the text between two calls if ``name`` is ``None``.
+
+    Together, the segments cover the whole text without gaps or overlaps.
+    """
 
     name: str | None
     text: str
@@ -34,7 +37,7 @@ class Segment:
 
     @property
     def body(self) -> str:
-        """The text between a call's tags."""
+        """The text between the tags of a call."""
         assert self.name is not None
         opener = len(self.name) + 2
         # A closer contains no other "<"; an empty tag has no closer.
@@ -43,7 +46,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """An opener that begins no call, and the reason."""
+    """An opening tag that does not begin a call, and the reason (``why``)."""
 
     name: str
     start: int
@@ -52,7 +55,10 @@ class Stray:
 
 @dataclass(slots=True)
 class _Opener:
-    """An opener that may begin a call; ``end`` is where that call ends, once it is known."""
+    """An opening tag that may begin a call.
+
+    ``end`` is the position at which that call ends, or ``None`` until the position is known.
+    """
 
     name: str
     start: int
@@ -60,7 +66,7 @@ class _Opener:
 
 
 class CallFinder:
-    """Finds calls of at most ``max_call_size`` characters; ``None``: of any size."""
+    """Finds calls of at most ``max_call_size`` characters, or of any size if it is ``None``."""
 
     __slots__ = ("_kept", "_max", "_openers", "_reader", "_unmatched")
 
@@ -74,9 +80,9 @@ class CallFinder:
         self._unmatched: dict[str, deque[_Opener]] = {}
 
     def read(self, fragment: str, *, last: bool) -> Iterator[Segment | Stray]:
-        """Yield the segments that are complete after ``fragment``, and stray openers.
+        """Yield the segments that are complete after ``fragment``, and the stray opening tags.
 
-        With ``last`` the text ends after ``fragment``, and all of the rest is returned.
+        If ``last`` is true, ``fragment`` ends the text, and the rest of the text is yielded too.
         """
         reader, kept = self._reader, self._kept
         kept.add(fragment)
@@ -101,7 +107,7 @@ class CallFinder:
             self._unmatched.setdefault(tag.name, deque()).append(opener)
 
     def _settle(self, position: int, *, last: bool) -> Iterator[Segment | Stray]:
-        """Yield the calls and strays that are certain once the text is read up to ``position``."""
+        """Yield the segments and stray tags that are certain after reading up to ``position``."""
         while self._openers:
             opener = self._openers[0]
             if opener.end is None and not last and position - opener.start < self._max:
@@ -125,7 +131,7 @@ class CallFinder:
 
 
 class _Kept:
-    """The text that was not returned yet, as the fragments that arrived."""
+    """The text that has not been returned yet, stored as the fragments in which it arrived."""
 
     __slots__ = ("_fragments", "_skip", "_start")
 
@@ -140,7 +146,7 @@ class _Kept:
             self._fragments.append(fragment)
 
     def take(self, end: int, name: str | None = None) -> Iterator[Segment]:
-        """Yield the text up to ``end`` as a segment, if there is any."""
+        """Remove the text before ``end`` and yield it as a segment, unless it is empty."""
         start = self._start
         if end == start:
             return

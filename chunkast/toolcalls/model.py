@@ -1,6 +1,7 @@
-"""The data types: a tool, a call of it, and the text around calls.
+"""The data types for tool calls: tools, calls, problems in calls, and the text around calls.
 
-Positions are character indices into the whole text, end-exclusive. The parts of a text tile it.
+Positions are character indices in the whole text, and ends are exclusive. Together, the parts of a
+text cover all of it without gaps or overlaps.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _NAME: Final = re.compile(r"[^\s\ufeff<>/=\"'&]{1,256}")
 class Tool:
     """A tool that may be called, and the JSON Schema of its arguments.
 
-    name: the name of its tags: 1 to 256 characters, no white space, none of ``<>/="'&``.
-    json_schema: the JSON Schema of its arguments; empty: any arguments.
+    name: the name of its tags: 1 to 256 characters, without white space and without ``<>/="'&``.
+    json_schema: the JSON Schema of its arguments; an empty schema allows any arguments.
 
-    Raises ``ConfigError`` for another name and for a schema that is not a mapping.
+    Raises ``ConfigError`` for an invalid name, and for a schema that is not a mapping.
     """
 
     name: str
@@ -42,15 +43,17 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolProblem:
-    """A fault in a call: content that was dropped, an argument that its schema does not allow.
+    """A problem with a call, such as dropped content or an argument that does not fit its schema.
 
-    Also a call that stays text, because it cannot be read or is never closed.
+    Other problems are broken tags that were repaired, and a call that stays text because it cannot
+    be read or is never closed.
 
     tool: the tool's name.
-    path: the argument, such as ``days`` or ``stops[0].name``; empty for the call as a whole.
-    what: the fault, without the path.
-    where: the span ``(start_index, end_index)`` of the argument, the dropped content or the call:
-        character indices, the end exclusive.
+    path: the path of the argument, such as ``days`` or ``stops[0].name``; an empty string if the
+        problem concerns the whole call.
+    what: the description of the problem, without the path.
+    where: the span ``(start_index, end_index)`` of the argument, the dropped content or the call,
+        in character indices; the end is exclusive.
     """
 
     tool: str
@@ -59,7 +62,7 @@ class ToolProblem:
     where: tuple[int, int]
 
     def __str__(self) -> str:
-        """Return the problem in one line."""
+        """Return the problem as one line of text."""
         path = f"{self.path}: " if self.path else ""
         return f"tool call {self.tool!r} at {self.where[0]}: {path}{self.what}"
 
@@ -69,12 +72,12 @@ class ToolCall:
     """A call of a tool.
 
     name: the tool's name.
-    arguments: the arguments by name; JSON data.
-    raw: the text of the call, tags included.
-    start_index: where it begins, a character index from 0.
-    end_index: where it ends, a character index, exclusive.
-    problems: content that is in no argument, arguments that do not fit the JSON Schema, a repair
-        of broken tags. They are only reported: they do not change the arguments.
+    arguments: the arguments by name, as JSON data.
+    raw: the text of the call, including its tags.
+    start_index: the character index at which the call begins, counted from 0.
+    end_index: the character index at which the call ends, exclusive.
+    problems: content that is not part of any argument, arguments that do not fit the JSON Schema,
+        and repairs of broken tags. Problems are only reported; they do not change the arguments.
     """
 
     name: str
@@ -90,8 +93,8 @@ class Text:
     """Text outside calls, or a call that could not be parsed.
 
     text: the text, verbatim.
-    start_index: where it begins, a character index from 0.
-    end_index: where it ends, a character index, exclusive.
+    start_index: the character index at which the text begins, counted from 0.
+    end_index: the character index at which the text ends, exclusive.
     """
 
     text: str

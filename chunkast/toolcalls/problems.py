@@ -1,7 +1,7 @@
-"""Differences between a call's arguments and its tool's JSON Schema.
+"""Find arguments of a call that do not fit the tool's JSON Schema.
 
 The keywords ``type``, ``enum``, ``const``, ``required`` and ``additionalProperties: false`` are
-checked down to ``MAX_DEPTH`` levels. Other keywords are ignored.
+checked, down to ``MAX_DEPTH`` levels of nesting. Other validation keywords are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chunkast.toolcalls.values import MAX_DEPTH
 
 __all__ = ("schema_problems", "shown")
 
-# The most characters of a value in a message.
+# The maximum number of characters of a value in a message.
 _MOST_SHOWN: Final = 60
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
@@ -29,14 +29,17 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def shown(text: str) -> str:
-    """Return ``text`` in quotes, shortened for a message."""
+    """Return ``text`` in quotes, shortened for use in a message."""
     return repr(_shortened(text))
 
 
 def schema_problems(
     value: Any, schema: Schema, path: str = "", depth: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path of each value that does not fit, such as ``days[0].name``, and the reason."""
+    """Yield the path and the reason for each value that does not fit ``schema``.
+
+    An example of a path is ``days[0].name``.
+    """
     if depth >= MAX_DEPTH:
         return
     if schema.alternatives:
@@ -71,7 +74,7 @@ def _members(
 
 
 def _mismatch(value: Any, given: Mapping[str, Any]) -> str:
-    """Return a description of the allowed values; "" if ``value`` is allowed."""
+    """Return a description of the allowed values, or an empty string if ``value`` is allowed."""
     types = given.get("type")
     names = types if isinstance(types, (list, tuple)) else [types]
     known = [name for name in names if isinstance(name, str) and name in _TYPES]

@@ -1,7 +1,7 @@
-"""The heuristics that repair a call's body, each a pure function over text or value.
+"""The heuristics that repair a call's body. Each is a pure function of a text or a value.
 
-Pre-parse: ``normalize-close-tags``, ``escape-invalid-lt``. After a parse that failed:
-``balance-tags``, ``dedupe-shell-string-tags``. After one that succeeded:
+Before the parse: ``normalize-close-tags`` and ``escape-invalid-lt``. After a failed parse:
+``balance-tags`` and ``dedupe-shell-string-tags``. After a successful parse:
 ``repair-against-schema``.
 """
 
@@ -50,21 +50,24 @@ _TAG_NAME: Final = re.compile(rf"</?[{WHITE_SPACE}]*([^{WHITE_SPACE}<>/]*)")
 
 
 def normalize_close_tags(text: str) -> str:
-    """Rewrite closing tags with white space before the name: ``</ name >`` as ``</name>``."""
+    """Remove white space around the name in closing tags such as ``</ name >``.
+
+    Closing tags without white space before the name are left unchanged.
+    """
     return _MALFORMED_CLOSE.sub(r"</\1>", text)
 
 
 def escape_invalid_lt(text: str) -> str:
-    """Escape every ``<`` that cannot begin a tag or a numbered item as ``&lt;``."""
+    """Escape as ``&lt;`` every ``<`` that cannot begin a tag or a numbered item such as ``<0>``."""
     return _INVALID_LT.sub("&lt;", text)
 
 
 def balance_tags(text: str) -> str:
-    """Balance the tags in ``text``: close open ones, remove closing tags without an opener.
+    """Close open elements in ``text``, and remove closing tags that do not have an opening tag.
 
-    A closing tag also closes the open elements inside its element, and is not rewritten. One
-    that is cut off, by another tag or by the end of the text, closes its element as if it were
-    complete. Other tags end at the next ``>``, whatever is before it.
+    A closing tag also closes the open elements inside its element, and is itself left unchanged. A
+    closing tag that is cut off, by another tag or by the end of the text, closes its element as if
+    the tag were complete. Other tags end at the next ``>``, whatever comes before it.
     """
     text = _STATUS_THEN_STEP.sub("</status></step>", normalize_close_tags(text))
     out: list[str] = []
@@ -101,7 +104,7 @@ def balance_tags(text: str) -> str:
 
 
 def _name_of(text: str, at: int) -> tuple[str, int]:
-    """Return the name of the tag at ``at``, and the end of the name."""
+    """Return the name of the tag at ``at``, and the position at which the name ends."""
     match = _TAG_NAME.match(text, at)
     return (match[1], match.end()) if match else ("", at + 1)
 
@@ -109,7 +112,7 @@ def _name_of(text: str, at: int) -> tuple[str, int]:
 def _close(
     name: str, written: str, stack: list[str], waiting: Counter[str], out: list[str]
 ) -> None:
-    """Close the open elements inside the innermost ``name``, then it with the tag ``written``."""
+    """Close the open elements inside the innermost ``name``, then close it with ``written``."""
     while True:
         inner = stack.pop()
         waiting[inner] -= 1
@@ -120,9 +123,10 @@ def _close(
 
 
 def _balance_applies(draft: ToolDraft) -> bool:
-    """Return true if balancing changes the body and does not only add tags: that would be a guess.
+    """Return true if balancing changes the body and is not merely a guess.
 
-    A malformed closing tag may be the missing one; adding tags is not a guess then.
+    Adding tags is a guess, unless the body contains a malformed closing tag, because that tag may
+    be the missing one.
     """
     normal = normalize_close_tags(draft.original)
     balanced = balance_tags(draft.original)
@@ -135,7 +139,7 @@ def _balance(draft: ToolDraft) -> _ToolPatch:
 
 
 def keep_last_tag(text: str, name: str) -> str:
-    """Remove every ``<name>...</name>`` from ``text`` except the last one."""
+    """Remove every element ``<name>...</name>`` from ``text`` except the last one."""
     opener, closer = f"<{name}>", f"</{name}>"
     spans: list[tuple[int, int]] = []
     pos = 0
@@ -159,7 +163,10 @@ def string_properties(schema: Schema) -> list[str]:
 
 
 def _is_shell(draft: ToolDraft) -> bool:
-    """Return True if the tool takes a command as a list; such tools repeat other tags, too."""
+    """Return true if the tool takes its command as a list.
+
+    Calls of such tools may also repeat the tags of other parameters.
+    """
     return _type_of(Schema(draft.context.json_schema), "command") == "array"
 
 
@@ -172,13 +179,16 @@ def _dedupe(draft: ToolDraft) -> _ToolPatch:
 
 
 def _type_of(schema: Schema, name: str) -> object:
-    """Return a property's type as written; a list of types is not resolved."""
+    """Return the type of a property as written in the schema, or ``None`` if it is not declared.
+
+    A list of types is returned as a list.
+    """
     known = schema.property(name)
     return known and known.given.get("type")
 
 
 def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
-    """Return ``value`` with XML texts parsed where the schema requires a list of objects."""
+    """Return ``value`` with XML strings parsed where the schema requires a list of objects."""
     if depth >= MAX_DEPTH:
         return value
     if isinstance(value, dict):

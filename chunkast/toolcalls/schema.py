@@ -1,7 +1,7 @@
-"""The parts of a JSON Schema that are used: a value's kind, its properties, its items.
+"""The parts of a JSON Schema that chunkast uses: the kind, properties and items of a value.
 
-``jsonSchema`` wrappers are opened, local references followed, and of alternatives the most
-specific one is used. The rest of a schema is ignored.
+``jsonSchema`` wrappers are removed, local references are followed, and the most specific of several
+alternatives is used. The rest of a schema is ignored.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import Any, Final
 
 __all__ = ("Schema",)
 
-# Of several types the first of these is used; a value that fits none of them is text.
+# If a schema allows several types, the first of these is used; a value that fits none is text.
 _KINDS: Final = ("object", "array", "boolean", "number", "integer", "string")
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
-# The most wrappers and references around one schema; more than these are a cycle.
+# The maximum number of wrappers and references around a schema; more indicate a cycle.
 _MAX_HOPS: Final = 8
 
 
 class Schema:
-    """A resolved JSON Schema. ``kind`` is a JSON type, or ``None`` if no type is given."""
+    """A resolved JSON Schema. ``kind`` is a JSON type, or ``None`` if the type is unknown."""
 
     def __init__(self, given: object, root: Mapping[str, Any] | None = None) -> None:
-        """Resolve ``given``, whose references start from the schema ``root``."""
+        """Resolve the schema ``given``; its references are resolved in the schema ``root``."""
         self.given, self._root, self._choices = _opened(given, root, _MAX_HOPS)
         self.kind = _kind(self.given)
         self._known: dict[str, Schema] = {}
 
     @cached_property
     def alternatives(self) -> Sequence[Schema]:
-        """The schemas of ``anyOf`` or ``oneOf``, of which ``given`` is the most specific."""
+        """The schemas in ``anyOf`` or ``oneOf``; ``given`` is the most specific of them."""
         return [Schema(choice, self._root) for choice in self._choices]
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
-        """The schemas of the declared properties, as they were given."""
+        """The schemas of the declared properties by name, as they were given."""
         found = self.given.get("properties")
         return found if isinstance(found, Mapping) else {}
 
     def property(self, name: str) -> Schema | None:
-        """Return the schema of a declared property, else ``None``."""
+        """Return the schema of a property, or ``None`` if the property is not declared."""
         if name not in self.properties:
             return None
         if name not in self._known:
@@ -49,12 +49,15 @@ class Schema:
 
     @cached_property
     def items(self) -> Schema | None:
-        """The schema of an array's items."""
+        """The schema of an array's items, or ``None`` if the items are not declared."""
         found = self.given.get("items")
         return Schema(found, self._root) if isinstance(found, Mapping) else None
 
     def positions(self, count: int) -> Sequence[Schema] | None:
-        """Return the schemas of an array's items by position, if there are ``count`` of them."""
+        """Return the ``count`` schemas of an array's items by position, or ``None``.
+
+        Return ``None`` if the schema does not declare exactly ``count`` items by position.
+        """
         found = self.given.get("prefixItems")
         if not isinstance(found, (list, tuple)) or len(found) != count:
             return None
@@ -73,7 +76,10 @@ def _kind(given: Mapping[str, Any]) -> str | None:
 def _opened(
     given: object, root: Mapping[str, Any] | None, hops: int
 ) -> tuple[Mapping[str, Any], Mapping[str, Any], Sequence[Any]]:
-    """Return the schema inside wrappers, references and alternatives, its root, the alternatives."""
+    """Resolve the wrappers, references and alternatives of the schema ``given``.
+
+    Return the resolved schema, its root, and the alternatives from which it was chosen.
+    """
     if not isinstance(given, Mapping):
         return {}, {}, ()
     root = given if root is None else root
@@ -96,7 +102,7 @@ def _opened(
 
 
 def _referred(reference: str, root: Mapping[str, Any]) -> object:
-    """Return the target of a local reference such as ``#/$defs/Name``."""
+    """Return the target of a local reference such as ``#/$defs/Name``, or ``None`` if not found."""
     found: object = root
     for step in reference.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")

@@ -1,4 +1,4 @@
-"""Splits a text into calls and other text, either whole or while it arrives."""
+"""Split text into tool calls and the text around them, either all at once or as it arrives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_CALL_SIZE: Final = 1_000_000
 
 
 class StreamOptions(TypedDict, total=False):
-    """The keywords of :class:`ToolCallStream`."""
+    """The keyword arguments of :class:`ToolCallStream`."""
 
     heuristics: Iterable[ToolHeuristic]
     pipeline: ToolPipeline | None
@@ -45,37 +45,42 @@ class StreamOptions(TypedDict, total=False):
 def parse_tool_calls(
     text: str, tools: Iterable[Tool], **options: Unpack[StreamOptions]
 ) -> list[Part]:
-    """Return the parts of ``text``: calls of ``tools`` and the text around them, which tile it.
+    """Return the parts of ``text``: the calls of ``tools``, and the text around the calls.
 
-    The options are those of :class:`ToolCallStream`, which returns the same parts however the text
-    is divided, except that it may split a text between calls into several parts. A call that could
-    not be parsed is a text of its own. Raises ``ConfigError`` for an invalid option.
+    Together, the parts cover all of ``text``. A call that cannot be parsed becomes a ``Text`` of
+    its own. The options are the keyword arguments of :class:`ToolCallStream`. A stream returns the
+    same parts however the text is divided, except that it may split the text between two calls into
+    several parts. Raises ``ConfigError`` for an invalid option.
     """
     return ToolCallStream(tools, **options)._read(text, last=True)  # noqa: SLF001 - feed and close
 
 
 class ToolCallStream:
-    """Finds calls in a text that arrives in fragments.
+    """Finds calls in text that arrives in fragments.
 
-    Text outside calls is returned at once, except for the beginning of what may be an opening
-    tag; a call is returned when its closing tag arrives. After an opening tag that is not
-    closed, text is held back until ``max_call_size`` or the end shows that it is not a call.
+    Text outside calls is returned at once, except for characters that may begin an opening tag. A
+    call is returned when its closing tag arrives. After an opening tag that has not been closed,
+    text is kept back until its length (``max_call_size``) or the end of the text shows that it is
+    not a call.
 
-    heuristics: run after those of the pipeline, each in its own phase.
-    pipeline: used instead of ``default_pipeline``.
-    max_reparses: how many repaired bodies are parsed again in a phase, at most.
-    on_error: called with ``(message, metadata)`` for a call that could not be parsed. Metadata are
-        "tool_name", "tool_call" (the original text), "start_index", "end_index", "error" (the
-        exception, or None) and "notes".
-    on_problem: called with each :class:`ToolProblem`: those of calls (``ToolCall.problems``), calls
-        that could not be parsed, and opening tags that are never closed.
-    max_call_size: the most characters of a call, tags included; None: no limit.
+    heuristics: heuristics to run after those of the pipeline, each in its own phase.
+    pipeline: the pipeline to use instead of ``default_pipeline``.
+    max_reparses: the maximum number of repaired bodies to parse in each phase.
+    on_error: called with ``(message, metadata)`` for a call that could not be parsed, and for a
+        heuristic that failed. The keys of ``metadata`` are "tool_name", "tool_call" (the original
+        text), "start_index", "end_index", "error" (the exception, or None) and "notes".
+    on_problem: called with each :class:`ToolProblem`: the problems in calls
+        (``ToolCall.problems``), calls that could not be parsed, and opening tags that are never
+        closed.
+    max_call_size: the maximum number of characters in a call, including its tags; None means no
+        limit.
 
-    Exceptions of the two callbacks are raised; the parts found until then are returned by the next
-    call of :meth:`feed` or :meth:`close`. A callback may call these itself: they return no parts
-    then, and the parts that they add are returned by the outer call.
+    Exceptions from the two callbacks are propagated; the parts found before the exception are
+    returned by the next call of :meth:`feed` or :meth:`close`. A callback may itself call these
+    methods: such a call does not return any parts, and the outer call returns the parts that were
+    added.
 
-    Raises ``ConfigError`` for an invalid option. No text raises an exception.
+    Raises ``ConfigError`` for an invalid option. No text causes an exception.
     """
 
     def __init__(
@@ -114,14 +119,14 @@ class ToolCallStream:
     def feed(self, piece: str) -> list[Part]:
         """Return the parts that are complete after ``piece``, the next fragment of the text.
 
-        Raises ``ChunkastError`` once the stream is closed.
+        Raises ``ChunkastError`` if the stream has been closed.
         """
         if self._closed:
             raise ChunkastError("feed() after close(): the text has ended; make a new stream")
         return self._read(piece, last=False)
 
     def close(self) -> list[Part]:
-        """Return the remaining parts; the text has ended."""
+        """End the text, and return the remaining parts."""
         return self._read("", last=True)
 
     def _read(self, fragment: str, *, last: bool) -> list[Part]:
@@ -139,7 +144,7 @@ class ToolCallStream:
         return parts
 
     def _continue(self) -> None:
-        """Read waiting fragments, then report problems. If reporting raises, nothing is lost."""
+        """Read the waiting fragments, then report problems; nothing is lost if reporting raises."""
         while self._waiting:
             fragment, last = self._waiting.popleft()
             self._segments.extend(self._finder.read(fragment, last=last))
@@ -208,7 +213,11 @@ class ToolCallStream:
 
 
 class _BodyReader:
-    """Reads a body, also after repairs; keeps the last readable ``source`` and the first error."""
+    """Reads a body, and its repaired versions if it has to be repaired.
+
+    ``source`` and ``body`` are the text and content of the last version that could be read.
+    ``error`` is the first error.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -217,7 +226,7 @@ class _BodyReader:
         self.error: BodyError | None = None
 
     def read(self, source: str) -> dict[str, Any]:
-        """Return the arguments in ``source``. Raises ``BodyError``."""
+        """Return the arguments in ``source``; raise ``BodyError`` if they cannot be read."""
         try:
             self.body, self.source = read_body(source, self.schema), source
         except BodyError as error:
@@ -229,7 +238,7 @@ class _BodyReader:
 def _problems(
     segment: Segment, reader: _BodyReader, arguments: dict[str, Any]
 ) -> Iterator[ToolProblem]:
-    """Yield the problems of a call that was read."""
+    """Yield the problems in a call whose body could be read."""
     body, source = reader.body, reader.source
     name, whole = segment.name or "", (segment.start, segment.end)
     offset = segment.start + len(f"<{name}>")

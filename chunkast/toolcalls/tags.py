@@ -1,9 +1,9 @@
-"""The tags of given names in a text that arrives in fragments.
+"""Find tags with given names in text that arrives in fragments.
 
-Openers are ``<name>``, empty tags ``<name/>``, closers ``</name>`` with white space allowed
-before and after the name. Nothing else is a tag. Each character is read once: a tag that continues
-in the next fragment is kept only up to the length of the longest name (white space in a closer is
-not kept).
+Opening tags are ``<name>``, empty tags are ``<name/>``, and closing tags are ``</name>``, with
+optional white space before and after the name. Nothing else is a tag. Each character is read once.
+A tag that continues in the next fragment is kept only up to the length of the longest name (white
+space in a closing tag is not kept).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EDGE: Final = re.compile(r"[<>]")
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag at ``[start, end)`` of the whole text."""
+    """A tag at ``[start, end)`` in the whole text."""
 
     name: str
     kind: Literal["open", "close", "empty"]
@@ -32,7 +32,7 @@ class Tag:
 
 
 class TagReader:
-    """Reads tags. ``position`` is the number of characters read so far."""
+    """Reads tags; ``position`` is the number of characters that have been read so far."""
 
     __slots__ = ("_beginnings", "_names", "_start", "_unfinished", "position")
 
@@ -45,7 +45,7 @@ class TagReader:
 
     @property
     def opener_start(self) -> int:
-        """Return the start of an unfinished tag that may open a call, or else ``position``."""
+        """The start of an unfinished tag that may open a call, or ``position`` if there is none."""
         closer = self._unfinished.startswith("</")
         return self._start if self._unfinished and not closer else self.position
 
@@ -87,12 +87,15 @@ class TagReader:
         return Tag(name, "close" if closing else "empty" if empty else "open", start, end)
 
     def _keep(self, text: str, start: int) -> None:
-        """Keep ``text`` as an unfinished tag, if it can become one."""
+        """Keep ``text`` as an unfinished tag if it can become a complete tag."""
         self._unfinished = self._beginning(text)
         self._start = start
 
     def _beginning(self, text: str) -> str:
-        """Return the part of ``text`` that may begin a tag, or "" if it cannot."""
+        """Return the part of ``text`` to keep as the beginning of a tag, or an empty string.
+
+        An empty string means that ``text`` cannot become a tag.
+        """
         if text.startswith("</"):
             name = text[2:].lstrip(WHITE_SPACE)
             bare = name.rstrip(WHITE_SPACE)

@@ -1,9 +1,9 @@
-"""Converts texts and lists to the types that a schema requires; other values stay unchanged.
+"""Convert strings and lists to the types that a schema requires; leave other values unchanged.
 
-Values are JSON data throughout: numbers are finite, integers exact. An integer of more
-digits than Python converts (4,300 by default) stays text, as Python could not write it
-either. Texts are read as JSON only where they nest no deeper than ``MAX_DEPTH`` levels, and
-values are changed only down to that level, so that no recursion goes deeper.
+All values are JSON data: numbers are finite, and integers are exact. An integer with more digits
+than Python converts (4,300 by default) stays text, because Python could not write it either.
+Strings are read as JSON only if they are nested at most ``MAX_DEPTH`` levels deep, and values are
+changed only down to that level, which limits the depth of recursion.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ _SCALARS: Final = frozenset(("boolean", "number", "integer", "string"))
 def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
     """Convert ``value`` to the type that a JSON Schema requires, if possible; do not validate it.
 
-    Booleans and numbers come from texts; arrays from JSON, lines or items between commas,
-    from ``{"item": ...}``, numbered members or a single member with a list, or by wrapping
-    a value; objects from JSON. Lists and objects are converted inside too. Never raises
-    on JSON data.
+    Booleans and numbers are read from strings, and objects from JSON. Arrays are read from JSON,
+    from lines or items between commas, and from objects: ``{"item": ...}``, numbered members, or
+    a single member that is a list. Any other value is put in an array if the schema requires an
+    array. Values inside lists and objects are converted too. Never raises an exception for JSON
+    data.
 
     >>> from chunkast.toolcalls import coerce
     >>> coerce("3, 4", {"type": "array", "items": {"type": "integer"}})
@@ -52,7 +53,7 @@ def coerce(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def coerced(value: Any, schema: Schema, depth: int) -> Any:
-    """Convert like :func:`coerce`, at ``depth`` levels down."""
+    """Return ``value`` converted like :func:`coerce`; ``depth`` is its level of nesting."""
     convert = _CONVERSIONS.get(schema.kind or "")
     if convert is None or depth >= MAX_DEPTH:
         return value
@@ -62,7 +63,7 @@ def coerced(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def guessed(value: Any) -> Any:
-    """Return a value without a known schema as a boolean, a number, JSON or text."""
+    """Return a value that does not have a schema as a boolean, a number, JSON data or text."""
     if isinstance(value, list):
         return [guessed(item) if isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
@@ -75,9 +76,10 @@ def guessed(value: Any) -> Any:
 
 
 def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
-    """Return the list that an object represents: of a single ``item``, or numbered from 0.
+    """Return the list that an object represents, or ``None`` if it does not represent a list.
 
-    Return ``None`` for any other object. With ``numbers``, texts that are numbers become numbers.
+    Such an object has ``item`` as its only member, or has members that are numbered from 0. If
+    ``numbers`` is true, strings that contain a number are converted to numbers.
     """
     values: list[Any]
     if members.keys() == {"item"}:
@@ -94,7 +96,7 @@ def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
 
 
 def number_or_text(text: str) -> int | float | str:
-    """Return the number in ``text``, ignoring white space around it; else ``text`` itself."""
+    """Return the number in ``text``, ignoring white space around it, or else ``text`` itself."""
     stripped = text.strip(WHITE_SPACE)
     if _INTEGER.fullmatch(stripped):
         return _integer(stripped, text)
@@ -122,7 +124,7 @@ def _boolean_or_text(text: str) -> bool | str:
 
 
 def _scalar(convert: Callable[[str], Any]) -> Conversion:
-    """Return a conversion of a text, or of the text in ``{"item": text}``."""
+    """Return a function that converts a string, or the string in ``{"item": ...}``."""
 
     def converted(value: Any, _schema: Schema, _depth: int) -> Any:
         only_item = isinstance(value, dict) and value.keys() == {"item"}
@@ -160,7 +162,7 @@ def _array(value: Any, schema: Schema, depth: int) -> Any:
 
 
 def _values(value: Any, items: Schema | None) -> list[Any]:
-    """Return the items of ``value``, unchanged."""
+    """Return the items that ``value`` represents, before they are converted to a type."""
     if isinstance(value, str):
         text = value.strip(WHITE_SPACE)
         if not text:
@@ -178,7 +180,7 @@ def _values(value: Any, items: Schema | None) -> list[Any]:
 
 
 def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
-    """Return the items in an object, or the object as the only item."""
+    """Return the items in an object, or a list with the object as its only item."""
     declared = {} if items is None else items.properties
     if declared.keys() & value.keys():
         return [value]
@@ -205,9 +207,9 @@ _CONVERSIONS: Final[Mapping[str, Conversion]] = {
 
 
 def _structure(text: str, *, single_quotes: bool) -> Any:
-    """Parse ``text`` as a JSON object or array; None if it is neither.
+    """Return the JSON object or array in ``text``, or ``None`` if ``text`` is neither.
 
-    With ``single_quotes``, quotes around strings and names may be single ones.
+    If ``single_quotes`` is true, strings and names may be in single quotes.
     """
     if not text.startswith(("{", "[")) or _too_deep(text):
         return None
@@ -247,7 +249,7 @@ def _json(text: str) -> Any:
 
 
 def json_problem(arguments: object) -> str | None:
-    """Return the reason why ``arguments`` are not JSON data, or None."""
+    """Return the reason why ``arguments`` are not JSON data, or ``None`` if they are."""
     if not isinstance(arguments, dict):
         return f"the arguments are {type(arguments).__name__}; they must be an object"
     waiting: list[tuple[object, int]] = [(arguments, 1)]

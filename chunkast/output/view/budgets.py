@@ -1,4 +1,4 @@
-"""One document chunked at several budgets, for display."""
+"""A document chunked at several budgets, for display."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MULTIPLES: Final = tuple(map(Fraction, ("1/4", "1/2", "3/4", "3/2", "2")))
 
 @dataclass(frozen=True, slots=True)
 class BudgetView:
-    """The chunks at one budget, and the cut before each but the first."""
+    """The chunks made with one budget, and the cut before each chunk except the first."""
 
     max_tokens: int
     chunks: Sequence[Chunk]
@@ -29,10 +29,10 @@ class BudgetView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A document and its chunks at several budgets, in ascending order.
+    """A document and its chunks at several budgets, which are in ascending order.
 
-    ``config`` has the budget that is shown first. ``encoding`` is the name of the encoding,
-    ``token_count`` the number of tokens of the whole text.
+    ``config`` has the budget that is shown first. ``encoding`` is the name of the encoding, and
+    ``token_count`` is the number of tokens in the whole text.
     """
 
     name: str
@@ -51,9 +51,9 @@ class View:
 def view_of(
     text: str, config: ChunkConfig, budgets: Iterable[int] | None = None, name: str = ""
 ) -> View:
-    """Chunk ``text`` at the configured budget and at ``budgets`` (tokens).
+    """Return a view of ``text``, chunked at the configured budget and at ``budgets`` (in tokens).
 
-    Without ``budgets``, fractions and multiples of the configured one are used. Raises
+    If ``budgets`` is ``None``, fractions and multiples of the configured budget are used. Raises
     ``ConfigError`` for a budget that the configuration does not allow.
     """
     chunker = Chunker(config)
@@ -72,7 +72,7 @@ def view_of(
 
 
 def _size(config: ChunkConfig) -> int:
-    """Return ``max_tokens`` of a chunker's configuration, where it is always a number."""
+    """Return ``max_tokens`` as a number; ``config`` must be the configuration of a chunker."""
     return config.budget + config.reserve_tokens
 
 

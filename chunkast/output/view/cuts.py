@@ -1,4 +1,4 @@
-"""The break point at which each chunk begins."""
+"""Find the break point at which each chunk begins."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ("Cut", "find_cuts")
 class Cut:
     """The start of a chunk's own text, and the break point that was chosen there.
 
-    pos: a character index.
-    kind: the point's kind; "inside X" for a cut within a block of the kind X.
-    point: the break point; ``None`` for a cut within a block.
+    pos: the character index of the start.
+    kind: the kind of the break point, or "inside X" for a cut within a block of kind X.
+    point: the break point, or ``None`` for a cut within a block.
     """
 
     pos: int

@@ -1,8 +1,8 @@
-"""The report: one self-contained HTML page that executes no part of the document.
+"""The HTML report: a self-contained page that does not execute any part of the document.
 
 The document is embedded as JSON that cannot close its script element, and is shown as text. The
-page's content security policy allows only its own style sheet and script, by their hashes, and no
-network access.
+page's content security policy allows only the page's own style sheet and script, identified by
+their hashes, and no network access.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _POLICY: Final = (
 
 
 def render_html(view: View) -> str:
-    """Return the page; it can be encoded as UTF-8 whatever the document contains."""
+    """Return the HTML page, which can be encoded as UTF-8 whatever the document contains."""
     style, script = resource("page.css"), resource("page.js")
     data = json.dumps(report_data(view), ensure_ascii=False, separators=(",", ":"))
     return Template(resource("page.html")).substitute(
@@ -49,7 +49,7 @@ def render_html(view: View) -> str:
 
 
 def report_data(view: View) -> dict[str, Any]:
-    """Return the page's data as JSON data. Positions are character indices."""
+    """Return the JSON data for the page. Positions are character indices."""
     analysis = view.analysis
     kinds = _Table[str]()
     paths = _Table[tuple[str, ...]]()
@@ -93,7 +93,7 @@ def _budget(
     return {
         "max": budget.max_tokens,
         "chunks": [_chunk(chunk, kinds, paths) for chunk in budget.chunks],
-        # For each chunk but the first: the position of the chosen point, and its kind.
+        # For each chunk except the first: the position of the chosen point, and its kind.
         "cuts": [
             [cut.point.pos if cut.point else None, kinds.slot(cut.kind)] for cut in budget.cuts
         ],
@@ -139,10 +139,10 @@ def _number(value: float) -> float | int:
 
 
 def resource(name: str) -> str:
-    """Return the text of a file in this package."""
+    """Return the text of the file ``name`` in this package."""
     return (files(__package__) / name).read_bytes().decode("utf-8")
 
 
 def source_hash(text: str) -> str:
-    """Return the hash of a style sheet or script for a content security policy."""
+    """Return the hash of a style sheet or script, as written in a content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -1,7 +1,7 @@
-"""The view in a terminal: the document line by line, beside a bar in the colour of its chunk.
+"""Show a document in a terminal, with a bar beside each line in the colour of the line's chunk.
 
-It is readable without colours: ``▌`` marks a chunk's text, ``▒`` text that the next chunk repeats,
-``╭│╰`` protected regions, and ``✂`` the chosen break point.
+The output is readable without colours: ``▌`` marks the text of a chunk, ``▒`` text that the next
+chunk repeats, ``╭│╰`` protected regions, and ``✂`` the chosen break point.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _BINS: Final = 10
 
 
 def render_terminal(view: View, console: Console) -> Iterator[str]:
-    """Yield the document with the chunks of the configured budget, then a table of all budgets.
+    """Yield the document with its chunks at the configured budget, then a table of all budgets.
 
-    The text comes in parts, with control sequences for the colours that ``console`` supports.
+    The text is yielded in parts, with control sequences for the colours that ``console`` supports.
     """
     page = _Page(view, console)
     for number in range(len(page.chunks)):
@@ -52,7 +52,7 @@ def render_terminal(view: View, console: Console) -> Iterator[str]:
 
 
 class _Page:
-    """The data for printing a document's chunks one by one."""
+    """Prints the chunks of a document one by one."""
 
     def __init__(self, view: View, console: Console) -> None:
         self.view = view
@@ -94,7 +94,7 @@ class _Page:
             self.print_row(start, stop, marks, (bar, colour), frames)
 
     def lines(self, pos: int) -> int:
-        """Count the lines that begin at or before ``pos``."""
+        """Return the number of lines that begin at or before ``pos``."""
         return bisect_right(self.line_starts, pos)
 
     def print_head(self, chunk: Chunk, colour: str) -> None:
@@ -116,7 +116,7 @@ class _Page:
         self.console.print(head)
 
     def head_marks(self, number: int) -> list[tuple[str, bool]]:
-        """Return labels of the points between two chunks, each with True for the chosen one."""
+        """Return the label of each break point before a chunk, and true if the point was chosen."""
         if not number:
             return self.marks(0, self.chunks[0].start_index)
         cut, before = self.budget.cuts[number - 1], self.chunks[number - 1]
@@ -125,7 +125,10 @@ class _Page:
         return self.marks(before.end_index, cut.pos, cut.point)
 
     def marks(self, first: int, last: int, won: BreakPoint | None = None) -> list[tuple[str, bool]]:
-        """Return the labels of the points from ``first`` to ``last``, both included."""
+        """Return the labels of the break points from ``first`` to ``last``, inclusive.
+
+        Each label is paired with true if its point is ``won``, the chosen break point.
+        """
         found = self.points[bisect_left(self.positions, first) : bisect_right(self.positions, last)]
         return [(self.label(point), point is won) for point in found]
 
@@ -135,7 +138,10 @@ class _Page:
         return score if self.point_width == _NARROW_POINT_WIDTH else f"{kind} {score}"
 
     def frames(self, own: int, end: int) -> list[tuple[int, int, str]]:
-        """Return the parts of regions in ``[own, end)``; call this chunk by chunk, in order."""
+        """Return the parts of protected regions in ``[own, end)``.
+
+        This method must be called for the chunks in order.
+        """
         while self.passed < len(self.regions) and self.regions[self.passed][0] < end:
             self.reached.append(self.regions[self.passed])
             self.passed += 1
@@ -150,7 +156,7 @@ class _Page:
         bar: tuple[str, str],
         frames: Sequence[tuple[int, int, str]],
     ) -> None:
-        """Print one wrapped line: its margin, number, bar, frames and text."""
+        """Print a line of the document, wrapped, with its break points, number, bar and frames."""
         from rich.text import Text
 
         console = self.console

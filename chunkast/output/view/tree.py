@@ -1,4 +1,4 @@
-"""The block tree of a document as plain text, a line for each block."""
+"""The block tree of a document as plain text, with one line for each block."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from chunkast.text.source_map import line_starts
 __all__ = ("render_tree",)
 
 _TITLES: Final = ("lines", "characters", "tokens", "block")
-# The most characters of a block's text and of a fence's or container's info.
+# The maximum lengths of a block's text and of a fence's or container's info.
 _WORDS: Final = 50
 _INFO: Final = 30
 
 
 def render_tree(analysis: Analysis, count: Callable[[str], int]) -> Iterator[str]:
-    """Yield the blocks of ``analysis`` line by line, indented by depth, then its notes.
+    """Yield a header line, a line for each block of ``analysis``, and a line for each note.
 
-    Parents come first. Lines are counted from 1, and the last is included. Characters are counted
-    from 0, and the end is excluded. ``count`` counts the tokens of each block's text. Every line
-    ends with a line feed and contains no other control characters.
+    Blocks are indented by depth, and parents precede their children. Line numbers start at 1, and
+    the last line is included. Character indices start at 0, and the end is excluded. ``count``
+    returns the token count of a block's text. Every line ends with a line feed and does not
+    contain any other control characters.
     """
     text = analysis.text
     starts = line_starts(text)

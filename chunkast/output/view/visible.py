@@ -1,6 +1,6 @@
-"""Text without hidden and control characters, for pages and terminals.
+"""Make hidden and control characters visible, for pages and terminals.
 
-Every character is replaced by one character, so that positions stay the same.
+Each character is replaced with exactly one character, so that positions stay the same.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ _LONE_CR: Final = re.compile(r"\r(?!\n)")
 
 
 def visible(text: str) -> str:
-    """Replace control characters, invisible characters and lone surrogates by visible ones.
+    """Replace control characters, invisible characters and lone surrogates with visible ones.
 
-    A carriage return without a line feed ends a line too, and becomes a line feed.
+    A carriage return that is not followed by a line feed is replaced with a line feed, because it
+    ends a line in Markdown.
     """
     return _LONE_CR.sub("\n", _HIDDEN.sub(lambda found: _shown(found.group()), text))
 
 
 def replacements(text: str) -> list[tuple[str, str, int]]:
-    """Return the characters that :func:`visible` replaces: name, replacement, occurrences."""
+    """Return the name, replacement and count of each character that :func:`visible` replaces."""
     counts = Counter(_HIDDEN.findall(text))
     return [
         (_name(character), _shown(character), counts[character]) for character in sorted(counts)
@@ -49,7 +50,7 @@ def replacements(text: str) -> list[tuple[str, str, int]]:
 
 
 def shorten(text: str, length: int) -> str:
-    """Shorten ``text`` to at most ``length`` characters."""
+    """Return ``text``, shortened to at most ``length`` characters."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
