@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from chunkast import Chunker, ConfigError
 from chunkast.reading import SectionError
+from chunkast.text.white_space import is_blank
 from tests.checks import counter_of
 from tests.command import errors, run, write
 from tests.strategies import documents
@@ -184,8 +185,8 @@ def test_passages_are_verbatim_and_within_the_budget(
     assert passage.text == text[passage.start_index : passage.end_index]
     single = len(passage.text) <= 8 and passage.tokens > room
     assert passage.tokens <= room or single
-    left = text[passage.end_index : section.end_index].strip()
-    assert (passage.next_line is None) == (not left)
+    left = text[passage.end_index : section.end_index]
+    assert (passage.next_line is None) == is_blank(left)
 
 
 def test_the_commands_print_an_outline_and_a_section(tmp_path: Path) -> None:

@@ -378,8 +378,8 @@ def _size(lines: Iterable[str]) -> int:
 def _attached(found: Sequence[_Found]) -> list[Item]:
     """Return the items, joined with the comments and attributes before them.
 
-    Comments and attributes belong to the item directly below them. They also belong to an item
-    after a gap if there is a gap before them, as in the case of a banner.
+    Comments and attributes belong to the item directly below them. If blank lines separate them
+    from it, they still belong to it if there are blank lines above them, too.
     """
     items: list[Item] = []
     run: list[_Found] = []  # comments that may belong to what comes next

@@ -38,7 +38,7 @@ _DEEPEST: Final = 24
 
 @dataclass(slots=True)
 class HtmlTables:
-    """Positions in the HTML tables of a leaf, which nearly always has one; each list is sorted.
+    """Sorted positions in the HTML tables of a leaf. A leaf rarely contains more than one table.
 
     A ``<thead>``, ``<tbody>`` or ``<tfoot>`` tag stays with the text before it, so that a row that
     takes up the whole budget is well-formed by itself. A table inside a cell is part of the cell.

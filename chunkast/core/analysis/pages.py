@@ -239,8 +239,8 @@ def _joined(
 ) -> tuple[list[Block], list[_Joint], list[Block]]:
     """Join blocks that continue on the next page.
 
-    Returns all blocks, the joints between the joined parts, and the running heads and feet in those
-    joints.
+    Returns all blocks, the gaps where blocks were joined, and the running heads and feet in those
+    gaps.
     """
     before = {after: number for number, after in _gaps(children, starts)}
     joined: list[Block] = []

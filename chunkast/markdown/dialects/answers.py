@@ -19,7 +19,10 @@ _COVER = "<!---->"
 
 
 def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Return the text with the outer fence's lines replaced, and add them to ``leaves``."""
+    """Return the text with the lines of the outer fence masked.
+
+    Adds the kind of leaf at each of these lines to ``leaves``.
+    """
     opening = _OPENING.match(text)
     if opening is None:
         return text

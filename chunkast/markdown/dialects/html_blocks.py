@@ -105,7 +105,10 @@ def _wrapped(
 
 
 def _labels(children: Sequence[Block], number: int) -> bool:
-    """Return whether a block without text labels the next block, judging by blank lines."""
+    """Return whether a block that has no text is a label of the next block.
+
+    It is one if no blank line separates them, or if blank lines are on both sides of it.
+    """
     block = children[number]
     following = next((b for b in children[number + 1 : number + 3] if b.kind != "blank"), None)
     if following is None or following.start == block.end:

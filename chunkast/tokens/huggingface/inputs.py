@@ -1,4 +1,6 @@
-r"""Model inputs that a Hugging Face tokenizer makes of a piece of text, for ``tokens/words.py``.
+r"""The model inputs that a Hugging Face tokenizer makes from a piece of text.
+
+``tokens/words.py`` uses them.
 
 To encode a text, a tokenizer looks for added tokens, normalizes, splits and tracks the origin of
 each character, which takes longer than running its model. So pieces that contain no added token,
