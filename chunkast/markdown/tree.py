@@ -158,7 +158,10 @@ class TreeBuilder:
         self.cursor = last
 
     def html(self, first: int, last: int) -> None:
-        """Add an HTML block, or the block that was replaced with HTML for the parser."""
+        """Add an HTML block.
+
+        If the HTML is a placeholder that hid another block from the parser, add that block instead.
+        """
         self.has_html = True
         kind, info = self.leaves.get(first, ("html", ""))
         self.leaf(kind, first, last, (0, "", info, True))

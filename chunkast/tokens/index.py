@@ -192,7 +192,7 @@ class TokenIndex(SpanCounts):
         return self._counter.count(before + self.text[start:end])
 
     def at_most(self, start: int, end: int) -> float:
-        """Return an upper bound of ``count(start, end)``, or infinity if counts do not add up."""
+        """Return an upper bound on ``count(start, end)``, or infinity if it cannot be known."""
         return (end - start) * self._most_per_character
 
     def _before(self, end: int, start: int) -> int:

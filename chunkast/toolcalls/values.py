@@ -124,7 +124,7 @@ def _boolean_or_text(text: str) -> bool | str:
 
 
 def _scalar(convert: Callable[[str], Any]) -> Conversion:
-    """Return a function that converts a string, or the string in ``{"item": ...}``."""
+    """Return a conversion of strings by ``convert``, also of the string in ``{"item": "..."}``."""
 
     def converted(value: Any, _schema: Schema, _depth: int) -> Any:
         only_item = isinstance(value, dict) and value.keys() == {"item"}

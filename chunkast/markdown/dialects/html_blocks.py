@@ -105,9 +105,9 @@ def _wrapped(
 
 
 def _labels(children: Sequence[Block], number: int) -> bool:
-    """Return whether a block that has no text is a label of the next block.
+    """Return whether a block without visible text, such as an anchor, belongs to the next block.
 
-    It is one if no blank line separates them, or if blank lines are on both sides of it.
+    It does if no blank line separates the two, or if it has blank lines both before and after it.
     """
     block = children[number]
     following = next((b for b in children[number + 1 : number + 3] if b.kind != "blank"), None)

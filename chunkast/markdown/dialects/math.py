@@ -81,9 +81,9 @@ def math_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> int:
-    """Return the line that closes the block of math ``name``, or -1 if there is none.
+    """Return the line that closes the math environment ``name``, or -1 if it is not closed.
 
-    A block of math ends before a blank line and before the end of its container.
+    The closing line must come before the next blank line and before the end of the container.
     """
     closers = once(state, _closers)
     lines = closers.lines.get(name, ())

@@ -158,7 +158,10 @@ def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
 def _without_frames(
     pairs: Sequence[tuple[_Tag, _Tag]], leaves: Sequence[Block], tree: Block
 ) -> Iterator[tuple[_Tag, _Tag]]:
-    """Yield the pairs, except components around whole sections, which are page layout."""
+    """Yield the pairs of tags, except components that wrap whole sections.
+
+    Such components are page layout.
+    """
     sections = [
         block.start
         for block in tree.children

@@ -138,7 +138,7 @@ def _ends(
 
 
 def _marks_each(part: dict[str, Any]) -> bool:
-    """Return whether a pre-tokenizer never splits but puts a mark after each added token."""
+    """Return whether a pre-tokenizer never splits text, but marks a space after each added token."""
     return part["type"] == "Metaspace" and not part["split"] and part["prepend_scheme"] == "always"
 
 
