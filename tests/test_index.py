@@ -402,6 +402,8 @@ def test_a_hit_names_its_anchor_and_grows() -> None:
             store.read(chunk_id="none")
         with pytest.raises(ConfigError, match="source"):
             store.read()
+        with pytest.raises(ConfigError, match="max_tokens=0"):
+            store.read(chunk_id=found.id, max_tokens=0)
     with filled({"n.ipynb": notebook(*CELLS)}) as store:
         [hit] = store.search(next(store.chunks()).text, expand=500, limit=1)
         assert (hit.text, hit.anchor) == (next(store.chunks()).text, "")

@@ -302,7 +302,7 @@ class Store:
         with self._snapshot():
             chunk = self._documents().chunk(chunk_id)
         outline = self.outline(chunk.source or "", chunker=chunker)
-        return outline.expand(chunk, max_tokens or chunk.token_count)
+        return outline.expand(chunk, chunk.token_count if max_tokens is None else max_tokens)
 
     def _documents(self) -> Documents:
         return Documents(self.path, self._connection, self._completed())
