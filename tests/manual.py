@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from chunkast import ChunkConfig, Chunker
 from tests.command import environment
 from tests.plots import charts
 
-__all__ = ("DOCS", "PAGES", "ROOT", "Snippet", "generated", "run_snippet", "snippets")
+__all__ = ("DOCS", "PAGES", "ROOT", "Snippet", "generated", "run_python", "run_snippet", "snippets")
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -48,19 +49,25 @@ def snippets(page: Path) -> Iterator[Snippet]:
         yield Snippet(page.name, line, found["code"], found["output"] or "")
 
 
+def run_python(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python with warnings as errors, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
 def run_snippet(code: str) -> subprocess.CompletedProcess[str]:
     """Run a snippet in a folder with the README, warnings being errors."""
-    with TemporaryDirectory() as folder:
-        Path(folder, "README.md").write_bytes((ROOT / "README.md").read_bytes())
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            cwd=folder,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "README.md").write_bytes((ROOT / "README.md").read_bytes())
+        return run_python("-c", code, cwd=folder)
 
 
 def _with_outputs(page: Path) -> str:
@@ -316,6 +323,7 @@ def _llms() -> str:
     return "\n".join(lines) + "\n"
 
 
+@cache
 def generated() -> dict[Path, str]:
     """Return the files that are generated whole, as they must be."""
     drawn = charts((DOCS / "benchmarks.md").read_text("utf-8"))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -15,8 +13,7 @@ import pytest
 import chunkast
 from chunkast.cli.main import COMMANDS, _parser
 from tests.bench.__main__ import BENCHES
-from tests.command import environment
-from tests.manual import DOCS, ROOT, Snippet, generated, run_snippet, snippets
+from tests.manual import DOCS, ROOT, Snippet, generated, run_python, run_snippet, snippets
 
 README = ROOT / "README.md"
 GUIDE = ROOT / "CONTRIBUTING.md"
@@ -39,19 +36,6 @@ def blocks(page: Path, info: str) -> list[tuple[str, str]]:
 
 
 SNIPPETS = [each for page in PAGES for each in snippets(page)]
-
-
-def run_python(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python with warnings as errors, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-W", "error", *arguments],
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.config import ChunkConfig
@@ -42,7 +41,9 @@ class Documents:
     ) -> None:
         self._path = path
         self._connection = connection
-        self._config: dict[str, Any] = json.loads(settings["config"])
+        config: dict[str, Any] = json.loads(settings["config"])
+        self._encoding = config["encoding"]
+        self._reading = {name: config[name] for name in _READING}
         self._analyses: dict[str, Analysis | None] = {}
         self._outlines: dict[str, Outline | None] = {}
 
@@ -87,10 +88,6 @@ class Documents:
             raise StoreError(self._path, f"{source} is a notebook, which has no outline")
         return str(row[0])
 
-    @cached_property
-    def _reading(self) -> dict[str, Any]:
-        return {name: self._config[name] for name in _READING}
-
     def chunker(self, **options: Any) -> Chunker:
         """Return a chunker that parses documents and counts tokens in the same way as the index.
 
@@ -98,8 +95,7 @@ class Documents:
         """
         from chunkast.chunker import Chunker
 
-        encoding = {"encoding": self._config["encoding"]}
-        return Chunker(ChunkConfig.of({**self._reading, **encoding, **options}))
+        return Chunker(ChunkConfig.of(self._reading | {"encoding": self._encoding} | options))
 
     def outline(self, source: str, chunker: Chunker) -> Outline | None:
         """Return the outline of a document, or ``None`` if its text cannot be read."""

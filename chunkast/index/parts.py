@@ -10,7 +10,7 @@ from chunkast.index.ranking import Candidate
 from chunkast.reading import Outline, Passage
 from chunkast.text.source_map import SourceMap
 
-__all__ = ("Grown", "Parts", "Whole", "part_of")
+__all__ = ("Grown", "Parts", "Whole")
 
 
 class Parts(Protocol):
@@ -26,7 +26,7 @@ class Parts(Protocol):
         """Yield the taken chunks, each with the passage to return for it, in the order taken."""
 
 
-def part_of(found: Candidate, *, overlap: bool) -> Passage:
+def _part_of(found: Candidate, *, overlap: bool) -> Passage:
     """Return a chunk as a passage, including its overlap if ``overlap`` is true."""
     chunk = found.chunk
     left_out = 0 if overlap else chunk.overlap
@@ -71,7 +71,7 @@ class Whole:
     def taken(self) -> Iterator[tuple[Candidate, Passage]]:
         """Yield the taken chunks, each with the passage to return for it, in the order taken."""
         for (source, index), found in self._taken.items():
-            yield found, part_of(found, overlap=(source, index - 1) not in self._taken)
+            yield found, _part_of(found, overlap=(source, index - 1) not in self._taken)
 
 
 class _Span(NamedTuple):
@@ -115,7 +115,7 @@ class Grown:
             return None
         outline = self._outline_of(source or "")
         if outline is None:
-            grown = part_of(found, overlap=False)
+            grown = _part_of(found, overlap=False)
         else:
             most = min(self._most, room)
             grown = outline.expand(free, most, inside=gap, cut=too_large)

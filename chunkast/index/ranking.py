@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -15,7 +15,7 @@ from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
 
-__all__ = ("Candidate", "best_section", "ranked")
+__all__ = ("Candidate", "best_sections", "ranked")
 
 # The number of chunks to load at a time.
 _STEP_SIZE: Final = 50
@@ -108,23 +108,26 @@ def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
     return best
 
 
-def best_section(query: str, chunk: Chunk) -> int:
-    """Return the index of the section in the chunk that matches the query best, by BM25.
+def best_sections(query: str, chunks: Iterable[Chunk]) -> Iterator[int]:
+    """Yield the index of the section in each chunk that matches the query best, by BM25.
 
-    Titles and text have the same weight here. The result is 0 if no section contains a word of the
+    Titles and text have the same weight here. The index is 0 if no section contains a word of the
     query.
     """
-    if len(chunk.sections) < 2:
-        return 0
-    edges = pairwise((*chunk.section_starts, chunk.end_index))
+    expression = match_expression(query)
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(WORDS_TABLE)
-        for slot, (start, end) in enumerate(edges):
-            text = chunk.text[start - chunk.start_index : end - chunk.start_index]
-            values = slot, terms(chunk.sections[slot][-1]), terms(text)
-            connection.execute(INSERT_WORDS, values)
-        best = connection.execute(
-            "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid",
-            (match_expression(query),),
-        ).fetchone()
-    return best[0] if best else 0
+        for chunk in chunks:
+            if len(chunk.sections) < 2:
+                yield 0
+                continue
+            edges = pairwise((*chunk.section_starts, chunk.end_index))
+            for slot, (start, end) in enumerate(edges):
+                text = chunk.text[start - chunk.start_index : end - chunk.start_index]
+                values = slot, terms(chunk.sections[slot][-1]), terms(text)
+                connection.execute(INSERT_WORDS, values)
+            best = connection.execute(
+                "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid", (expression,)
+            ).fetchone()
+            connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+            yield best[0] if best else 0

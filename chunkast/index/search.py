@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chunkast.errors import ChunkastWarning
 from chunkast.index.parts import Parts
-from chunkast.index.ranking import Candidate, best_section
+from chunkast.index.ranking import Candidate, best_sections
 
 __all__ = ("Hit", "hits", "take_best")
 
@@ -91,9 +91,10 @@ def hits(parts: Parts, query: str, anchor_of: Callable[[str, int], str]) -> Iter
 
     ``anchor_of`` returns the anchor for a source and a position in that document.
     """
-    for found, part in parts.taken():
+    taken = list(parts.taken())
+    slots = best_sections(query, (found.chunk for found, _ in taken))
+    for (found, part), slot in zip(taken, slots, strict=True):
         chunk = found.chunk
-        slot = best_section(query, chunk)
         starts = chunk.section_starts or (chunk.start_index,)
         yield Hit(
             id=chunk.id,

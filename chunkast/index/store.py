@@ -194,6 +194,11 @@ class Store:
         with store_errors(self.path, self._connection):
             yield from self._all() if source is None else self._of(source)
 
+    def chunk(self, chunk_id: str) -> Chunk:
+        """Return the chunk with this id; raises ``StoreError`` if there is none."""
+        with self._snapshot():
+            return self._documents().chunk(chunk_id)
+
     def settings(self) -> dict[str, str]:
         """Return the configuration and checksums of the last run, or an empty dict."""
         with store_errors(self.path, self._connection):
@@ -299,8 +304,7 @@ class Store:
                 raise ConfigError("source", source, "must be a document's name, or give chunk_id")
             outline = self.outline(source, chunker=chunker)
             return outline.read(section, lines=lines, max_tokens=max_tokens)
-        with self._snapshot():
-            chunk = self._documents().chunk(chunk_id)
+        chunk = self.chunk(chunk_id)
         outline = self.outline(chunk.source or "", chunker=chunker)
         return outline.expand(chunk, chunk.token_count if max_tokens is None else max_tokens)
 

@@ -29,7 +29,6 @@ _HIT_LINES: Final = 2
 _LINE_LENGTH: Final = 100
 # The only characters of a line without content.
 _MARKS: Final = "#-=*`~|:> \t\r\n"
-_LEVELS: Final = 6
 # An outline with fewer sections than this is of little use.
 _FEW: Final = 4
 _MORE_SECTIONS: Final = "more sections; search(query, within=source) finds them"
@@ -61,8 +60,9 @@ class Answers:
             listed = [f"{name}  {tokens:,} tokens" for name, tokens in costs.items()]
             return self._first(listed, max_tokens, "more documents; search(query) finds them")
         outline = self._store.outline(source, chunker=self._chunker)
+        deepest = max(1, *(section.level for section in outline))
         answer = ""
-        for level in (depth,) if depth else range(_LEVELS, 0, -1):
+        for level in (depth,) if depth else range(deepest, 0, -1):
             lines = [section_line(section) for section in outline.down_to(level)]
             if answer and len(lines) < _FEW:
                 break  # the previous answer is more useful, although it is shortened
@@ -100,7 +100,7 @@ class Answers:
         max_tokens: MaxTokens = 2_000,
     ) -> str:
         """Read a section, lines, or a place that search found. Lines are numbered."""
-        start = None if id is None else self._store.read(chunk_id=id, chunker=self._chunker)
+        start = None if id is None else self._store.chunk(id)
         source = start.source if start else source
         if source is None:
             raise ConfigError("source", source, "must be a document, or give an id")

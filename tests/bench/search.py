@@ -19,7 +19,7 @@ from chunkast import Chunk, Chunker
 from chunkast.index import Store
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, fixtures, load
-from tests.bench.retrieval.scores import score
+from tests.bench.retrieval.scores import cut_by, score
 from tests.bench.tables import Cell, Setting, Table
 
 __all__ = ("KEY", "run")
@@ -48,12 +48,7 @@ def run(setting: Setting) -> Iterator[Table]:
     dataset = (
         fixtures() if setting.smoke else load(setting.half, setting.cache / "files", setting.say)
     )
-    encoding = tiktoken.get_encoding(setting.encoding)
-
-    def cut(text: str, tokens: int) -> int:
-        kept = encoding.encode_ordinary(text)[:tokens]
-        return len(encoding.decode_bytes(kept).decode(errors="ignore"))
-
+    cut = cut_by(tiktoken.get_encoding(setting.encoding))
     found: dict[str, list[float]] = {}
     for size in _SIZES[: 1 if setting.smoke else None]:
         setting.say(f"{KEY}: {size} tokens")

@@ -17,7 +17,7 @@ from tests.bench.facts import Source
 from tests.bench.retrieval.chunkers import Chunked, Sizes, Variant, variants
 from tests.bench.retrieval.dataset import Dataset, fixtures, load
 from tests.bench.retrieval.rankers import Dense, fused, lexical
-from tests.bench.retrieval.scores import DEPTHS, Scores, interval, mean_scores, score
+from tests.bench.retrieval.scores import DEPTHS, Scores, cut_by, interval, mean_scores, score
 from tests.bench.retrieval.structure import KINDS, structure
 from tests.bench.tables import Cell, Setting, Table
 
@@ -73,10 +73,6 @@ class _Bench:
     def _count(self, text: str) -> int:
         return len(self.encoding.encode_ordinary(text))
 
-    def _cut(self, text: str, tokens: int) -> int:
-        kept = self.encoding.encode_ordinary(text)[:tokens]
-        return len(self.encoding.decode_bytes(kept).decode(errors="ignore"))
-
     def table(
         self,
         size: int,
@@ -128,7 +124,7 @@ class _Bench:
         if self.dense:
             rankings["dense"] = self.dense.rank(texts, self.asked)
             rankings["fused"] = fused(rankings["BM25"], rankings["dense"])
-        return score(self.dataset, chunked, rankings, self._cut)
+        return score(self.dataset, chunked, rankings, cut_by(self.encoding))
 
     def _row(
         self, variant: Variant, chunked: list[Chunked], aim: float, scores: Scores, first: Scores

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from tiktoken import Encoding
+
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, Question
 
-__all__ = ("DEPTHS", "Scores", "interval", "mean_scores", "overlap_of", "score")
+__all__ = ("DEPTHS", "Scores", "cut_by", "interval", "mean_scores", "overlap_of", "score")
 
 # Tokens that are delivered for a question; the last chunk is cut to fit.
 DEPTHS = (500, 1_000, 2_000)
@@ -41,6 +43,16 @@ class Scores:
             if ranker in (None, name) and depth in (None, tokens)
         ]
         return [fmean(values) for values in zip(*kept, strict=True)]
+
+
+def cut_by(encoding: Encoding) -> Callable[[str, int], int]:
+    """Return a function that counts the characters of a text's first tokens, for :func:`score`."""
+
+    def cut(text: str, tokens: int) -> int:
+        kept = encoding.encode_ordinary(text)[:tokens]
+        return len(encoding.decode_bytes(kept).decode(errors="ignore"))
+
+    return cut
 
 
 def score(
