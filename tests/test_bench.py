@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chunkast import Chunker
-from tests.bench.against import ROOT, find_documents, flaws_of
+from tests.bench.against import ROOT, find_documents
 from tests.bench.against import main as compare_checkouts
-from tests.bench.against_worker import block_rows
 from tests.bench.compare import positions, raised_on
 from tests.bench.contenders import FLOOR
 from tests.bench.corpus import CJK, ENGLISH, by_language, copies, load_corpus, of_size
@@ -174,33 +172,9 @@ def test_an_other_checkout_is_compared_on_documents_of_a_size_once_each(tmp_path
     assert found == [str(Path("a/two.md")), str(Path("b/one.md"))]
 
 
-@pytest.mark.parametrize(
-    ("cut", "flaws"),
-    [
-        ("It", {"stranded heading"}),
-        ("- one", {"separated lead-in"}),
-        ("- two", set()),
-        ("more of", {"cut item", "cut paragraph"}),
-        ("2\n", {"cut fence"}),
-        ("Last", set()),
-        ("words", {"cut paragraph"}),
-    ],
-)
-def test_the_comparison_counts_flaws(cut: str, flaws: set[str]) -> None:
-    text = "# A\n\nIt has:\n\n- one\n- two,\n  more of it\n\n```\n1\n2\n```\n\nLast words.\n"
-    rows = block_rows(Chunker().analyze(text).blocks)
-    whole, part = ({"start_index": start, "overlap": 0} for start in (0, text.index(cut)))
-    assert {flaw for flaw, _ in flaws_of(text, rows, [whole, part], 100)} == flaws
-    assert not flaws_of(text, rows, [whole], 100)
-
-
 def test_a_checkout_equals_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    compare_checkouts([str(ROOT), "--limit", "3", "--only", "chunks", "--show", "1"])
+    compare_checkouts([str(ROOT), "--limit", "2", "--only", "chunks", "--show", "1"])
     rows = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines()]
-    found = {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows if row}
-    for budget in ("128", "256", "512"):
-        other, this, *differences = found[budget]
-        assert other == this
-        assert {float(cell) for cell in differences} == {0}
-        assert found[f"{budget}, other"] == found[f"{budget}, this"]
-        assert set(found[f"{budget}, new"]) == {"0"}
+    counts = [[cell.strip() for cell in row[1:]] for row in rows if row][2:]
+    assert len(counts) == 12
+    assert all(other == this and gone == "0" for other, this, gone, _ in counts)

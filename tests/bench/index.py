@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 MEASURED = """
 import sys
 from chunkast.cli.main import main
-from tests.bench.against_worker import peak_bytes
+from tests.bench.peak import peak_bytes
 code = main(sys.argv[1:])
 print("peak", peak_bytes())
 sys.exit(code)

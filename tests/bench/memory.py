@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.bench.against_worker import peak_bytes
 from tests.bench.contenders import FLOOR, default_contender, named, peers, warm_up
 from tests.bench.corpus import FIXTURES, of_size
+from tests.bench.peak import peak_bytes
 from tests.bench.tables import Cell, Setting, Table
 
 __all__ = ("KEY", "main", "run")
