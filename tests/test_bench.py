@@ -172,6 +172,7 @@ def test_an_other_checkout_is_compared_on_documents_of_a_size_once_each(tmp_path
     assert found == [str(Path("a/two.md")), str(Path("b/one.md"))]
 
 
+@pytest.mark.slow
 def test_a_checkout_equals_itself(capsys: pytest.CaptureFixture[str]) -> None:
     compare_checkouts([str(ROOT), "--limit", "2", "--only", "chunks", "--show", "1"])
     rows = [line.split("|")[1:-1] for line in capsys.readouterr().out.splitlines()]
