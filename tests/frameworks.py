@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.command import environment
 
-__all__ = ("DOCUMENTS", "QUIET", "run_example")
+__all__ = ("DOCUMENTS", "QUIET", "ROOT", "run_example")
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {
