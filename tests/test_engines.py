@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
 from chunkast.output.columns import arrow_schema
 from chunkast.output.formats import write_parquet
+from tests.command import write
 from tests.frameworks import DOCUMENTS, run_example
 
 pa = pytest.importorskip("pyarrow", reason="needs chunkast[arrow]")
@@ -25,14 +27,17 @@ from chunkast.adapters.arrow import (  # noqa: E402 - it needs pyarrow
     chunk_table,
 )
 
+needs_java = pytest.mark.skipif(
+    shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="PySpark needs Java"
+)
 CONFIG = ChunkConfig(max_tokens=60)
 CHUNKER = Chunker(CONFIG)
 SMALL = [name for name, text in DOCUMENTS.items() if len(text) < 2_000]
-# Some hundred documents, each with a heading of its own.
+# Many documents, each with a heading of its own.
 MANY = {
     f"{number}/{SMALL[number % len(SMALL)]}": f"# Document {number}\n\n"
     + DOCUMENTS[SMALL[number % len(SMALL)]]
-    for number in range(600)
+    for number in range(200)
 }
 
 
@@ -183,9 +188,7 @@ class TestArrow:
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-@pytest.mark.skipif(
-    shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="PySpark needs Java"
-)
+@needs_java
 class TestSpark:
     def test_the_chunks_of_the_library(self, spark: Any, expected: list[Chunk]) -> None:
         from chunkast.adapters.arrow import SPARK_SCHEMA
@@ -199,17 +202,11 @@ class TestSpark:
         ]
         assert read(found) == sorted(expected, key=lambda chunk: (chunk.source, chunk.index))
 
-    def test_the_example(self) -> None:
-        pytest.importorskip("pyspark", reason="needs chunkast[spark]")
-        lines = run_example("spark_job.py").splitlines()
-        assert lines[0].endswith(" chunks, 0 documents failed")
-        assert any(line.startswith("|wide-tables.md ") for line in lines)
-
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
 class TestRay:
     def test_the_chunks_of_the_library(self, ray: Any, expected: list[Chunk]) -> None:
-        documents = ray.data.from_arrow([table(MANY).slice(at, 140) for at in range(0, 600, 140)])
+        documents = ray.data.from_arrow([table(MANY).slice(at, 70) for at in range(0, 200, 70)])
         chunks = documents.map_batches(
             chunk_table, batch_format="pyarrow", batch_size=60, fn_kwargs={"config": CONFIG}
         )
@@ -219,16 +216,21 @@ class TestRay:
             expected, key=lambda chunk: [getattr(chunk, name) for name in key]
         )
 
-    def test_the_example(self) -> None:
-        pytest.importorskip("ray", reason="needs chunkast[ray]")
-        lines = run_example("ray_job.py").splitlines()
-        assert lines[0].endswith(" chunks, 0 documents failed")
-        assert len(lines) == 6
-
 
 @pytest.mark.parametrize(
-    ("package", "example"), [("duckdb", "duckdb_query.py"), ("polars", "polars_frame.py")]
+    ("package", "example"),
+    [
+        ("duckdb", "duckdb_query.py"),
+        ("polars", "polars_frame.py"),
+        pytest.param("ray", "ray_job.py", marks=pytest.mark.slow),
+        pytest.param("pyspark", "spark_job.py", marks=[pytest.mark.slow, needs_java]),
+    ],
 )
-def test_the_examples_of_one_machine(package: str, example: str) -> None:
+def test_an_example_keeps_files_of_one_name_apart(
+    package: str, example: str, tmp_path: Path
+) -> None:
     pytest.importorskip(package, reason=f"needs {package}")
-    assert "wide-tables.md" in run_example(example)
+    write(tmp_path, {"a/guide.md": "# Guide\n\nOne.\n", "b/guide.md": "# Guide\n\nTwo.\n"})
+    printed = run_example(example, str(tmp_path))
+    assert "a/guide.md" in printed
+    assert "b/guide.md" in printed
