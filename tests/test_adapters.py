@@ -334,7 +334,7 @@ class TestLlamaIndex:
                 return self._get_text_embeddings(texts)
 
         step = EmbedOnce(embed_model=Recorder(embed_dim=2))
-        nodes = step(self.parser()([Document(text=TABLE, id_="a"), Document(text=TABLE, id_="b")]))
+        nodes = [*step(self.parser()([Document(text=TABLE, id_=name) for name in "ab"]))]
         # Rows are equal, so that few texts differ.
         assert 1 < len(seen) == len(set(seen)) < len(nodes)
         # In another process, for other documents, asynchronously.

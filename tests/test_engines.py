@@ -15,7 +15,7 @@ import pytest
 
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
 from chunkast.output.columns import arrow_schema
-from chunkast.output.formats import write_parquet
+from chunkast.output.parquet import write_parquet
 from tests.command import write
 from tests.frameworks import DOCUMENTS, run_example
 
@@ -189,6 +189,7 @@ class TestArrow:
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @needs_java
+@pytest.mark.slow
 class TestSpark:
     def test_the_chunks_of_the_library(self, spark: Any, expected: list[Chunk]) -> None:
         from chunkast.adapters.arrow import SPARK_SCHEMA
@@ -204,6 +205,7 @@ class TestSpark:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
+@pytest.mark.slow
 class TestRay:
     def test_the_chunks_of_the_library(self, ray: Any, expected: list[Chunk]) -> None:
         documents = ray.data.from_arrow([table(MANY).slice(at, 70) for at in range(0, 200, 70)])
