@@ -49,21 +49,34 @@ def run_page(name: str) -> dict[str, Any]:
     return names
 
 
-def check_synchronized(printed: str) -> None:
-    """What the examples print: texts embedded at first, and after edits of one file each."""
-    lines = [line for line in printed.splitlines() if line.endswith(" texts embedded")]
-    counts = [int(line.split(", ")[-1].split()[0]) for line in lines]
-    assert counts[0] > 20
-    assert counts[1:] == [0, 1, 0]
-    stored = [re.findall(r"(\d+) stored", line) for line in lines]
-    assert stored == [[str(counts[0])]] * 4, "the other files stay"
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("package", "example"),
+    [
+        ("langchain_qdrant", "langchain_index.py"),
+        ("llama_index.vector_stores.qdrant", "llama_index_pipeline.py"),
+        ("haystack", "haystack_pipeline.py"),
+    ],
+)
+def test_an_example_embeds_what_changed_and_keeps_the_other_files(
+    package: str, example: str
+) -> None:
+    pytest.importorskip(package, reason=f"needs {package}")
+    printed = run_example(example).splitlines()
+    lines = [line for line in printed if line.endswith(" texts embedded")]
+    stored, embedded = zip(
+        *(re.findall(r"(\d+) (?:stored|texts)", line) for line in lines), strict=True
+    )
+    assert int(stored[0]) > 20
+    assert stored == (stored[0],) * 4
+    assert embedded == (stored[0], "0", "1", "0")
 
 
 @pytest.mark.parametrize(
     ("module", "package", "extra"),
     [
         ("chunkast.adapters.langchain", "langchain_text_splitters", "langchain"),
-        ("chunkast.adapters.llama_index", "llama_index", "llama-index"),
+        ("chunkast.adapters.llama_index", "llama_index.core.node_parser", "llama-index"),
         ("chunkast.adapters.haystack", "haystack", "haystack"),
         ("chunkast.output.arrow", "pyarrow", "arrow"),
     ],
@@ -208,11 +221,6 @@ class TestLangChain:
         # Everything that is not in the run is deleted.
         assert run("Short.", "full")["num_deleted"] == len(after) + 1
         assert stored() == ["Short."]
-
-    @needs("langchain_qdrant", "stores")
-    @pytest.mark.slow
-    def test_the_example(self) -> None:
-        check_synchronized(run_example("langchain_index.py"))
 
 
 @needs("llama_index", "llama-index")
@@ -359,11 +367,6 @@ class TestLlamaIndex:
         points, _ = page["store"].client.scroll("docs")
         assert [point.payload["ref_doc_id"] for point in points] == ["winter/huts.md"]
 
-    @pytest.mark.slow
-    def test_the_example(self) -> None:
-        pytest.importorskip("llama_index.vector_stores.qdrant", reason="needs chunkast[stores]")
-        check_synchronized(run_example("llama_index_pipeline.py"))
-
 
 @needs("haystack", "haystack")
 class TestHaystack:
@@ -451,7 +454,3 @@ class TestHaystack:
         [found] = run_page("haystack.md")["documents"]
         assert found.embedding
         assert found.meta["source_id"] == "docs/huts.md"
-
-    @pytest.mark.slow
-    def test_the_example(self) -> None:
-        check_synchronized(run_example("haystack_pipeline.py"))
