@@ -5,7 +5,6 @@ from __future__ import annotations
 from chunkast.output.view.budgets import BudgetView, View, view_of
 from chunkast.output.view.cuts import Cut, find_cuts
 from chunkast.output.view.report import render_html
-from chunkast.output.view.terminal import render_terminal
 from chunkast.output.view.tree import render_tree
 
 __all__ = (
@@ -14,7 +13,6 @@ __all__ = (
     "View",
     "find_cuts",
     "render_html",
-    "render_terminal",
     "render_tree",
     "view_of",
 )

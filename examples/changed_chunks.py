@@ -18,23 +18,31 @@ def embed(text: str) -> list[float]:
 
 
 def synchronize(name: str, text: str) -> None:
-    """Bring the store up to date with a document."""
+    """Bring the store up to date with one document; an empty text removes the document."""
     current = {chunk.id: chunk for chunk in chunker.chunk(text, source=name)}
-    plan = plan_writes(current.values(), [payload["record"] for payload in payloads.values()])
+    # Only the records of this document: all other stored chunks would count as removed.
+    prior = [payload["record"] for payload in payloads.values() if payload["source"] == name]
+    plan = plan_writes(current.values(), prior)
     new = {chunk_id: embed(current[chunk_id].embed_text) for chunk_id in plan.embed}
     found = plan.vectors(vectors, new)  # read before anything is written or removed
     for chunk_id in plan.removed:
         del vectors[chunk_id], payloads[chunk_id]
     for chunk_id in (*plan.added, *plan.changed, *plan.moved):
         chunk = current[chunk_id]
-        lines = (chunk.start_line, chunk.end_line)
-        payloads[chunk_id] = {"record": chunk.record(), "lines": lines, "text": chunk.text}
+        payloads[chunk_id] = {
+            "record": chunk.record(),
+            "source": name,
+            "lines": (chunk.start_line, chunk.end_line),
+            "text": chunk.text,
+        }
     vectors.update(found)
     print(
-        f"{len(current)} chunks: {len(plan.embed)} to embed, {len(plan.reuse)} vectors reused, "
-        f"{len(plan.moved)} moved, {len(plan.removed)} removed"
+        f"{name}, {len(current)} of {len(vectors)} chunks: {len(plan.embed)} to embed, "
+        f"{len(plan.reuse)} vectors reused, {len(plan.moved)} moved, {len(plan.removed)} removed"
     )
-    assert vectors == {chunk.id: embed(chunk.embed_text) for chunk in current.values()}
+    stored = {chunk_id for chunk_id in vectors if payloads[chunk_id]["source"] == name}
+    assert stored == current.keys()
+    assert all(vectors[chunk.id] == embed(chunk.embed_text) for chunk in current.values())
 
 
 text = page.read_text("utf-8")
@@ -42,4 +50,5 @@ synchronize("README.md", text)
 synchronize("README.md", text)
 text = text.replace("# chunkast\n", "# chunkast\n\nOne more sentence.\n", 1)
 synchronize("README.md", text)
-synchronize("docs/README.md", text)
+synchronize("docs/README.md", "# Manual\n\nAnother document of the same name.\n")
+synchronize("docs/README.md", "")

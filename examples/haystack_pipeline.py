@@ -1,5 +1,6 @@
 """Update a Haystack document store after edits: pip install 'chunkast[haystack]'."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,11 +23,13 @@ def record(document: Document) -> dict[str, str]:
     return {"id": document.id, **document.meta}
 
 
-def synchronize(what: str, pages: dict[str, str]) -> None:
-    """Bring the store up to date with ``pages``, and print how much was written."""
+def synchronize(what: str, pages: dict[str, str], deleted: Sequence[str] = ()) -> None:
+    """Update the files in ``pages`` and remove those in ``deleted``; all others stay."""
     documents = [Document(content=text, meta={"file_path": name}) for name, text in pages.items()]
     current = {part.id: part for part in splitter.run(documents)["documents"]}
-    prior = {part.id: part for part in store.filter_documents()}
+    # Only what is stored of these files: everything else would count as removed.
+    these = {"field": "meta.source_id", "operator": "in", "value": [*pages, *deleted]}
+    prior = {part.id: part for part in store.filter_documents(these)}
     plan = plan_writes(map(record, current.values()), map(record, prior.values()))
 
     new = embedder.run([current[id_] for id_ in plan.embed])["documents"]
@@ -42,7 +45,7 @@ def synchronize(what: str, pages: dict[str, str]) -> None:
         f"{what}: {len(written)} written, {len(plan.removed)} removed, "
         f"{store.count_documents()} stored, {len(plan.embed)} texts embedded"
     )
-    for part in store.filter_documents():
+    for part in store.filter_documents(these):
         text = pages[part.meta["file_path"]]
         assert part.content == text[part.meta["start_index"] : part.meta["end_index"]]
 
@@ -54,7 +57,6 @@ pages = {
 }
 synchronize("first run", pages)
 synchronize("nothing changed", pages)
-pages["README.md"] = "One line more.\n\n" + pages["README.md"]
-synchronize("a line added before a document", pages)
-pages["docs/looking.md"] = pages.pop("docs/view.md")
-synchronize("a file renamed", pages)
+edited = "One line more.\n\n" + pages["README.md"]
+synchronize("a line added before a document", {"README.md": edited})
+synchronize("a file renamed", {"docs/looking.md": pages["docs/view.md"]}, deleted=["docs/view.md"])

@@ -1,6 +1,8 @@
-"""Update a LangChain index after edits: pip install 'chunkast[langchain,stores]'."""
+"""Update a Qdrant collection with LangChain: pip install 'chunkast[langchain,stores]'."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from uuid import NAMESPACE_OID, uuid5
 
 from langchain_classic.embeddings import CacheBackedEmbeddings
 from langchain_classic.indexes import SQLRecordManager
@@ -8,7 +10,9 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.indexing import index
 from langchain_core.stores import InMemoryByteStore
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_qdrant import QdrantVectorStore
+from qdrant_client import QdrantClient
+from qdrant_client.models import Distance, VectorParams
 
 from chunkast.adapters.langchain import ChunkastTextSplitter, VerbatimRetriever
 
@@ -31,13 +35,20 @@ splitter = ChunkastTextSplitter(chunk_size=300, content="embed_text")
 model = CacheBackedEmbeddings.from_bytes_store(
     Model(size=8), InMemoryByteStore(), namespace="model", key_encoder="sha256"
 )
-store = InMemoryVectorStore(model)
-records = SQLRecordManager("readme", db_url="sqlite://")
+client = QdrantClient(":memory:")
+client.create_collection("pages", VectorParams(size=8, distance=Distance.COSINE))
+store = QdrantVectorStore(client, "pages", model)
+records = SQLRecordManager("qdrant/pages", db_url="sqlite://")
 records.create_schema()
 
 
-def synchronize(what: str, pages: dict[str, str]) -> None:
-    """Bring the store up to date with ``pages``, and print how much was written."""
+def key(document: Document) -> str:
+    """Return a UUID, as Qdrant requires, that changes with the document's text and metadata."""
+    return str(uuid5(NAMESPACE_OID, document.model_dump_json(exclude={"id"})))
+
+
+def synchronize(what: str, pages: dict[str, str], deleted: Sequence[str] = ()) -> None:
+    """Update the files in ``pages`` and remove those in ``deleted``; all others stay."""
     embedded.clear()
     parts = splitter.split_documents(
         Document(text, metadata={"source": name}) for name, text in pages.items()
@@ -46,13 +57,19 @@ def synchronize(what: str, pages: dict[str, str]) -> None:
         parts,
         records,
         store,
-        cleanup="full",
+        cleanup="scoped_full",  # "full" would remove all files that are not in a run
         source_id_key="source",
-        key_encoder="sha256",
+        key_encoder=key,
     )
+    # ``index`` does not see these, nor files that have become empty.
+    gone = {*pages, *deleted} - {part.metadata["source"] for part in parts}
+    keys = records.list_keys(group_ids=[*gone]) if gone else []
+    if keys:
+        store.delete(keys)
+        records.delete_keys(keys)
     print(
-        f"{what}: {done['num_added']} written, {done['num_deleted']} deleted, "
-        f"{done['num_skipped']} skipped, {len(embedded)} texts embedded"
+        f"{what}: {done['num_added']} written, {done['num_deleted'] + len(keys)} deleted, "
+        f"{client.count('pages').count} stored, {len(embedded)} texts embedded"
     )
 
 
@@ -64,9 +81,10 @@ pages = {
 synchronize("first run", pages)
 synchronize("nothing changed", pages)
 pages["README.md"] = "One line more.\n\n" + pages["README.md"]
-synchronize("a line added before a document", pages)
+synchronize("a line added before a document", {"README.md": pages["README.md"]})
 pages["docs/looking.md"] = pages.pop("docs/view.md")
-synchronize("a file renamed", pages)
+renamed = {"docs/looking.md": pages["docs/looking.md"]}
+synchronize("a file renamed", renamed, deleted=["docs/view.md"])
 
 retriever = VerbatimRetriever(retriever=store.as_retriever(search_kwargs={"k": 1}))
 [found] = retriever.invoke("How is the budget counted?")

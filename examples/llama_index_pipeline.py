@@ -1,5 +1,6 @@
 """Update a Qdrant collection with LlamaIndex: pip install 'chunkast[llama-index,stores]'."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from llama_index.core import Document
@@ -23,6 +24,8 @@ class Model(MockEmbedding):
 
 
 client = QdrantClient(":memory:")
+store = QdrantVectorStore("pages", client=client)
+docstore = SimpleDocumentStore()
 pipeline = IngestionPipeline(
     # Qdrant requires UUIDs. A pipeline processes all of a changed document again; EmbedOnce only
     # calls the model for texts that are new.
@@ -30,16 +33,20 @@ pipeline = IngestionPipeline(
         ChunkastNodeParser(chunk_size=300, uuid_ids=True),
         EmbedOnce(embed_model=Model(embed_dim=2)),
     ],
-    vector_store=QdrantVectorStore("pages", client=client),
-    docstore=SimpleDocumentStore(),
-    docstore_strategy=DocstoreStrategy.UPSERTS_AND_DELETE,
+    vector_store=store,
+    docstore=docstore,
+    # UPSERTS_AND_DELETE would remove all documents that are not in a run.
+    docstore_strategy=DocstoreStrategy.UPSERTS,
 )
 
 
-def synchronize(what: str, pages: dict[str, str]) -> None:
-    """Bring the store up to date with ``pages``, and print how much was written."""
+def synchronize(what: str, pages: dict[str, str], deleted: Sequence[str] = ()) -> None:
+    """Update the files in ``pages`` and remove those in ``deleted``; all others stay."""
     embedded.clear()
     nodes = pipeline.run(documents=[Document(text=text, id_=name) for name, text in pages.items()])
+    for name in deleted:
+        store.delete(name)
+        docstore.delete_document(name)
     for node in nodes:
         assert node.text == pages[node.ref_doc_id][node.start_char_idx : node.end_char_idx]
     stored = client.count("pages").count
@@ -53,7 +60,6 @@ pages = {
 }
 synchronize("first run", pages)
 synchronize("nothing changed", pages)
-pages["README.md"] = "One line more.\n\n" + pages["README.md"]
-synchronize("a line added before a document", pages)
-pages["docs/looking.md"] = pages.pop("docs/view.md")
-synchronize("a file renamed", pages)
+edited = "One line more.\n\n" + pages["README.md"]
+synchronize("a line added before a document", {"README.md": edited})
+synchronize("a file renamed", {"docs/looking.md": pages["docs/view.md"]}, deleted=["docs/view.md"])

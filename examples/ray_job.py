@@ -20,8 +20,9 @@ folder = sys.argv[1] if len(sys.argv) > 1 else str(documents_here)
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
 ray.data.DataContext.get_current().enable_progress_bars = False
 
+# A source is the whole path: file names alone are not unique, and ids would not be either.
 documents = ray.data.read_binary_files(folder, include_paths=True, file_extensions=["md"]).map(
-    lambda row: {"source": Path(row["path"]).name, "text": row["bytes"].decode("utf-8", "replace")}
+    lambda row: {"source": row["path"], "text": row["bytes"].decode("utf-8", "replace")}
 )
 chunks = documents.map_batches(
     chunk_table, batch_format="pyarrow", fn_kwargs={"config": ChunkConfig(max_tokens=300)}

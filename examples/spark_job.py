@@ -29,9 +29,10 @@ spark = (
     .getOrCreate()
 )
 
+# A source is the whole path: file names alone are not unique, and ids would not be either.
 documents = spark.read.text(
     folder, wholetext=True, recursiveFileLookup=True, pathGlobFilter="*.md"
-).selectExpr("value AS text", "_metadata.file_name AS source")
+).selectExpr("value AS text", "_metadata.file_path AS source")
 config = ChunkConfig(max_tokens=300)
 chunks = documents.mapInArrow(partial(chunk_record_batches, config=config), SPARK_SCHEMA).cache()
 good, bad = chunks.where("error IS NULL"), chunks.where("error IS NOT NULL")

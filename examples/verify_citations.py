@@ -6,7 +6,7 @@ from chunkast import Chunker, locate_quote
 
 page = Path(__file__).parents[1] / "README.md"
 text = page.read_text("utf-8")
-chunks = Chunker(max_tokens=300).chunk(text, source=page.name)
+chunks = Chunker(max_tokens=300).chunk(text, source="README.md")
 
 # Quotes from a model's answer; the white space of the first differs from the source.
 quotes = ["fit an exact\n   token budget", "a budget that is nearly exact"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.command import environment
 
-__all__ = ("DOCUMENTS", "QUIET", "run_example")
+__all__ = ("DOCUMENTS", "QUIET", "ROOT", "run_example")
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = {
@@ -33,10 +33,10 @@ QUIET = {
 os.environ.update({name: value for name, value in QUIET.items() if "PROXY" not in name})
 
 
-def run_example(name: str) -> str:
+def run_example(name: str, *arguments: str) -> str:
     """What a program of ``examples/`` prints."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / name)],
+        [sys.executable, str(ROOT / "examples" / name), *arguments],
         env=environment(QUIET),
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import runpy
 import shlex
 from importlib import import_module
 from pathlib import Path
@@ -99,6 +100,14 @@ def test_a_recipe_runs(tmp_path: Path, name: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     for line in PRINTED[name]:
         assert line in done.stdout
+
+
+def test_a_document_is_synchronized_without_touching_the_others() -> None:
+    example = runpy.run_path(str(ROOT / "examples" / "changed_chunks.py"))
+    for name, text in (("a/x.md", "# X\n\nOne.\n"), ("b/x.md", "# X\n\nTwo.\n"), ("a/x.md", "")):
+        example["synchronize"](name, text)
+    assert {row["source"] for row in example["payloads"].values()} == {"README.md", "b/x.md"}
+    assert example["vectors"].keys() == example["payloads"].keys()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -8,13 +8,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError
 from chunkast.output.columns import arrow_schema
-from chunkast.output.formats import write_parquet
+from chunkast.output.parquet import write_parquet
+from tests.command import write
 from tests.frameworks import DOCUMENTS, run_example
 
 pa = pytest.importorskip("pyarrow", reason="needs chunkast[arrow]")
@@ -25,14 +27,17 @@ from chunkast.adapters.arrow import (  # noqa: E402 - it needs pyarrow
     chunk_table,
 )
 
+needs_java = pytest.mark.skipif(
+    shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="PySpark needs Java"
+)
 CONFIG = ChunkConfig(max_tokens=60)
 CHUNKER = Chunker(CONFIG)
 SMALL = [name for name, text in DOCUMENTS.items() if len(text) < 2_000]
-# Some hundred documents, each with a heading of its own.
+# Many documents, each with a heading of its own.
 MANY = {
     f"{number}/{SMALL[number % len(SMALL)]}": f"# Document {number}\n\n"
     + DOCUMENTS[SMALL[number % len(SMALL)]]
-    for number in range(600)
+    for number in range(200)
 }
 
 
@@ -123,31 +128,25 @@ class TestArrow:
         empty = {name for name, value in found[1].items() if value is None}
         assert empty == {*CHUNK_SCHEMA.names} - {"source", "error"}
 
-    def test_what_is_no_string_is_an_error(self) -> None:
-        numbers = pa.table({"source": ["a"], "text": [1]})
-        assert chunk_table(numbers)["error"].to_pylist() == [
-            "TypeError: text is of type int64, not a string"
-        ]
-        numbered = pa.table({"source": [1], "text": ["# A"]})
-        assert chunk_table(numbered)["error"].to_pylist() == [
-            "TypeError: source is of type int64, not a string"
-        ]
-
-    def test_bytes_that_are_no_utf_8_are_an_error(self) -> None:
-        # Arrow does not look, and neither does Spark.
-        bad = pa.array([b"# \xff", b"# A"], pa.binary()).view(pa.string())
-        found = chunk_table(pa.table({"source": ["bad", "good"], "text": bad})).to_pylist()
-        assert found[0]["error"].startswith("UnicodeDecodeError: ")
-        assert [(row["source"], row["text"]) for row in found] == [("bad", None), ("good", "# A")]
-
-    def test_an_exception_of_a_users_counter_is_an_error(self) -> None:
+    @pytest.mark.parametrize(
+        ("sources", "texts", "error"),
+        [
+            (["a"], [1], "TypeError: text is of type int64, not a string"),
+            ([1], ["# A"], "TypeError: source is of type int64, not a string"),
+            # Arrow does not look, and neither does Spark.
+            (["a"], pa.array([b"# \xff"], pa.binary()).view(pa.string()), "UnicodeDecodeError: "),
+            (["a"], ["This fails."], "ValueError: cannot count \ufffd"),
+        ],
+    )
+    def test_what_cannot_be_chunked_is_an_error(self, sources: Any, texts: Any, error: str) -> None:
         def count(text: str) -> int:
             if "fail" in text:
                 raise ValueError("cannot count \ud800")
             return len(text)
 
-        found = chunk_table(table({"a": "fine", "b": "fails"}), ChunkConfig(encoding=count))
-        assert found["error"].to_pylist() == [None, "ValueError: cannot count \ufffd"]
+        given = pa.table({"source": sources, "text": texts})
+        [found] = chunk_table(given, ChunkConfig(encoding=count))["error"].to_pylist()
+        assert found.startswith(error)
 
     def test_columns_have_the_names_that_are_given(self) -> None:
         given = pa.table({"path": ["a.md"], "body": ["# A"], "lang": ["en"]})
@@ -183,9 +182,8 @@ class TestArrow:
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-@pytest.mark.skipif(
-    shutil.which("java") is None and "JAVA_HOME" not in os.environ, reason="PySpark needs Java"
-)
+@needs_java
+@pytest.mark.slow
 class TestSpark:
     def test_the_chunks_of_the_library(self, spark: Any, expected: list[Chunk]) -> None:
         from chunkast.adapters.arrow import SPARK_SCHEMA
@@ -199,17 +197,12 @@ class TestSpark:
         ]
         assert read(found) == sorted(expected, key=lambda chunk: (chunk.source, chunk.index))
 
-    def test_the_example(self) -> None:
-        pytest.importorskip("pyspark", reason="needs chunkast[spark]")
-        lines = run_example("spark_job.py").splitlines()
-        assert lines[0].endswith(" chunks, 0 documents failed")
-        assert any(line.startswith("|wide-tables.md ") for line in lines)
-
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
+@pytest.mark.slow
 class TestRay:
     def test_the_chunks_of_the_library(self, ray: Any, expected: list[Chunk]) -> None:
-        documents = ray.data.from_arrow([table(MANY).slice(at, 140) for at in range(0, 600, 140)])
+        documents = ray.data.from_arrow([table(MANY).slice(at, 70) for at in range(0, 200, 70)])
         chunks = documents.map_batches(
             chunk_table, batch_format="pyarrow", batch_size=60, fn_kwargs={"config": CONFIG}
         )
@@ -219,16 +212,21 @@ class TestRay:
             expected, key=lambda chunk: [getattr(chunk, name) for name in key]
         )
 
-    def test_the_example(self) -> None:
-        pytest.importorskip("ray", reason="needs chunkast[ray]")
-        lines = run_example("ray_job.py").splitlines()
-        assert lines[0].endswith(" chunks, 0 documents failed")
-        assert len(lines) == 6
-
 
 @pytest.mark.parametrize(
-    ("package", "example"), [("duckdb", "duckdb_query.py"), ("polars", "polars_frame.py")]
+    ("package", "example"),
+    [
+        ("duckdb", "duckdb_query.py"),
+        ("polars", "polars_frame.py"),
+        pytest.param("ray", "ray_job.py", marks=pytest.mark.slow),
+        pytest.param("pyspark", "spark_job.py", marks=[pytest.mark.slow, needs_java]),
+    ],
 )
-def test_the_examples_of_one_machine(package: str, example: str) -> None:
+def test_an_example_keeps_files_of_one_name_apart(
+    package: str, example: str, tmp_path: Path
+) -> None:
     pytest.importorskip(package, reason=f"needs {package}")
-    assert "wide-tables.md" in run_example(example)
+    write(tmp_path, {"a/guide.md": "# Guide\n\nOne.\n", "b/guide.md": "# Guide\n\nTwo.\n"})
+    printed = run_example(example, str(tmp_path))
+    assert "a/guide.md" in printed
+    assert "b/guide.md" in printed

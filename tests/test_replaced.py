@@ -35,7 +35,7 @@ from chunkast.text.spans import SpanSet
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
 from tests.test_analysis import after
-from tests.test_writers import from_parquet, from_sqlite
+from tests.test_writers import from_parquet
 
 PAGE = re.compile(r"\n*<!-- page \d+ -->\n*")
 
@@ -144,13 +144,13 @@ def test_a_store_keeps_it(tmp_path: Path) -> None:
         assert any("is damaged" in fault for fault in store.faults())
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet", "sqlite"])
-def test_every_format_has_it(form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_every_format_has_it(form: str) -> None:
     out = BytesIO()
     WRITERS[form].write(chunks(), out, CHUNKER)
     data = out.getvalue()
     if form == "jsonl":
         read = [Chunk.from_dict(json.loads(line)) for line in data.splitlines()]
     else:
-        read = from_parquet(data) if form == "parquet" else from_sqlite(data, tmp_path)
+        read = from_parquet(data)
     assert read == chunks()

@@ -1,14 +1,13 @@
-"""The report, its picture in the terminal, and the tree of blocks.
+"""The HTML report and the tree of blocks.
 
-What the page shows is read out of a real browser, where one is installed, and compared
-with what the library gives for the same text.
+The browser tests read what the page shows out of a real browser, where one is installed, and
+compare it with what the library gives for the same text.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
 import re
 import shutil
@@ -21,13 +20,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
-from chunkast.output.view.visible import replacements, visible
-from chunkast.view import View, find_cuts, render_html, render_terminal, render_tree, view_of
+from chunkast.view import View, find_cuts, render_html, render_tree, view_of
 from tests.command import run, write
-from tests.strategies import markdown
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 
@@ -119,21 +115,22 @@ class Page(HTMLParser):
         return json.loads(self.raw[1][1])
 
 
-# ---- what is shown -------------------------------------------------------------------------
+# ---- the page without a browser ------------------------------------------------------------
 
 
-@given(st.text(st.characters(), max_size=200))
-def test_visible_text_has_the_same_positions_and_nothing_that_acts(text: str) -> None:
-    shown = visible(text)
+@given(st.text(st.characters(), max_size=300))
+def test_any_text_makes_a_page_that_shows_it_and_nothing_that_acts(text: str) -> None:
+    html = render_html(view(text, budgets=()))
+    assert not re.search("[\u2028\u2029]", html)
+    data = Page(html.encode().decode()).data
+    shown = data["text"]
     assert len(shown) == len(text)
-    shown.encode()
     assert not re.search(
         r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u2028-\u202e\u2066-\u2069]", shown
     )
     assert not re.search(r"\r(?!\n)", shown)
     changed = sum(a not in (b, "\r") for a, b in zip(text, shown, strict=True))
-    # U+FFFD is shown for others and may stand for itself.
-    assert sum(count for _, _, count in replacements(text)) == changed
+    assert sum(row["count"] for row in data["replaced"]) == changed
 
 
 def test_cuts_name_the_point_each_chunk_begins_at() -> None:
@@ -142,13 +139,12 @@ def test_cuts_name_the_point_each_chunk_begins_at() -> None:
     chunks = chunker.chunk(analysis)
     cuts = find_cuts(analysis, chunks)
     scores = {point.pos: point for point in analysis.break_points}
-    assert len(cuts) == len(chunks) - 1 >= 3
     assert [cut.pos for cut in cuts] == [own_start(chunk) for chunk in chunks[1:]]
     assert [cut.point for cut in cuts] == [scores.get(cut.pos) for cut in cuts]
     assert {cut.kind for cut in cuts if cut.point is None} == {"inside paragraph"}
 
 
-def test_budgets_are_sorted_and_hold_the_configured_one() -> None:
+def test_budgets_are_sorted_and_include_the_configured_one() -> None:
     shown = view(GUIDE, budgets=(200, 30, 30))
     assert [budget.max_tokens for budget in shown.budgets] == [30, 60, 200]
     assert shown.budgets[shown.shown].max_tokens == 60
@@ -158,9 +154,6 @@ def test_budgets_are_sorted_and_hold_the_configured_one() -> None:
     for budget in shown.budgets:
         expected = Chunker(max_tokens=budget.max_tokens, overlap=15).chunk(GUIDE, "guide.md")
         assert budget.chunks == expected
-
-
-# ---- the page without a browser ------------------------------------------------------------
 
 
 def test_the_data_are_the_chunks() -> None:
@@ -180,101 +173,20 @@ def test_the_data_are_the_chunks() -> None:
             assert tuple(tuple(data["paths"][slot]) for slot in sections) == chunk.sections
             assert tuple(data["kinds"][kind] for kind in kinds) == chunk.kinds
             assert (name, bool(oversize)) == (chunk.id, chunk.oversize)
+    assert Page(render_html(view(""))).data["budgets"][0]["chunks"] == []
 
 
-def test_the_policy_admits_the_one_style_sheet_and_the_one_script() -> None:
-    page = Page(render_html(view(GUIDE)))
+def test_a_hostile_document_adds_no_element_and_the_policy_admits_only_the_pages_own_code() -> None:
+    plain = Page(render_html(view("x")))
+    page = Page(render_html(view_of(HOSTILE, ChunkConfig(max_tokens=60), name="<script>&\ud800")))
+    assert page.tags == plain.tags
+    assert page.data["name"] == "<script>&\ufffd"
     assert [tag for tag, _ in page.raw] == ["style", "script", "script"]
     for tag, content in (page.raw[0], page.raw[2]):
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{tag}-src 'sha256-{digest}';" in page.policy
     assert "default-src 'none';" in page.policy
     assert "unsafe" not in page.policy
-
-
-def test_a_hostile_document_adds_no_element() -> None:
-    page = Page(render_html(view_of(HOSTILE, ChunkConfig(max_tokens=60), name="<script>&\ud800")))
-    assert page.tags == Page(render_html(view("x"))).tags
-    assert page.data["text"] == visible(HOSTILE)
-    assert page.data["name"] == "<script>&\ufffd"
-
-
-@given(st.text(st.characters(), max_size=300))
-def test_any_text_makes_a_page(text: str) -> None:
-    html = render_html(view(text, budgets=()))
-    assert not re.search("[\u2028\u2029]", html)
-    assert Page(html.encode().decode()).data["text"] == visible(text)
-
-
-# ---- the terminal --------------------------------------------------------------------------
-
-
-def printed(shown: View, *, width: int = 160, colour: bool = False) -> str:
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    return "".join(render_terminal(shown, console))
-
-
-ROW = re.compile(
-    r"^(?P<point>.{20})(?P<line>.{6}) (?P<bar>[▌▒]) (?:(?P<frames>[╭│╰─]+) )?(?P<text>.*)$"
-)
-
-
-def rows(output: str) -> list[re.Match[str]]:
-    return [row for line in output.splitlines() if (row := ROW.match(line))]
-
-
-@pytest.mark.parametrize("name", ["tutorial.md", "prompt-with-tags.md", "wide-tables.md"])
-def test_the_terminal_shows_every_line(name: str) -> None:
-    text = (DOCUMENTS / name).read_text(encoding="utf-8")
-    output = printed(view(text, max_tokens=200), width=4000)
-    shown = [row["text"] for row in rows(output)]
-    lost = [line.rstrip() for line in text.splitlines() if line.strip()]
-    assert "".join(shown).replace(" ", "") == "".join(lost).replace(" ", "")
-
-
-def test_the_terminal_shows_points_overlap_and_regions_without_colour() -> None:
-    shown = view(GUIDE)
-    output = printed(shown)
-    found = rows(output)
-    budget = shown.budgets[shown.shown]
-    points = [row["point"].strip() for row in found if row["point"].strip()]
-    assert re.search(r"^ +table 80   end$", output, re.MULTILINE)
-    won = [f"✂ {c.kind} {c.point.score:g}" if c.point else f"✂ {c.kind}" for c in budget.cuts]
-    assert [point for point in points if point.startswith("✂")] == won
-    inner = {cut.point for cut in budget.cuts}
-    lost = [f"{p.kind} {p.score:g}" for p in shown.analysis.break_points if p not in inner]
-    assert [*(point for point in points if not point.startswith("✂")), "table 80"] == lost
-    overlaps = " ".join(c.text[: c.overlap] for c in budget.chunks)
-    repeated = " ".join(row["text"] for row in found if row["bar"] == "▒")
-    assert repeated.split() == overlaps.split() != []
-    framed = [(row["frames"], row["text"]) for row in found if row["frames"]]
-    assert framed[:4] == [
-        ("╭", "```python"),
-        ("│", "def use(path):"),
-        ("│", "    return path"),
-        ("╰", "```"),
-    ]
-
-
-def test_colours_are_the_only_control_sequences_in_the_terminal() -> None:
-    output = printed(view(HOSTILE), colour=True)
-    assert "\x1b[" in output
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
-    assert not re.search(r"[\0-\x09\x0b-\x1f\x7f-\x9f\u202e]", plain)
-    assert "␛[31m" in plain
-
-
-def test_an_empty_document_can_be_shown() -> None:
-    assert "60" in printed(view(""))
-    assert Page(render_html(view(""))).data["budgets"][0]["chunks"] == []
 
 
 # ---- the tree ------------------------------------------------------------------------------
@@ -317,7 +229,6 @@ lines  characters  tokens  block
 13-13     136-137       1    blank
 14-15     137-168      14    fence [py title="x"] (not closed): ```py title="x" def f(): ␛[31m
 """
-TREE_ROW = re.compile(r" *(\d+)-(\d+)  +(\d+)-(\d+)  +(\d+)  ( *)(\S.*)\n")
 
 
 def test_the_tree_of_a_document() -> None:
@@ -330,82 +241,53 @@ def test_the_tree_of_a_document() -> None:
     assert empty[1:] == ["  1-1         0-0       0  document\n"]
 
 
-@given(markdown())
-def test_every_block_has_a_line_that_tells_its_place(text: str) -> None:
-    analysis = Chunker().analyze(text)
-    rows = [TREE_ROW.fullmatch(line) for line in list(render_tree(analysis, len))[1:]]
-    blocks = list(analysis.blocks.walk())
-    assert len(rows) == len(blocks)
-    for row, block in zip(rows, blocks, strict=True):
-        assert row is not None
-        first, last, start, end, count = map(int, row.groups()[:5])
-        assert (start, end) == (block.start, block.end)
-        assert first <= last
-        assert count == end - start
-        assert row[7].startswith(block.kind)
-
-
 # ---- the command ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def test_the_report_is_written_and_sent_where_it_is_asked_for(tmp_path: Path) -> None:
     write(tmp_path, {"guide.md": GUIDE})
-    return tmp_path
-
-
-def test_the_report_is_written_and_sent_where_it_is_asked_for(folder: Path) -> None:
-    done = run("view", "guide.md", "--max-tokens", "60", "--budgets", "30,90", cwd=folder)
+    done = run("view", "guide.md", "--max-tokens", "60", "--budgets", "30,90", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(
         r"guide\.chunks\.html: [\d,]+ bytes; chunks: \d+ at 30, \d+ at 60, \d+ at 90 tokens\n",
         done.stderr.decode(),
     )
-    report = folder / "guide.chunks.html"
+    report = tmp_path / "guide.chunks.html"
     assert Page(report.read_text(encoding="utf-8")).data["name"] == "guide.md"
-    # A report may be replaced by the next one.
-    done = run("view", "guide.md", "-q", cwd=folder)
+    done = run("view", "guide.md", "-q", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert run("view", "guide.md", "-q", "-o", "-", cwd=folder).stdout == report.read_bytes()
-    assert run("view", "-", "-q", cwd=folder, stdin=GUIDE.encode()).returncode == 0
-    assert (folder / "stdin.chunks.html").is_file()
+    assert run("view", "guide.md", "-q", "-o", "-", cwd=tmp_path).stdout == report.read_bytes()
+    assert run("view", "-", "-q", cwd=tmp_path, stdin=GUIDE.encode()).returncode == 0
+    assert (tmp_path / "stdin.chunks.html").is_file()
 
 
-def test_the_terminal_and_the_tree_are_data_on_standard_output(folder: Path) -> None:
-    done = run("view", "guide.md", "--terminal", "--max-tokens", "60", cwd=folder)
-    assert "━━ 1 · " in done.stdout.decode()
-    assert b"\x1b" not in done.stdout
-    write(folder, {"a.md": TREE_TEXT, "a.py": "x = 1\n"})
+def test_the_tree_is_data_on_standard_output(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": TREE_TEXT, "a.py": "x = 1\n"})
     for name, stdin in (("a.md", b""), ("-", TREE_TEXT.encode())):
-        assert run("view", name, "--tree", cwd=folder, stdin=stdin).stdout.decode() == TREE
-    assert b"code: x = 1\n" in run("view", "a.py", "--tree", cwd=folder).stdout
-    assert sorted(path.name for path in folder.iterdir()) == ["a.md", "a.py", "guide.md"]
+        assert run("view", name, "--tree", cwd=tmp_path, stdin=stdin).stdout.decode() == TREE
+    assert b"code: x = 1\n" in run("view", "a.py", "--tree", cwd=tmp_path).stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "a.py"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--terminal", "-o", "x.html"], "--output is for a page"),
-        (["--tree", "--open"], "--open is for a page"),
-        (["--tree", "--terminal"], "--terminal is for a picture of the chunks"),
+        (["--tree", "--open"], "--tree writes no page"),
+        (["--tree", "-o", "-"], "--tree writes no page"),
         (["--open", "-o", "-"], "--open needs a file"),
         (["--budgets", "12,x"], "'x' is not a whole number"),
         (["--budgets", "10", "--overlap", "20", "-o", "x.html"], "overlap=20"),
         (["-o", "./guide.md"], "that is the document"),
-        ([], "is not a chunkast report"),
     ],
 )
-def test_wrong_usage_is_told_and_nothing_is_overwritten(
-    folder: Path, arguments: list[str], expected: str
+def test_wrong_usage_is_told_and_nothing_is_written(
+    tmp_path: Path, arguments: list[str], expected: str
 ) -> None:
-    write(folder, {"guide.chunks.html": "<p>mine"})
-    done = run("view", "guide.md", *arguments, cwd=folder)
+    write(tmp_path, {"guide.md": GUIDE})
+    done = run("view", "guide.md", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert expected in done.stderr.decode()
-    assert {path.name: path.read_text("utf-8") for path in folder.iterdir()} == {
-        "guide.md": GUIDE,
-        "guide.chunks.html": "<p>mine",
-    }
+    assert [path.name for path in tmp_path.iterdir()] == ["guide.md"]
 
 
 # ---- the page in a browser -----------------------------------------------------------------
@@ -415,14 +297,8 @@ CHROMIUM = (
 )
 CHROMEDRIVER = shutil.which("chromedriver")
 FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--hide-scrollbars",
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 
 
@@ -442,19 +318,9 @@ class Browser:
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    def command(self, name: str, **values: object) -> Any:
-        return self.driver.execute_cdp_cmd(name, values)
-
-    def window(self, width: int = 1280, height: int = 800, scheme: str = "light") -> None:
-        self.command(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 500,
-        )
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.command("Emulation.setEmulatedMedia", features=[feature])
+    def window(self, width: int = 1280, height: int = 800) -> None:
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 
     def press(self, *keys: str) -> None:
         from selenium.webdriver.common.action_chains import ActionChains
@@ -476,10 +342,6 @@ class Browser:
                 "a => [...a.querySelectorAll('.text')].map(t => t.textContent))"
             )
         ]
-
-    def messages(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.driver.get_log("browser")
-        return found
 
 
 @pytest.fixture(scope="module")
@@ -507,20 +369,15 @@ def browser(chromium: Browser) -> Iterator[Browser]:
     """A browser with a window of a desk's size; nothing was said on its console at the end."""
     chromium.window()
     yield chromium
-    assert chromium.messages() == []
+    assert chromium.driver.get_log("browser") == []
 
 
 def expected_bands(shown: View, number: int) -> list[str]:
-    text = shown.analysis.text
-    return [
-        visible(text)[own_start(chunk) : chunk.end_index] for chunk in shown.budgets[number].chunks
-    ]
+    text = Page(render_html(shown)).data["text"]
+    return [text[own_start(chunk) : chunk.end_index] for chunk in shown.budgets[number].chunks]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["tutorial.md", "emoji.md", "arabic.md", "crlf-notes.md", "mixed-line-ends.md", "bom.md"],
-)
+@pytest.mark.parametrize("name", ["emoji.md", "arabic.md", "mixed-line-ends.md"])
 def test_the_slider_changes_the_bands(browser: Browser, name: str) -> None:
     shown = view((DOCUMENTS / name).read_bytes().decode(), budgets=(30, 120, 400))
     browser.show(shown)
@@ -570,14 +427,8 @@ def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> 
         )
         return found
 
-    for keys, place in (
-        ("j", 1),
-        ("jj", 3),
-        ("k", 2),
-        ("G", count - 1),
-        ("j", count - 1),
-        ("g", 0),
-    ):
+    last = count - 1
+    for keys, place in (("j", 1), ("jj", 3), ("k", 2), ("G", last), ("j", last), ("g", 0)):
         browser.press(*keys)
         assert at() == [place, place]
     browser.press(Keys.ARROW_DOWN)
@@ -596,23 +447,9 @@ def test_keys_go_from_chunk_to_chunk_and_change_the_budget(browser: Browser) -> 
     )
 
 
-@pytest.mark.parametrize("name", ["wide-tables.md", "long-words.md", "deep-lists.md"])
-def test_a_phone_scrolls_in_one_direction_only(browser: Browser, name: str) -> None:
+def test_a_phone_scrolls_in_one_direction_only(browser: Browser) -> None:
     browser.window(390, 844)
-    browser.show(view((DOCUMENTS / name).read_text(encoding="utf-8"), max_tokens=200))
+    text = (DOCUMENTS / "wide-tables.md").read_text(encoding="utf-8")
+    browser.show(view(text, max_tokens=200))
     browser.bands()
     assert browser.run("return document.documentElement.scrollWidth") == 390
-
-
-def test_a_long_document_is_drawn_where_it_is_seen(browser: Browser) -> None:
-    body = (DOCUMENTS / "tutorial.md").read_text(encoding="utf-8")
-    shown = view(body * 20, max_tokens=100, overlap=0, budgets=())
-    browser.show(shown)
-    count = len(shown.budgets[0].chunks)
-    assert len(browser.texts("article")) == count > 300
-    assert 0 < len(browser.texts("article .plain")) < count
-    assert browser.texts("article:last-of-type .plain") != []
-    browser.press("G")
-    assert browser.texts("article:last-of-type .plain") == []
-    seen = "const box = document.querySelector('article:last-of-type').getBoundingClientRect();"
-    assert browser.run(f"{seen} return box.top < innerHeight && box.bottom > 0")

@@ -10,8 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from chunkast import Chunk, Chunker, ConfigError
-from chunkast.index import Store
-from chunkast.output.formats import WRITERS, format_of
+from chunkast.output.formats import WRITERS
 from tests.command import GUIDE, errors, run, write
 
 CHUNKER = Chunker(max_tokens=30)
@@ -32,20 +31,12 @@ def from_parquet(data: bytes) -> list[Chunk]:
     return [Chunk.from_dict({**row, "metadata": json.loads(row["metadata"])}) for row in rows]
 
 
-def from_sqlite(data: bytes, folder: Path) -> list[Chunk]:
-    path = folder / "read.db"
-    path.write_bytes(data)
-    with Store(str(path), read_only=True) as store:
-        return list(store.chunks())
-
-
 @pytest.mark.parametrize("chunks", [CHUNKS, CHUNKS[:1], []], ids=["many", "one", "none"])
-def test_what_is_written_is_read_back(chunks: list[Chunk], tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(chunks: list[Chunk]) -> None:
     lines = written("jsonl", chunks).decode().split("\n")[:-1]
     assert [Chunk.from_dict(json.loads(line)) for line in lines] == chunks
     assert [Chunk.from_dict(row) for row in json.loads(written("json", chunks))] == chunks
     assert from_parquet(written("parquet", chunks)) == chunks
-    assert from_sqlite(written("sqlite", chunks), tmp_path) == chunks
 
 
 def test_parquet_has_types_and_says_how_it_was_made() -> None:
@@ -64,15 +55,10 @@ def test_parquet_has_types_and_says_how_it_was_made() -> None:
     assert len(schema.metadata[b"chunkast.fingerprint"]) == 64
 
 
-def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
+def test_lone_surrogates_become_replacement_characters() -> None:
     chunks = CHUNKER.chunk("# A \ud800\n\nB \udfff", "\ud800.md")
-    for found in (
-        from_parquet(written("parquet", chunks)),
-        from_sqlite(written("sqlite", chunks), tmp_path),
-    ):
-        assert [(chunk.source, chunk.text) for chunk in found] == [
-            ("\ufffd.md", "# A \ufffd\n\nB \ufffd")
-        ]
+    [found] = from_parquet(written("parquet", chunks))
+    assert (found.source, found.text) == ("\ufffd.md", "# A \ufffd\n\nB \ufffd")
 
 
 def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,34 +67,30 @@ def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         written("parquet", [])
 
 
-@pytest.mark.parametrize(
-    ("path", "form"),
-    [
-        (None, "jsonl"),
-        ("out", "jsonl"),
-        ("a.parquet", "parquet"),
-        ("A.JSON", "json"),
-        ("x.ndjson", "jsonl"),
-        ("x.db", "sqlite"),
-        ("notes.txt", "text"),
-    ],
-)
-def test_a_files_ending_says_its_format(path: str | None, form: str) -> None:
-    assert format_of(path) == form
-
-
-def test_the_command_writes_every_format(tmp_path: Path) -> None:
+def test_the_command_writes_the_format_of_the_extension(tmp_path: Path) -> None:
     write(tmp_path, {"docs/guide.md": GUIDE})
-    for ending in ("jsonl", "json", "txt", "parquet", "db"):
-        done = run("chunk", "docs", "-o", f"out.{ending}", "--max-tokens", 30, cwd=tmp_path)
+    for name, begins in {
+        "out": b'{"id":',
+        "out.NDJSON": b'{"id":',
+        "out.json": b'[\n{"id":',
+        "out.txt": b"docs/guide.md:1-",
+        "out.parquet": b"PAR1",
+    }.items():
+        done = run("chunk", "docs", "-o", name, "--max-tokens", 30, cwd=tmp_path)
         assert done.returncode == 0
-        assert (tmp_path / f"out.{ending}").stat().st_size > 0
-    done = run("search", "path", "--db", "out.db", cwd=tmp_path)
-    assert done.stdout.startswith(b"docs/guide.md:")
-    # The texts are there, but whether a file has changed since cannot be told.
-    done = run("index", "docs", "--db", "out.db", "--max-tokens", 30, cwd=tmp_path)
-    assert done.stdout.startswith(b"added 0, changed 0, ")
-    assert done.stderr.startswith(b"1 file, 1 new or changed")
+        assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+@pytest.mark.parametrize("more", [[], ["--format", "jsonl"]])
+@pytest.mark.parametrize("name", ["x.db", "x.sqlite", "X.SQLITE3"])
+def test_a_database_is_written_by_another_command(
+    tmp_path: Path, name: str, more: list[str]
+) -> None:
+    write(tmp_path, {"guide.md": GUIDE, name: "an index"})
+    done = run("chunk", "guide.md", "-o", name, *more, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"chunkast index PATHS --db {name}" in errors(done.stderr)[0]
+    assert (tmp_path / name).read_text("utf-8") == "an index"
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:

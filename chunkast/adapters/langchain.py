@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, Final, Literal
 
@@ -124,35 +124,29 @@ class ChunkastTextSplitter(TextSplitter):
         given = metadatas or [{} for _ in texts]
         if len(given) != len(texts):
             raise ConfigError("metadatas", len(given), f"must be one per text ({len(texts)})")
-        return self._documents(texts, given, [None] * len(texts))
+        return self.split_documents(
+            Document(text, metadata=metadata) for text, metadata in zip(texts, given, strict=True)
+        )
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:
         """Return one document for each chunk of the given ``documents``, in order."""
         given = list(documents)
-        return self._documents(
-            [document.page_content for document in given],
-            [document.metadata for document in given],
-            [document.id for document in given],
-        )
-
-    def _documents(
-        self,
-        texts: Sequence[str],
-        metadatas: Sequence[dict[Any, Any]],
-        ids: Sequence[str | None],
-    ) -> list[Document]:
-        named = [metadata.get(self.source_key) for metadata in metadatas]
-        sources = [own if name is None else str(name) for name, own in zip(named, ids, strict=True)]
+        sources = [self._source(document) for document in given]
+        texts = [document.page_content for document in given]
         found = Chunker(self.config).chunk_batch(texts, sources)
         return [
             Document(
                 page_content=getattr(chunk, self.content),
-                metadata={**deepcopy(metadata), **self._metadata(chunk)},
+                metadata={**deepcopy(document.metadata), **self._metadata(chunk)},
                 id=None if source is None else id_of(chunk, as_uuid=self.uuid_ids),
             )
-            for chunks, metadata, source in zip(found, metadatas, sources, strict=True)
+            for chunks, document, source in zip(found, given, sources, strict=True)
             for chunk in chunks
         ]
+
+    def _source(self, document: Document) -> str | None:
+        name = document.metadata.get(self.source_key)
+        return document.id if name is None else str(name)
 
     def _metadata(self, chunk: Chunk) -> dict[str, Any]:
         found = metadata_of(chunk, positions=self._add_start_index, sections=self.sections)

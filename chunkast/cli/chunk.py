@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.cli.messages import counted
@@ -88,23 +89,23 @@ def run(options: Namespace) -> int:
     form = WRITERS[format_of(path, options.format)]
     terminal = path is None and sys.stdout is not None and sys.stdout.isatty()
     if terminal and options.format is None and options.output is None:
-        form = Format(write_preview, ())
+        form = Format(write_preview)
     elif terminal and form.binary:
         raise UsageError(f"--format {options.format} is binary, not for a terminal; give -o FILE")
     with totals.stoppable(path), open_output(path) as output:
         selection = selected(options, path)
         # No progress bar among the chunks on one terminal.
         progress = not terminal
-        if form.encode is None:
+        if form.joins:
+            task = partial(_encode, form)
+            pieces = results(options, selection, chunker, task, totals, progress=progress)
+            with closing(pieces):
+                _write(pieces, totals, output.stream)
+        else:
             documents = results(options, selection, chunker, _chunk, totals, progress=progress)
             with closing(documents):
                 chunks = _chunks(documents, totals, chunker, output.stream.flush)
                 form.write(chunks, output.stream, chunker)
-        else:
-            task = partial(_encode, form.encode)
-            pieces = results(options, selection, chunker, task, totals, progress=progress)
-            with closing(pieces):
-                _write(pieces, totals, output.stream)
         output.complete = totals.documents > 0
     if not options.quiet:
         cut = counted(totals.cut, "chunk")
@@ -124,13 +125,13 @@ def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
     return chunk_document(chunker, given, source, parts)
 
 
-def _encode(
-    encode: Callable[[Iterable[Chunk]], bytes], chunker: Chunker, document: Document, parts: Parts
-) -> _Encoded:
+def _encode(form: Format, chunker: Chunker, document: Document, parts: Parts) -> _Encoded:
     chunks = _chunk(chunker, document, parts)
     tokens = sum(chunk.token_count for chunk in chunks)
     cut = sum(bool(cut_off(chunker, chunk.embed_token_count)) for chunk in chunks)
-    return _Encoded(len(chunks), tokens, cut, encode(chunks))
+    out = BytesIO()
+    form.write(chunks, out, chunker)
+    return _Encoded(len(chunks), tokens, cut, out.getvalue())
 
 
 def _write(documents: Iterable[_Encoded], totals: _Totals, stream: BinaryIO) -> None:

@@ -1,1 +1,1 @@
-"""Output of chunks for people and for other programs: file formats, Arrow tables and views."""
+"""Output of chunks for people and for other programs: file formats, Arrow tables and an HTML page."""

@@ -15,25 +15,14 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.errors import UsageError
 from chunkast.model import Chunk
-from chunkast.output.json import encode_jsonl, json_bytes, write_json, write_jsonl
+from chunkast.output.json import json_bytes, write_json, write_jsonl
 from chunkast.output.parquet import write_parquet
-from chunkast.output.sqlite import write_sqlite
-from chunkast.output.text import encode_text, write_text
+from chunkast.output.text import write_text
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
 
-__all__ = (
-    "WRITERS",
-    "Format",
-    "format_of",
-    "json_bytes",
-    "write_json",
-    "write_jsonl",
-    "write_parquet",
-    "write_sqlite",
-    "write_text",
-)
+__all__ = ("WRITERS", "Format", "format_of", "json_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +32,44 @@ class Format:
     write: the function that writes chunks to a stream.
     endings: the file extensions of the format, in lower case.
     binary: true if the output is unreadable in a terminal.
-    encode: the function that returns the bytes of some chunks, so that several processes can encode
-        chunks; ``None`` if outputs in this format cannot be concatenated.
+    joins: true if outputs can be concatenated, so that several processes can write chunks.
     """
 
     write: Callable[[Iterable[Chunk], BinaryIO, Chunker], None]
-    endings: tuple[str, ...]
+    endings: tuple[str, ...] = ()
     binary: bool = False
-    encode: Callable[[Iterable[Chunk]], bytes] | None = None
+    joins: bool = False
 
 
 # The first format is the default.
 WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
     {
-        "jsonl": Format(write_jsonl, (".jsonl", ".ndjson"), encode=encode_jsonl),
+        "jsonl": Format(write_jsonl, (".jsonl", ".ndjson"), joins=True),
         "json": Format(write_json, (".json",)),
-        "text": Format(write_text, (".txt",), encode=encode_text),
+        "text": Format(write_text, (".txt",), joins=True),
         "parquet": Format(write_parquet, (".parquet",), binary=True),
-        "sqlite": Format(write_sqlite, (".db", ".sqlite", ".sqlite3"), binary=True),
     }
 )
+# Databases are written by ``chunkast index``.
+_DATABASES: Final = (".db", ".sqlite", ".sqlite3")
 
 
 def format_of(path: str | None, given: str | None = None) -> str:
     """Return the name of a file's format: ``given``, or else the format of the file's extension.
 
     The default is used for standard output (``None``), for devices and for names without an
-    extension. Raises ``UsageError`` for an extension that contradicts ``given``, and for an unknown
-    extension if ``given`` is ``None``.
+    extension. Raises ``UsageError`` for an extension that contradicts ``given``, for the extension
+    of a database, and for an unknown extension if ``given`` is ``None``.
     """
     default = next(iter(WRITERS))
     if path is None or path.startswith("/dev/"):
         return given or default
     name = path.lower()
+    if name.endswith(_DATABASES):
+        raise UsageError(
+            f"--output {path}: databases are written by another command: "
+            f"chunkast index PATHS --db {path}"
+        )
     known = next((key for key, row in WRITERS.items() if name.endswith(row.endings)), None)
     if given is not None and known not in (None, given):
         raise UsageError(f"--format {given} contradicts --output {path}, which is {known}")

@@ -9,22 +9,17 @@ JSON cannot distinguish the two.)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import BinaryIO
 
 from chunkast.model import Chunk
 
-__all__ = ("encode_jsonl", "json_bytes", "write_json", "write_jsonl")
+__all__ = ("json_bytes", "write_json", "write_jsonl")
 
 
 def write_jsonl(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write the chunks as JSON Lines: one compact object per line."""
-    out.writelines(_lines(chunks))
-
-
-def encode_jsonl(chunks: Iterable[Chunk]) -> bytes:
-    """Return the chunks as JSON Lines in UTF-8: one compact object per line."""
-    return b"".join(_lines(chunks))
+    out.writelines(json_bytes(chunk.to_dict()) + b"\n" for chunk in chunks)
 
 
 def write_json(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
@@ -34,10 +29,6 @@ def write_json(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) 
         out.write(before + json_bytes(chunk.to_dict()))
         before = b",\n"
     out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
-
-
-def _lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
-    return (json_bytes(chunk.to_dict()) + b"\n" for chunk in chunks)
 
 
 def json_bytes(value: object) -> bytes:

@@ -10,7 +10,7 @@ The chunk's text is verbatim, except that lone surrogates are escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from chunkast.model import Chunk
@@ -19,27 +19,18 @@ from chunkast.text.pages import pages_note
 if TYPE_CHECKING:
     from chunkast.reading import Section
 
-__all__ = ("encode_text", "page", "place_of", "section_line", "section_names", "write_text")
+__all__ = ("page", "place_of", "section_line", "section_names", "write_text")
 
 _RULE: Final = "─" * 72
 
 
 def write_text(chunks: Iterable[Chunk], out: BinaryIO, _chunker: object = None) -> None:
     """Write the chunks as text, each between a header line and a rule."""
-    out.writelines(_pages(chunks))
-
-
-def encode_text(chunks: Iterable[Chunk]) -> bytes:
-    """Return the chunks as text in UTF-8, each between a header line and a rule."""
-    return b"".join(_pages(chunks))
-
-
-def _pages(chunks: Iterable[Chunk]) -> Iterator[bytes]:
     for chunk in chunks:
         written = page(
             place_of(chunk), chunk.token_count, chunk.sections, chunk.text, oversize=chunk.oversize
         )
-        yield written.encode("utf-8", "backslashreplace")
+        out.write(written.encode("utf-8", "backslashreplace"))
 
 
 def place_of(chunk: Chunk) -> str:

@@ -1,1 +1,1 @@
-"""Views of a document and its chunks: an HTML page, terminal output and a tree of blocks."""
+"""Views of a document: an HTML page with its chunks, and a tree of its blocks."""
