@@ -161,17 +161,14 @@ CODE = (
 
 
 def test_a_block_is_whole_or_not() -> None:
-    assert_whole(Chunker(max_tokens=200).chunk(CODE), CODE)
-    assert_whole(Chunker(max_tokens=200).chunk(CODE), CODE, kind="paragraph")
+    for kind in ("fence", "paragraph"):
+        assert_whole(Chunker(max_tokens=200).chunk(CODE), CODE, kind=kind)
     assert_whole(Chunker(max_tokens=50, oversize="keep").chunk(CODE), CODE)
     with pytest.raises(AssertionError, match=r"fence divided:\n  lines 5-36, in chunk \d \("):
         assert_whole(Chunker(max_tokens=50).chunk(CODE, "run.md"), CODE)
-    with pytest.raises(AssertionError, match="there is no table in the text"):
-        assert_whole(Chunker().chunk(CODE), CODE, kind="table")
     plain = Chunker(extensions=(), max_tokens=50)
-    maths = "$$\nx\n$$\n"
-    with pytest.raises(AssertionError, match="there is no math"):
-        assert_whole(plain.chunk(maths), maths, kind="math", chunker=plain)
+    with pytest.raises(AssertionError, match="there is no math in the text"):
+        assert_whole(plain.chunk("$$\nx\n$$\n"), "$$\nx\n$$\n", kind="math", chunker=plain)
 
 
 def test_a_quote_is_in_one_chunk_or_not() -> None:

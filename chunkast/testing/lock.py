@@ -5,9 +5,9 @@ r"""Read and write locks: JSON Lines that record the chunks of documents, for re
     {"source": "guide.md", "id": ..., "headings": ["Guide"], "cut": "h2 90", ..., "text": "..."}
 
 The first line is the header. Every other line is a chunk, with the field names of ``Chunk``, and
-documents are sorted by source. ``gap`` has the number of characters and of lines between a chunk
-and the previous chunk, and ``metadata`` is left out if the previous chunk has the same. Therefore,
-a new line or an edit in the front matter changes only the first chunk after it.
+documents are sorted by source. ``gap`` and ``gap_lines`` are the characters and the lines between a
+chunk and the previous chunk, and ``metadata`` is left out if the previous chunk has the same.
+Therefore, a new line or an edit in the front matter changes only the first chunk after it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, takewhile
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -131,7 +131,8 @@ def encode_document(document: DocumentRecord) -> bytes:
         # Most chunks of a document have the same metadata: its front matter.
         if chunk.metadata != (last.metadata if last is not None else ""):
             values["metadata"] = chunk.metadata
-        values["gap"] = [chunk.start_index - end_index, chunk.start_line - end_line]
+        values["gap"] = chunk.start_index - end_index
+        values["gap_lines"] = chunk.start_line - end_line
         for name, (_, default) in _FIELDS.items():
             if getattr(chunk, name) != default:
                 values[name] = getattr(chunk, name)
@@ -323,45 +324,39 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and _is_number(value) and value >= 0
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+def _are(value: object, check: Callable[[object], bool]) -> bool:
+    return isinstance(value, (list, tuple)) and all(map(check, value))
 
 
+# The type of a field, in the words of an error -> its check.
+_CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
+    "a string": lambda value: isinstance(value, str),
+    "true or false": lambda value: isinstance(value, bool),
+    "an object": lambda value: isinstance(value, dict),
+    "a whole number": _is_number,
+    "a count": _is_count,
+    "a list of strings": lambda value: _are(value, _CHECKS["a string"]),
+    "a list of counts": lambda value: _are(value, _is_count),
+}
 # Field of a chunk that all files have -> its type, and its default if it may be left out.
 _FIELDS: Final[Mapping[str, tuple[str, object]]] = {
-    "id": ("text", None),
-    "headings": ("texts", ()),
-    "kinds": ("texts", ()),
-    "oversize": ("flag", False),
-    "token_count": ("count", None),
-    "embed_token_count": ("count", None),
-    "embed_hash": ("text", None),
-    "pages": ("pages", ()),
-    "overlap": ("count", 0),
-    "text": ("text", None),
-}
-# Type of a field -> its check, and the words for an error.
-_CHECKS: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "text": (lambda value: isinstance(value, str), "a string"),
-    "texts": (_are_texts, "a list of strings"),
-    "count": (_is_count, "a whole number, not negative and not too large"),
-    "flag": (lambda value: isinstance(value, bool), "true or false"),
-    "object": (lambda value: isinstance(value, dict), "an object"),
-    "names": (lambda value: isinstance(value, dict) and _are_texts([*value.values()]), "strings"),
-    "pages": (lambda value: _are_two(value, _is_count) or value == (), "two page numbers"),
-    "gap": (lambda value: _are_two(value, _is_number), "two whole numbers, not too large"),
+    "id": ("a string", None),
+    "headings": ("a list of strings", ()),
+    "kinds": ("a list of strings", ()),
+    "oversize": ("true or false", False),
+    "token_count": ("a count", None),
+    "embed_token_count": ("a count", None),
+    "embed_hash": ("a string", None),
+    "pages": ("a list of counts", ()),
+    "overlap": ("a count", 0),
+    "text": ("a string", None),
 }
 
 
-def _are_two(value: object, check: Callable[[object], bool]) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(check, value))
-
-
-def _get(values: Mapping[str, Any], name: str, kind: str, default: object = None) -> Any:
+def _get(values: Mapping[str, Any], name: str, wanted: str, default: object = None) -> Any:
     """Return a field that has been checked; raise ``ValueError`` if it is missing or wrong."""
     value = default if values.get(name) is None else values[name]
-    check, wanted = _CHECKS[kind]
-    if not check(value):
+    if not _CHECKS[wanted](value):
         raise ValueError(f"{name!r} must be {wanted}")
     return value
 
@@ -369,35 +364,30 @@ def _get(values: Mapping[str, Any], name: str, kind: str, default: object = None
 def _read_header(values: Mapping[str, Any]) -> Header:
     if values.get("format") != _FORMAT:
         raise ValueError("its first line is not the header of a lock")
-    version = _get(values, "version", "count")
+    version = _get(values, "version", "a count")
     if version != _VERSION:
         newer = "; install a newer version of chunkast" if version > _VERSION else ""
         raise ValueError(f"format {version}, this version reads format {_VERSION}{newer}")
     return Header(
-        versions=_get(values, "versions", "names"),
-        fingerprint=_get(values, "fingerprint", "text"),
-        config=_get(values, "options", "object"),
-        root=_get(values, "root", "text", ""),
+        versions=_get(values, "versions", "an object"),
+        fingerprint=_get(values, "fingerprint", "a string"),
+        config=_get(values, "options", "an object"),
+        root=_get(values, "root", "a string", ""),
     )
 
 
 def _old_header(path: str, lines: Iterable[bytes]) -> Header:
-    """Return the header of a lock of version 1, of which ``lines`` are the lines after the first.
+    """Return the options and the root of a lock of version 1, without versions.
 
-    It has lines such as ``set max_tokens 512``, ``version chunkast "0.2.0"`` and ``root "."``.
+    ``lines`` are the lines after the first, such as ``set max_tokens 512`` and ``root "."``.
     """
-    found: dict[str, dict[str, Any]] = {"set": {}, "version": {}, "root": {"": ""}}
     try:
-        for line in lines:
-            word, _, rest = line.decode().strip().partition(" ")
-            if not word:
-                break
-            if word in found:
-                name, _, value = ("", "", rest) if word == "root" else rest.partition(" ")
-                found[word][name] = _parse(b'{"": %s}' % value.encode())[""]
-        versions, root = found["version"], found["root"][""]
-        values = {"versions": versions, "fingerprint": "", "root": root, "options": found["set"]}
-        return _read_header({**values, "format": _FORMAT, "version": _VERSION})
+        text = b"".join(takewhile(lambda line: line.strip(), lines)).decode()
+        found = re.findall(r"^(?:set (\w+)|root) (.*)$", text, re.MULTILINE)
+        pairs = ", ".join(f'"{name}": {value}' for name, value in found)
+        options = _parse(f"{{{pairs}}}".encode())
+        root = str(options.pop("", ""))
+        return Header({}, "", options, root)
     except (ValueError, RecursionError) as error:
         reason = f"an old lock that is damaged: {_described(error)}"
         advice = f"write a new lock: chunkast snapshot PATHS -o {path}"
@@ -419,12 +409,12 @@ def _read_chunk(values: Mapping[str, Any]) -> _Row:
     """Return the chunk on a line of JSON Lines, which has the fields of ``Chunk``."""
     values = {
         **values,
-        "embed_hash": _get(values, "embed_hash", "text")[:HASH_LENGTH],
-        "headings": list(map(without_surrogates, _get(values, "headings", "texts"))),
-        "text": without_surrogates(_get(values, "text", "text")),
+        "embed_hash": _get(values, "embed_hash", "a string")[:HASH_LENGTH],
+        "headings": list(map(without_surrogates, _get(values, "headings", "a list of strings"))),
+        "text": without_surrogates(_get(values, "text", "a string")),
     }
-    whole = _get(values, "source", "text", _STDIN)
-    metadata = _get(values, "metadata", "object", {})
+    whole = _get(values, "source", "a string", _STDIN)
+    metadata = _get(values, "metadata", "an object", {})
     number, cell_id = metadata.get("cell"), metadata.get("cell_id")
     cell = ""
     if _is_count(number) and isinstance(cell_id, str):
@@ -435,9 +425,9 @@ def _read_chunk(values: Mapping[str, Any]) -> _Row:
         cell=whole.removeprefix(source),
         cut=UNKNOWN_CUT,
         metadata=metadata_hash(metadata),
-        start_index=_get(values, "start_index", "count"),
-        start_line=_get(values, "start_line", "count"),
-        end_line=_get(values, "end_line", "count"),
+        start_index=_get(values, "start_index", "a count"),
+        start_line=_get(values, "start_line", "a count"),
+        end_line=_get(values, "end_line", "a count"),
     )
     return source, "", record
 
@@ -451,24 +441,23 @@ class _Reader:
 
     def read(self, values: Mapping[str, Any]) -> _Row:
         """Return the chunk on a line."""
-        source = _get(values, "source", "text")
+        source = _get(values, "source", "a string")
         if self._source is not None and source < self._source:
             raise ValueError("the documents are not sorted by source")
         last = self._last if source == self._source else None
-        cell = _get(values, "cell", "text", "")
+        cell = _get(values, "cell", "a string", "")
         end_index, end_line = _end_of(last, cell)
-        gap, gap_lines = _get(values, "gap", "gap")
-        start_line = end_line + gap_lines
-        text = _get(values, "text", "text")
+        start_line = end_line + _get(values, "gap_lines", "a whole number")
+        text = _get(values, "text", "a string")
         before = "" if last is None else last.metadata
         record = _read_record(
             values,
             cell=cell,
-            cut=_get(values, "cut", "text", ""),
-            metadata=_get(values, "metadata", "text", before),
-            start_index=end_index + gap,
+            cut=_get(values, "cut", "a string", ""),
+            metadata=_get(values, "metadata", "a string", before),
+            start_index=end_index + _get(values, "gap", "a whole number"),
             start_line=start_line,
             end_line=start_line + SourceMap(text).line(len(text) - 1) - 1,
         )
         self._source, self._last = source, record
-        return source, _get(values, "text_hash", "text", ""), record
+        return source, _get(values, "text_hash", "a string", ""), record

@@ -257,24 +257,17 @@ def _details(changes: Sequence[Change]) -> str:
         return f": {' -> '.join(counts)} tokens"
     if len(changes) > 1:
         return ""
+    old, new = change.old[0], change.new[0]
     details = [
-        f"{words} {' -> '.join(_shown(getattr(side[0], name)) for side in (change.old, change.new))}"
-        for name, words in _SHOWN.items()
+        f"{name.replace('_', ' ')} {_shown(getattr(old, name))} -> {_shown(getattr(new, name))}"
+        for name in _SHOWN
         if name in change.fields
     ]
     return f": {', '.join(details)}" if details else ""
 
 
 # The fields whose values are shown.
-_SHOWN: Final = {
-    "token_count": "tokens",
-    "embed_token_count": "embed tokens",
-    "headings": "headings",
-    "kinds": "kinds",
-    "cut": "cut",
-    "oversize": "oversize",
-    "metadata": "metadata",
-}
+_SHOWN: Final = ("token_count", "embed_token_count", "headings", "kinds", "cut", "metadata")
 
 
 def _shown(value: object) -> str:
