@@ -134,7 +134,7 @@ def test_a_lock_that_cannot_be_read_fails_with_one_message(tested: pytest.Pytest
     done.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_locks_are_not_updated_where_ci_is_set(
+def test_a_run_that_must_not_go_on_is_refused(
     tested: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
@@ -142,9 +142,6 @@ def test_locks_are_not_updated_where_ci_is_set(
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert "locks are not updated where CI is set" in "\n".join(done.errlines)
     assert not list(tested.path.rglob("*.lock"))
-
-
-def test_tables_of_an_earlier_version_are_refused(tested: pytest.Pytester) -> None:
     tested.makepyprojecttoml("[tool.chunkast.snapshots.docs]\nmax_tokens = 64\n")
     done = run(tested)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
@@ -171,42 +168,43 @@ def test_a_block_is_whole_or_not() -> None:
         assert_whole(plain.chunk("$$\nx\n$$\n"), "$$\nx\n$$\n", kind="math", chunker=plain)
 
 
+CHUNKS = Chunker(max_tokens=50, overlap=0).chunk(CODE)
+
+
 def test_a_quote_is_in_one_chunk_or_not() -> None:
-    chunks = Chunker(max_tokens=50, overlap=0).chunk(CODE)
-    assert_in_one_chunk(chunks, "Run\n\nit:".replace("\n\n", " "))
+    assert_in_one_chunk(CHUNKS, "Run Run   it:")
     with pytest.raises(AssertionError, match="'Run twice' is in no chunk"):
-        assert_in_one_chunk(chunks, "Run twice")
-    first, second = chunks[1], chunks[2]
-    over = first.text[-20:] + "\n" + second.text[:20]
+        assert_in_one_chunk(CHUNKS, "Run twice")
+    over = CHUNKS[1].text[-20:] + "\n" + CHUNKS[2].text[:20]
     with pytest.raises(AssertionError, match=r"divided:\n  lines \d+-\d+, in chunk 1 .*, chunk 2"):
-        assert_in_one_chunk(chunks, over)
+        assert_in_one_chunk(CHUNKS, over)
 
 
-def test_a_budget_holds_or_not() -> None:
-    chunks = Chunker(max_tokens=50).chunk(CODE)
-    assert_budget(chunks, 50)
-    with pytest.raises(
-        AssertionError, match=r"more than 40 tokens:\n  chunk \d+ \(\d+-\d+\): \d+ tok"
-    ):
-        assert_budget(chunks, 40)
+def test_a_budget_is_kept_or_not() -> None:
+    assert_budget(CHUNKS, 50)
     assert_budget(Chunker(max_tokens=50, encoding="o200k_base").chunk(CODE), 50, "o200k_base")
-    with pytest.raises(AssertionError, match="tokens with its context"):
-        assert_budget([replace(chunks[0], embed_text=CODE)], 50)
-    many = [replace(chunk, text=CODE) for chunk in chunks] * 9
-    with pytest.raises(AssertionError, match=r"\n  and \d+ more$"):
-        assert_budget(many, 50)
+    large = [replace(chunk, text=CODE) for chunk in CHUNKS] * 9
+    for chunks, budget, says in (
+        (CHUNKS, 40, r"more than 40 tokens:\n  chunk \d+ \(\d+-\d+\): \d+ tok"),
+        ([replace(CHUNKS[0], embed_text=CODE)], 50, "tokens with its context"),
+        (large, 50, r"\n  and \d+ more$"),
+    ):
+        with pytest.raises(AssertionError, match=says):
+            assert_budget(chunks, budget)
 
 
 def test_chunks_cite_their_text_or_not() -> None:
     for text in (CODE, "\ufeff" + CODE.replace("\n", "\r\n"), "", " \n", "ä\n\n日本\n"):
         assert_cites(Chunker(max_tokens=50).chunk(text), text)
-    chunks = Chunker(max_tokens=50, overlap=0).chunk(CODE)
-    for some in ([*chunks[:1], *chunks[2:]], chunks[:-1]):
-        with pytest.raises(AssertionError, match="in no chunk: 'make part-"):
-            assert_cites(some, CODE)
-    with pytest.raises(AssertionError, match="its text is not at characters 0-"):
-        assert_cites([replace(chunks[0], text="# Ran"), *chunks[1:]], CODE)
+    first, second, *rest = CHUNKS
+    wrong = [
+        ([first, *rest], "in no chunk: 'make part-"),
+        (CHUNKS[:-1], "in no chunk: 'make part-"),
+        ([replace(first, text="# Ran"), second, *rest], "its text is not at characters 0-"),
+    ]
     for field in ("start_byte", "end_byte", "start_line", "end_line"):
-        wrong = replace(chunks[1], **{field: getattr(chunks[1], field) + 1})
-        with pytest.raises(AssertionError, match="its bytes or lines are not those"):
-            assert_cites([chunks[0], wrong, *chunks[2:]], CODE)
+        moved = replace(second, **{field: getattr(second, field) + 1})
+        wrong.append(([first, moved, *rest], "its bytes or lines are not those"))
+    for chunks, says in wrong:
+        with pytest.raises(AssertionError, match=says):
+            assert_cites(chunks, CODE)
