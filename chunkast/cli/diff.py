@@ -31,7 +31,6 @@ DESCRIPTION: Final = (
 )
 EXAMPLES: Final = (
     "chunkast diff old.lock new.lock",
-    "chunkast diff old.jsonl new.jsonl",
     "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
 )
 COMMON: Final = "vs format max_tokens overlap encoding root include quiet"
