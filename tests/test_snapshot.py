@@ -226,10 +226,12 @@ def test_a_configuration_is_built_from_its_header() -> None:
 
 
 def test_a_field_that_one_side_does_not_know_has_its_default_there() -> None:
-    older = replace(HEADER, config={k: v for k, v in HEADER.config.items() if k != "decay"})
-    assert compare((older, []), (HEADER, [])).config == ()
-    other = header_of(Chunker(max_tokens=64, decay=0.5))
-    assert compare((older, []), (other, [])).config == (("decay", 0.7, 0.5),)
+    for name in HEADER.config.keys() - {"max_tokens"}:
+        older = replace(HEADER, config={k: v for k, v in HEADER.config.items() if k != name})
+        assert compare((older, []), (HEADER, [])).config == ()
+    other = header_of(Chunker(max_tokens=64, scores={"hr": 1}))
+    older = replace(HEADER, config={k: v for k, v in HEADER.config.items() if k != "scores"})
+    assert compare((older, []), (other, [])).config == (("scores", {}, {"hr": 1}),)
 
 
 # Comparisons

@@ -13,7 +13,13 @@ from typing import Any, Final
 from chunkast.config import ChunkConfig
 from chunkast.testing.kinds import KINDS
 from chunkast.testing.matching import grouped
-from chunkast.testing.records import UNKNOWN_CUT, ChunkRecord, DocumentRecord, Header
+from chunkast.testing.records import (
+    UNKNOWN_CUT,
+    ChunkRecord,
+    DocumentRecord,
+    Header,
+    plain_config,
+)
 
 __all__ = ("KINDS", "Change", "Diff", "DocumentDiff", "Totals", "compare")
 
@@ -177,8 +183,7 @@ def _compare_headers(
     if old is None or new is None:
         return (), ()
     # A field that an older version of chunkast does not know has its default there.
-    plain = ((f.name, f.default) for f in fields(ChunkConfig))
-    defaults = {name: list(v) if isinstance(v, tuple) else v for name, v in plain}
+    defaults = plain_config(ChunkConfig())
     config = (
         (name, *(header.config.get(name, defaults.get(name)) for header in (old, new)))
         for name in sorted({*old.config, *new.config})

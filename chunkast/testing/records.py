@@ -32,6 +32,7 @@ __all__ = (
     "config_of",
     "header_of",
     "metadata_hash",
+    "plain_config",
     "record_document",
 )
 
@@ -139,16 +140,22 @@ class Header:
 def header_of(chunker: Chunker) -> Header:
     """Return the header for snapshots that are made with ``chunker``."""
     encoding = chunker.counter.name
-    config = {f.name: getattr(chunker.config, f.name) for f in fields(chunker.config)}
-    # This field does not affect chunks, and a file must not allow a download.
-    del config["allow_download"]
+    config = plain_config(chunker.config)
     if not isinstance(config["encoding"], str):
         config["encoding"] = {_OBJECT: encoding}
-    config["extensions"] = sorted(config["extensions"])
-    config["heuristics"] = [{_OBJECT: heuristic.id} for heuristic in config["heuristics"]]
-    config["tools"] = {tool.name: tool.json_schema for tool in config["tools"]}
-    plain = json.loads(json.dumps(config, default=_name))
-    return Header(versions(), fingerprint(chunker.config, encoding), plain)
+    return Header(versions(), fingerprint(chunker.config, encoding), config)
+
+
+def plain_config(config: ChunkConfig) -> dict[str, Any]:
+    """Return the fields of a configuration as JSON data."""
+    values = {f.name: getattr(config, f.name) for f in fields(config)}
+    # This field does not affect chunks, and a file must not allow a download.
+    del values["allow_download"]
+    values["extensions"] = sorted(values["extensions"])
+    values["heuristics"] = [{_OBJECT: heuristic.id} for heuristic in values["heuristics"]]
+    values["tools"] = {tool.name: tool.json_schema for tool in values["tools"]}
+    plain: dict[str, Any] = json.loads(json.dumps(values, default=_name))
+    return plain
 
 
 def _name(value: object) -> dict[str, str]:
