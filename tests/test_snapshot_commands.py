@@ -172,20 +172,22 @@ def test_an_old_or_damaged_lock_is_rewritten_with_its_options(folder: Path) -> N
     fresh = (folder / "docs.lock").read_bytes()
     lines = fresh.splitlines(keepends=True)
     conflict = b"".join([*lines[:3], b"<<<<<<< ours\n", *lines[3:5], b"=======\n", *lines[5:]])
+    (folder / "chunks.lock").rename(folder / "my chunks.lock")
+    check = ("check", "docs", "--against", "my chunks.lock", "-q")
     for damaged, says in (
         (OLD, "written by an earlier version of chunkast"),
         (conflict, "line 4: an unresolved merge conflict begins here"),
         (fresh[:-5], "this is not JSON"),
     ):
-        (folder / "chunks.lock").write_bytes(damaged)
-        done = run(*CHECK, cwd=folder)
+        (folder / "my chunks.lock").write_bytes(damaged)
+        done = run(*check, cwd=folder)
         assert (done.returncode, done.stdout) == (2, b"")
         [message] = errors(done.stderr)
         assert says in message
         command = message.partition("rewrite it: ")[2].replace("PATHS", "docs")
         assert run(*shlex.split(command)[1:], cwd=folder).returncode == 0
-        assert (folder / "chunks.lock").read_bytes() == fresh
-        assert run(*CHECK, cwd=folder).returncode == 0
+        assert (folder / "my chunks.lock").read_bytes() == fresh
+        assert run(*check, cwd=folder).returncode == 0
 
 
 def test_an_option_that_is_gone_is_dropped_from_a_lock(folder: Path) -> None:

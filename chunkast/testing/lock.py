@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -210,7 +211,7 @@ def _open_lock(path: str, first: bytes, stream: BinaryIO) -> OpenLock:
 
 
 def _rewrite(path: str) -> str:
-    return f"rewrite it: chunkast check PATHS --against {path} --update"
+    return f"rewrite it: chunkast check PATHS --against {shlex.quote(path)} --update"
 
 
 def _described(error: Exception) -> str:
@@ -382,7 +383,8 @@ def _old_header(path: str, lines: Iterable[bytes]) -> Header:
     ``lines`` are the lines after the first, such as ``set max_tokens 512`` and ``root "."``.
     """
     try:
-        text = b"".join(takewhile(lambda line: line.strip(), lines)).decode()
+        head: Iterator[bytes] = takewhile(lambda line: line.strip(), lines)
+        text = b"".join(head).decode()
         found = re.findall(r"^(?:set (\w+)|root) (.*)$", text, re.MULTILINE)
         pairs = ", ".join(f'"{name}": {value}' for name, value in found)
         options = _parse(f"{{{pairs}}}".encode())
@@ -390,7 +392,7 @@ def _old_header(path: str, lines: Iterable[bytes]) -> Header:
         return Header({}, "", options, root)
     except (ValueError, RecursionError) as error:
         reason = f"an old lock that is damaged: {_described(error)}"
-        advice = f"write a new lock: chunkast snapshot PATHS -o {path}"
+        advice = f"write a new lock: chunkast snapshot PATHS -o {shlex.quote(path)}"
         raise LockError(path, f"{reason}; {advice}") from None
 
 
