@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest of its own: the fixture, the assertions, documents as tests."""
+"""The pytest plugin, in runs of pytest of its own: the fixture, and the assertions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 import pytest
 
 from chunkast import Chunker
-from chunkast.testing.assertions import (
+from chunkast.snapshot.assertions import (
     assert_budget,
     assert_cites,
     assert_in_one_chunk,
@@ -41,19 +41,6 @@ def test_texts(chunk_snapshot):
     chunk_snapshot.check("# A\\n\\nOne.\\n", max_tokens=64)
     chunk_snapshot.check("# B\\n\\nTwo.\\n", source="b.md", max_tokens=64)
 """
-DECLARED = """
-[tool.chunkast.snapshots.docs]
-max_tokens = 64
-allow = ["moved"]
-
-[tool.chunkast.snapshots.small]
-folder = "docs"
-lock = "small.lock"
-max_tokens = 32
-
-[tool.pytest.ini_options]
-testpaths = ["tests"]
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -63,8 +50,7 @@ def outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    start = pytester.runpytest_subprocess if "-n" in arguments else pytester.runpytest_inprocess
-    return start("-p", "no:cacheprovider", "-q", *arguments)
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-q", *arguments)
 
 
 def write(pytester: pytest.Pytester, **files: str) -> None:
@@ -79,16 +65,6 @@ def tested(pytester: pytest.Pytester) -> pytest.Pytester:
     """Documents, and tests of them."""
     write(pytester, guide_md=GUIDE, notes_md="# Notes\n\nOne.\n")
     pytester.makepyfile(test_docs=TEST)
-    return pytester
-
-
-@pytest.fixture
-def declared(pytester: pytest.Pytester) -> pytest.Pytester:
-    """Documents that pyproject.toml declares, and a test that is none of them."""
-    write(pytester, guide_md=GUIDE, notes_md="# Notes\n\nOne.\n")
-    pytester.makepyprojecttoml(DECLARED)
-    pytester.mkdir("tests")
-    (pytester.path / "tests" / "test_other.py").write_bytes(b"def test_other(): pass\n")
     return pytester
 
 
@@ -135,7 +111,9 @@ def test_a_lock_is_made_and_kept(tested: pytest.Pytester) -> None:
         [
             "why: 1 document edited: guide.md",
             "guide.md (edited)",
-            "  changed   Part 2*, line*",
+            "  changed   Part 2*, lines *-*",
+            "    - short.",
+            "    + brief.",
             "embed again: 1 of *",
             "not allowed: 1 changed",
             "if this is right: pytest --chunkast-update",
@@ -145,110 +123,29 @@ def test_a_lock_is_made_and_kept(tested: pytest.Pytester) -> None:
     done.stdout.no_fnmatch_line("*pytest_plugin.py*")
 
 
-# Documents as tests
-
-
-def test_documents_are_listed_as_tests(declared: pytest.Pytester) -> None:
-    listed = [
-        "docs/guide.md::docs",
-        "docs/guide.md::small",
-        "docs/notes.md::docs",
-        "docs/notes.md::small",
-    ]
-    locks = ["docs/chunks.lock::docs", "small.lock::small"]
-    other = "tests/test_other.py::test_other"
-    assert items(run(declared, "--co")) == {other, *listed}
-    assert items(run(declared, "--co", "docs/guide.md")) == set(listed[:2])
-    assert items(run(declared, "--co", "docs/guide.md::small")) == {listed[1]}
-    assert items(run(declared, "--co", "tests")) == {other}
-    assert items(run(declared, "--co", ".")) == {other, *listed}
-    run(declared, "--chunkast-update").assert_outcomes(passed=5)
-    assert items(run(declared, "--co")) == {other, *listed, *locks}
-
-
-def items(result: pytest.RunResult) -> set[str]:
-    assert result.ret == 0
-    return {line for line in result.outlines if "::" in line}
-
-
-def test_documents_are_tested(declared: pytest.Pytester) -> None:
-    first = run(declared)
-    first.assert_outcomes(failed=4, passed=1)
-    first.stdout.fnmatch_lines(["there is no lock *docs/chunks.lock yet; write it with: *"])
-    written = run(declared, "--chunkast-update")
-    written.assert_outcomes(passed=5)
-    written.stdout.fnmatch_lines(["*docs/chunks.lock was written", "*small.lock was written"])
-    run(declared).assert_outcomes(passed=7)
-    # What is moved is allowed by one of them.
-    edit(declared, "# Part 0\n\n", "# Part 0\n\n\n\n")
-    moved = run(declared)
-    moved.assert_outcomes(failed=1, passed=6)
-    moved.stdout.fnmatch_lines(["*docs/guide.md::small*"])
-    edit(declared, "Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
-    changed = run(declared)
-    changed.assert_outcomes(failed=2, passed=5)
-    changed.stdout.fnmatch_lines(
-        ["why: 1 document edited: docs/guide.md", "not allowed: 1 changed"]
+def test_a_lock_that_cannot_be_read_fails_with_one_message(tested: pytest.Pytester) -> None:
+    run(tested, "--chunkast-update").assert_outcomes(passed=4)
+    (tested.path / "all.lock").write_bytes(b"chunkast lock 1\nset max_tokens 64\n\nend\n")
+    done = run(tested)
+    done.assert_outcomes(failed=1, passed=3)
+    done.stdout.fnmatch_lines(
+        ["*all.lock: written by an earlier version of chunkast; rewrite it: *", "or, * pytest *"]
     )
-    run(declared, "--chunkast-update").assert_outcomes(passed=7)
-    run(declared).assert_outcomes(passed=7)
+    done.stdout.no_fnmatch_line("*Traceback*")
 
 
-@pytest.mark.slow
-def test_all_of_it_with_several_processes(declared: pytest.Pytester) -> None:
-    (declared.path / "tests" / "test_docs.py").write_bytes(
-        TEST.replace("parent /", "parents[1] /").encode()
-    )
-    spread = ("-n", "2", "--dist", "loadscope")
-    written = run(declared, *spread, "--chunkast-update")
-    written.assert_outcomes(passed=4 + 1 + 4)
-    written.stdout.fnmatch_lines(["*docs/chunks.lock was written", "*small.lock was written"])
-    edit(declared, "Sentence 3 of part 2 is short", "Sentence 3 of part 2 is brief")
-    done = run(declared, *spread)
-    # In each lock the guide alone, and the lock's own test passes.
-    done.assert_outcomes(failed=2 + 2, passed=2 + 1 + 4)
-    done.stdout.fnmatch_lines(["why: 1 document edited: *guide.md", "not allowed: 1 changed"])
-
-
-def test_some_documents_alone_are_written(declared: pytest.Pytester) -> None:
-    run(declared, "--chunkast-update").assert_outcomes(passed=5)
-    edit(declared, "is short", "is brief")
-    write(declared, notes_md="# Notes\n\nTwo.\n")
-    run(declared, "--chunkast-update", "docs/guide.md").assert_outcomes(passed=2)
-    done = run(declared)
-    done.assert_outcomes(failed=2, passed=5)
-    assert not any("docs/guide.md (edited)" in line for line in done.outlines)
-    # Another configuration is for all of them.
-    pyproject = declared.path / "pyproject.toml"
-    pyproject.write_bytes(pyproject.read_bytes().replace(b"= 64", b"= 60"))
-    done = run(declared, "--chunkast-update", "docs/notes.md::docs")
-    done.stdout.fnmatch_lines(["*chunks.lock was not written: run all its documents*"])
-    done = run(declared, "docs")
-    done.stdout.fnmatch_lines(["not allowed: configuration: max_tokens"])
-    run(declared, "--chunkast-update").assert_outcomes(passed=7)
-
-
-@pytest.mark.parametrize(
-    ("table", "says"),
-    [
-        ("docs = 3", "must be a table"),
-        ("docs = {allow = 'moved'}", "allow='d': must be one of all, edited"),
-        ("docs = {max_tokens = 0}", "max_tokens=0: must be"),
-        ("docs = {max_token = 9}", "did you mean 'max_tokens'?"),
-        ("docs = {allow = ['moves']}", "allow='moves': must be one of all, edited"),
-        ("nowhere = {}", "is not a folder"),
-    ],
-)
-def test_what_is_declared_wrongly_is_told(pytester: pytest.Pytester, table: str, says: str) -> None:
-    write(pytester, guide_md=GUIDE)
-    pytester.makepyprojecttoml(f"[tool.chunkast.snapshots]\n{table}\n")
-    done = run(pytester)
+def test_a_run_that_must_not_go_on_is_refused(
+    tested: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    done = run(tested, "--chunkast-update")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    assert any(
-        f"pyproject.toml, [tool.chunkast.snapshots.{table.split(maxsplit=1)[0]}]" in line
-        and says in line
-        for line in done.errlines
-    )
+    assert "locks are not updated where CI is set" in "\n".join(done.errlines)
+    assert not list(tested.path.rglob("*.lock"))
+    tested.makepyprojecttoml("[tool.chunkast.snapshots.docs]\nmax_tokens = 64\n")
+    done = run(tested)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "[tool.chunkast.snapshots] is not read any more" in "\n".join(done.errlines)
 
 
 # Assertions
@@ -261,55 +158,53 @@ CODE = (
 
 
 def test_a_block_is_whole_or_not() -> None:
-    assert_whole(Chunker(max_tokens=200).chunk(CODE), CODE)
-    assert_whole(Chunker(max_tokens=200).chunk(CODE), CODE, kind="paragraph")
+    for kind in ("fence", "paragraph"):
+        assert_whole(Chunker(max_tokens=200).chunk(CODE), CODE, kind=kind)
     assert_whole(Chunker(max_tokens=50, oversize="keep").chunk(CODE), CODE)
     with pytest.raises(AssertionError, match=r"fence divided:\n  lines 5-36, in chunk \d \("):
         assert_whole(Chunker(max_tokens=50).chunk(CODE, "run.md"), CODE)
-    with pytest.raises(AssertionError, match="there is no table in the text"):
-        assert_whole(Chunker().chunk(CODE), CODE, kind="table")
     plain = Chunker(extensions=(), max_tokens=50)
-    maths = "$$\nx\n$$\n"
-    with pytest.raises(AssertionError, match="there is no math"):
-        assert_whole(plain.chunk(maths), maths, kind="math", chunker=plain)
+    with pytest.raises(AssertionError, match="there is no math in the text"):
+        assert_whole(plain.chunk("$$\nx\n$$\n"), "$$\nx\n$$\n", kind="math", chunker=plain)
+
+
+CHUNKS = Chunker(max_tokens=50, overlap=0).chunk(CODE)
 
 
 def test_a_quote_is_in_one_chunk_or_not() -> None:
-    chunks = Chunker(max_tokens=50, overlap=0).chunk(CODE)
-    assert_in_one_chunk(chunks, "Run\n\nit:".replace("\n\n", " "))
+    assert_in_one_chunk(CHUNKS, "Run Run   it:")
     with pytest.raises(AssertionError, match="'Run twice' is in no chunk"):
-        assert_in_one_chunk(chunks, "Run twice")
-    first, second = chunks[1], chunks[2]
-    over = first.text[-20:] + "\n" + second.text[:20]
+        assert_in_one_chunk(CHUNKS, "Run twice")
+    over = CHUNKS[1].text[-20:] + "\n" + CHUNKS[2].text[:20]
     with pytest.raises(AssertionError, match=r"divided:\n  lines \d+-\d+, in chunk 1 .*, chunk 2"):
-        assert_in_one_chunk(chunks, over)
+        assert_in_one_chunk(CHUNKS, over)
 
 
-def test_a_budget_holds_or_not() -> None:
-    chunks = Chunker(max_tokens=50).chunk(CODE)
-    assert_budget(chunks, 50)
-    with pytest.raises(
-        AssertionError, match=r"more than 40 tokens:\n  chunk \d+ \(\d+-\d+\): \d+ tok"
-    ):
-        assert_budget(chunks, 40)
+def test_a_budget_is_kept_or_not() -> None:
+    assert_budget(CHUNKS, 50)
     assert_budget(Chunker(max_tokens=50, encoding="o200k_base").chunk(CODE), 50, "o200k_base")
-    with pytest.raises(AssertionError, match="tokens with its context"):
-        assert_budget([replace(chunks[0], embed_text=CODE)], 50)
-    many = [replace(chunk, text=CODE) for chunk in chunks] * 9
-    with pytest.raises(AssertionError, match=r"\n  and \d+ more$"):
-        assert_budget(many, 50)
+    large = [replace(chunk, text=CODE) for chunk in CHUNKS] * 9
+    for chunks, budget, says in (
+        (CHUNKS, 40, r"more than 40 tokens:\n  chunk \d+ \(\d+-\d+\): \d+ tok"),
+        ([replace(CHUNKS[0], embed_text=CODE)], 50, "tokens with its context"),
+        (large, 50, r"\n  and \d+ more$"),
+    ):
+        with pytest.raises(AssertionError, match=says):
+            assert_budget(chunks, budget)
 
 
 def test_chunks_cite_their_text_or_not() -> None:
     for text in (CODE, "\ufeff" + CODE.replace("\n", "\r\n"), "", " \n", "ä\n\n日本\n"):
         assert_cites(Chunker(max_tokens=50).chunk(text), text)
-    chunks = Chunker(max_tokens=50, overlap=0).chunk(CODE)
-    for some in ([*chunks[:1], *chunks[2:]], chunks[:-1]):
-        with pytest.raises(AssertionError, match="in no chunk: 'make part-"):
-            assert_cites(some, CODE)
-    with pytest.raises(AssertionError, match="its text is not at characters 0-"):
-        assert_cites([replace(chunks[0], text="# Ran"), *chunks[1:]], CODE)
+    first, second, *rest = CHUNKS
+    wrong = [
+        ([first, *rest], "in no chunk: 'make part-"),
+        (CHUNKS[:-1], "in no chunk: 'make part-"),
+        ([replace(first, text="# Ran"), second, *rest], "its text is not at characters 0-"),
+    ]
     for field in ("start_byte", "end_byte", "start_line", "end_line"):
-        wrong = replace(chunks[1], **{field: getattr(chunks[1], field) + 1})
-        with pytest.raises(AssertionError, match="its bytes or lines are not those"):
-            assert_cites([chunks[0], wrong, *chunks[2:]], CODE)
+        moved = replace(second, **{field: getattr(second, field) + 1})
+        wrong.append(([first, moved, *rest], "its bytes or lines are not those"))
+    for chunks, says in wrong:
+        with pytest.raises(AssertionError, match=says):
+            assert_cites(chunks, CODE)

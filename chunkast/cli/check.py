@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from chunkast.cli.messages import say
+from chunkast.cli.messages import say, say_note
 from chunkast.cli.options import add_config, add_selection, config_values
 from chunkast.cli.records import (
     add_report,
@@ -43,7 +43,7 @@ EXAMPLES: Final = (
     "chunkast check docs --against chunks.lock",
     "chunkast check docs --against chunks.lock --allow edited --max-reembed 5%",
 )
-COMMON: Final = "against allow max_reembed update format html show_all root max_tokens quiet"
+COMMON: Final = "against allow max_reembed update format root max_tokens quiet"
 OPERANDS: Final = "paths"
 
 
@@ -89,38 +89,61 @@ def run(options: Namespace) -> int:
     most, share = options.max_reembed or (None, None)
     rules = Rules(frozenset(options.allow), most, share)
     tally = Tally()
-    with lock_errors():
-        diff, selection = _compared(options, tally)
+    with lock_errors(), _opened(options) as (old, documents):
+        diff, selection = _compared(options, tally, old, documents or ())
     report = Report(diff, (options.against, "now"), rules)
-    print_report(options, report, selection)
+    if documents is not None:
+        print_report(options, report, selection)
     if options.update and not options.quiet:
         say(f"{options.against}: {'unchanged' if tally.failed else 'rewritten'}")
     return 1 if tally.failed or (report.faults and not options.update) else 0
 
 
-def _compared(options: Namespace, tally: Tally) -> tuple[Diff, Selection]:
+@contextmanager
+def _opened(options: Namespace) -> Iterator[tuple[Header, Iterable[DocumentRecord] | None]]:
+    """Open the lock, and yield its header and its documents.
+
+    With ``--update``, the documents are ``None`` if only the header of the lock can be read.
+    """
+    from chunkast.testing.lock import LockError, open_lock
+
+    if not options.update:
+        with open_lock(options.against) as lock:
+            yield lock.header, lock.documents
+        return
+    try:
+        # The lock is closed before it is replaced.
+        with open_lock(options.against) as lock:
+            header, documents = lock.header, list(lock.documents)
+    except LockError as error:
+        if error.header is None:
+            raise
+        say_note(f"{options.against}: not compared: {error.reason.partition(';')[0]}")
+        yield error.header, None
+        return
+    yield header, documents
+
+
+def _compared(
+    options: Namespace, tally: Tally, old: Header, documents: Iterable[DocumentRecord]
+) -> tuple[Diff, Selection]:
     """Return the differences between the lock and the documents, and the selected files.
 
     With ``--update``, also rewrite the lock.
     """
     from chunkast.chunker import Chunker
     from chunkast.testing.compare import compare
-    from chunkast.testing.lock import open_lock
     from chunkast.testing.records import header_of
 
-    # The lock is closed before it is replaced.
-    with (
-        open_output(options.against) if options.update else nullcontext() as output,
-        open_lock(options.against) as lock,
-    ):
-        chunker = Chunker(_config(options, lock.header))
-        root = root_of(options, stored_root(lock.header, options.against))
+    with open_output(options.against) if options.update else nullcontext() as output:
+        chunker = Chunker(_config(options, old))
+        root = root_of(options, stored_root(old, options.against))
         header = replace(header_of(chunker), root=relative_root(root, options.against))
         selection = selected(options, root=root)
         selection.files = [f for f in selection.files if not _is_same(f.path, options.against)]
-        with closing(results(options, selection, chunker, record, tally)) as documents:
-            new = documents if output is None else _written(output, header, documents)
-            diff = compare((lock.header, lock.documents), (header, new))
+        with closing(results(options, selection, chunker, record, tally)) as records:
+            new = records if output is None else _written(output, header, records)
+            diff = compare((old, documents), (header, new))
         if output is not None:
             output.complete = tally.documents > 0 and not tally.failed
     # Nothing is known of the chunks of an input that failed.
@@ -137,30 +160,39 @@ def _written(
     output: Output, header: Header, documents: Iterable[DocumentRecord]
 ) -> Iterator[DocumentRecord]:
     """Write the documents to ``output`` as a lock, and yield each document after writing it."""
-    from chunkast.testing.lock import END, encode_document, encode_header
+    from chunkast.testing.lock import encode_document, encode_header
 
     output.stream.write(encode_header(header))
     for document in documents:
         output.stream.write(encode_document(document))
         yield document
-    output.stream.write(END)
 
 
 def _config(options: Namespace, header: Header) -> ChunkConfig:
-    """Return the lock's configuration, with individual fields overridden by the given options."""
+    """Return the lock's configuration, with individual fields overridden by the given options.
+
+    With ``--update``, fields of the lock that this version does not know are dropped.
+    """
     from chunkast.testing.records import ObjectError, config_of
 
     given = config_values(options)
-    try:
-        return config_of(header, given)
-    except ObjectError as error:
-        raise UsageError(
-            f"{options.against}: {error}; check it in pytest, with the fixture chunk_snapshot"
-        ) from None
-    except ConfigError as error:
-        if error.field in given:
-            raise
-        raise UsageError(f"{options.against}: {error}") from None
+    stored = dict(header.config)
+    while True:
+        try:
+            return config_of(replace(header, config=stored), given)
+        except ObjectError as error:
+            raise UsageError(
+                f"{options.against}: {error}; check it in pytest, with the fixture chunk_snapshot"
+            ) from None
+        except ConfigError as error:
+            if error.field in given:
+                raise
+            if not options.update or error.field not in stored:
+                raise UsageError(
+                    f"{options.against}: {error}; 'chunkast check --update' drops this option"
+                ) from None
+            say_note(f"{options.against}: dropped an option: {error}")
+            del stored[error.field]
 
 
 def _kinds(text: str) -> list[str]:

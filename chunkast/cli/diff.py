@@ -1,4 +1,4 @@
-"""``chunkast diff``: compare two locks, indexes or configurations."""
+"""``chunkast diff``: compare two locks, files of chunks or configurations."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = "compare two locks, indexes or configurations: cuts, tokens, texts to re-embed"
+HELP: Final = (
+    "compare two locks, files of chunks or configurations: cuts, tokens, texts to re-embed"
+)
 DESCRIPTION: Final = (
-    "Compare two locks, databases of 'chunkast index' or files of JSON lines; or, with --vs, the "
-    "chunks of the same documents under two configurations."
+    "Compare two locks, or two files of chunks as JSON Lines; or, with --vs, the chunks of the same "
+    "documents under two configurations."
 )
 EXAMPLES: Final = (
     "chunkast diff old.lock new.lock",
     "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
 )
-COMMON: Final = "vs format html show_all max_tokens overlap encoding root include quiet"
+COMMON: Final = "vs format max_tokens overlap encoding root include quiet"
 OPERANDS: Final = "paths"
 
 
@@ -77,7 +79,7 @@ def run(options: Namespace) -> int:
 
 def _of_files(one: str, two: str) -> Diff:
     from chunkast.testing.compare import compare
-    from chunkast.testing.load import open_side
+    from chunkast.testing.lock import open_side
 
     with ExitStack() as stack:
         return compare(*(stack.enter_context(open_side(path)) for path in (one, two)))

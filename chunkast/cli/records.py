@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 from chunkast.cli.messages import print_text
 from chunkast.cli.options import add_report_format
 from chunkast.cli.work import Document, Parts
-from chunkast.errors import SourceError, UsageError
+from chunkast.errors import UsageError
 from chunkast.files.find import Selection
 from chunkast.files.paths import Root
-from chunkast.files.read import InputFile, read_document
-from chunkast.files.write import open_output
+from chunkast.files.read import InputFile
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -37,22 +36,11 @@ __all__ = (
 
 # The name of standard input in a lock.
 _STDIN: Final = "-"
-_FORMATS: Final = ("text", "json", "github", "markdown")
-# The maximum number of documents in a text or Markdown report without --show-all.
-_MOST_SHOWN: Final = 20
 
 
 def add_report(parser: ArgumentParser) -> None:
-    """Add the options that control the report of a comparison."""
-    add_report_format(parser, "; github: workflow annotations", _FORMATS)
-    parser.add_argument(
-        "--html", metavar="PAGE", help="also write an HTML page with both sides of every change"
-    )
-    parser.add_argument(
-        "--show-all",
-        action="store_true",
-        help=f"show all documents as text and as Markdown, not only the first {_MOST_SHOWN}",
-    )
+    """Add the option for the format of a comparison's report."""
+    add_report_format(parser, "; github: workflow annotations", ("text", "json", "github"))
 
 
 def source_of(file: InputFile) -> str:
@@ -102,65 +90,39 @@ def lock_errors() -> Iterator[None]:
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report to stdout, in colour if it is text on a terminal.
+    """Print a report to stdout, in colour if it is text on a terminal."""
+    from chunkast.testing.report import REPORTS
 
-    With ``--html``, also write the report as an HTML page.
-    """
-    from chunkast.testing.forms import REPORTS
-
-    files = {} if selection is None else {source_of(file): file for file in selection.files}
-    paths = {source: file.path for source, file in files.items()}
-    report = replace(report, paths=paths, most=None if options.show_all else _MOST_SHOWN)
+    files = [] if selection is None else selection.files
+    report = replace(report, paths={source_of(file): file.path for file in files})
+    text = REPORTS[options.format](report)
     if options.format == "text" and sys.stdout is not None and sys.stdout.isatty():
-        print_text(_coloured(report))
-    else:
-        print_text(REPORTS[options.format](report))
-    if options.html is not None:
-        from chunkast.testing.page import render_page
-
-        html = render_page(report, lambda source: _text(files.get(source)))
-        with open_output(options.html) as output:
-            output.stream.write(html.encode())
-            output.complete = True
+        text = _coloured(text)
+    print_text(text)
 
 
-def _text(file: InputFile | None) -> str | None:
-    """Return the text of a document, or ``None`` if it is missing, unreadable or a notebook.
-
-    The chunks of a notebook have positions within its cells, not within one text.
-    """
-    if file is None:
-        return None
-    try:
-        document = read_document(file)
-    except SourceError:
-        return None
-    return document if isinstance(document, str) else None
-
-
-def _coloured(report: Report) -> str:
+def _coloured(text: str) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    from chunkast.testing.report import lines_of
-
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
-        for line in lines_of(report):
-            console.print(Text(line.text, style=_STYLES.get(line.style, "")), soft_wrap=True)
+        for line in text.split("\n")[:-1]:
+            word = next(iter(line.split()), "")
+            console.print(Text(line, style=_STYLES.get(word, "")), soft_wrap=True)
     return captured.get()
 
 
-# Colours of the terminal's own palette, which are readable in its theme.
+# The first word of a line -> a colour of the terminal's own palette.
 _STYLES: Final = {
-    "why": "bold yellow",
-    "document": "bold",
+    "why:": "bold yellow",
     "+": "green",
     "-": "red",
     "added": "green",
     "removed": "red",
     "moved": "dim",
     "renamed": "dim",
-    "fault": "bold red",
-    "fine": "bold green",
+    "not": "bold red",
+    "all": "bold green",
+    "nothing": "bold green",
 }

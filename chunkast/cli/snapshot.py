@@ -20,8 +20,8 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 
 HELP: Final = "write a lock: the chunks of documents, to review and compare"
 DESCRIPTION: Final = (
-    "Write a lock: a text file with the configuration, and for every chunk of the documents its "
-    "heading path, id, tokens, hashes, kinds, the cut before it and both ends of its text. "
+    "Write a lock: JSON Lines with the configuration, and for every chunk of the documents its "
+    "heading path, id, tokens, kinds, the cut before it and its text. "
     "'chunkast check' compares the documents with it."
 )
 EXAMPLES: Final = (
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the lock of the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
-    from chunkast.testing.lock import END, encode_header
+    from chunkast.testing.lock import encode_header
     from chunkast.testing.records import header_of
 
     tally = Tally()
@@ -59,20 +59,19 @@ def run(options: Namespace) -> int:
         selection = selected(options, path, root)
         header = replace(header_of(chunker), root=relative_root(root, path))
         output.stream.write(encode_header(header))
-        documents = results(options, selection, chunker, _section, tally, progress=path is not None)
+        documents = results(options, selection, chunker, _lines, tally, progress=path is not None)
         with closing(documents):
-            for count, section in documents:
+            for count, lines in documents:
                 chunks += count
-                output.stream.write(section)
-        output.stream.write(END)
+                output.stream.write(lines)
         output.complete = tally.documents > 0
     if not options.quiet:
         tally.say_summary(counted(tally.documents, "file"), counted(chunks, "chunk"))
     return tally.exit_code
 
 
-def _section(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
-    """Return the number of chunks in a document, and the document's section of the lock."""
+def _lines(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
+    """Return the number of chunks in a document, and the document's lines of the lock."""
     from chunkast.testing.lock import encode_document
 
     document = record(chunker, given, parts)

@@ -1,110 +1,88 @@
-r"""The lock: a text file that records the chunks of documents, for review and comparison.
+r"""Read and write locks: JSON Lines that record the chunks of documents, for review and comparison.
 
-    chunkast lock 1
-    version chunkast "0.1.0"
-    fingerprint 3f0c...
-    root "."
-    set max_tokens 512
-    sum 9a41c3d2e5f60718
+    {"format": "chunkast lock", "version": 2, "versions": {...}, "root": ".", "options": {...}}
+    {"source": "guide.md", "text_hash": "5c0f1e2d3a4b5968", "id": ..., "text": "# Guide\n..."}
+    {"source": "guide.md", "id": ..., "headings": ["Guide"], "cut": "h2 90", ..., "text": "..."}
 
-    document "guide.md" 5c0f1e2d3a4b5968
-    chunk 256c2f2d44ce45cb part 0 tokens 148 embed 148
-      under ["Guide"]
-      ...
-    sum 1b2c3d4e5f607182
-
-    end
-
-The file is encoded in UTF-8. Its lines have a fixed order, and its documents are sorted by source.
-The positions of a chunk are relative to the previous chunk, and its metadata is omitted if the
-previous chunk has the same metadata. Therefore, a new line or an edit in the front matter changes
-only the first stanza after it. Each section ends with a hash of its lines, so that manual edits are
-detected, and sections that were changed in two branches can be merged. Lines may end with CRLF.
+The first line is the header. Every other line is a chunk, with the field names of ``Chunk``, and
+documents are sorted by source. ``gap`` and ``gap_lines`` are the characters and the lines between a
+chunk and the previous chunk, and ``metadata`` is left out if the previous chunk has the same.
+Therefore, a new line or an edit in the front matter changes only the first chunk after it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Iterator
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
+from itertools import chain, groupby, takewhile
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final
 
 from chunkast.errors import ChunkastError
-from chunkast.testing.records import ChunkRecord, CutRecord, DocumentRecord, Header, Place
+from chunkast.sources.notebook import cell_source
+from chunkast.testing.records import (
+    HASH_LENGTH,
+    UNKNOWN_CUT,
+    ChunkRecord,
+    DocumentRecord,
+    Header,
+    metadata_hash,
+)
+from chunkast.text.source_map import SourceMap, without_surrogates
 
 __all__ = (
-    "END",
     "LockError",
     "OpenLock",
     "encode_document",
     "encode_header",
-    "is_lock",
     "open_lock",
+    "open_side",
     "write_lock",
 )
 
-_FORMAT: Final = 1
-_MAGIC: Final = "chunkast lock "
-END: Final = b"end\n"
+_FORMAT: Final = "chunkast lock"
+_VERSION: Final = 2
+# The beginning of a lock of version 1, which was not JSON.
+_OLD: Final = b"chunkast lock "
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_STDIN: Final = "-"
 # Escaped: lone surrogates, and characters that are invisible or change the text direction.
 _ESCAPED: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
 )
 _CONFLICT: Final = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
-
-_NAME: Final = r"[^\s\"]+"
-_NUMBER: Final = "[0-9]{1,18}"
-_STEP: Final = f"[+-]{_NUMBER}"
-_VERSION: Final = re.compile(rf"version ({_NAME}) (\".*)")
-_FINGERPRINT: Final = re.compile("fingerprint ([0-9a-f]{64})")
-_ROOT: Final = re.compile(r"root (\".*\")")
-_SETTING: Final = re.compile(rf"set ({_NAME}) (.+)")
-_SUM: Final = re.compile("sum ([0-9a-f]{16})")
-_DOCUMENT: Final = re.compile(r"document (\".*\") ([0-9a-f]{16}|-)")
-_CHUNK: Final = re.compile(
-    f"chunk ([0-9a-f]{{16}}) part ({_NUMBER}) tokens ({_NUMBER}) embed ({_NUMBER})( oversize)?"
-)
-_CELL: Final = re.compile(r"  cell (\".*\")")
-_CUT: Final = re.compile(r"  cut (\".*\") (\S+)")
-_UNDER: Final = re.compile(r"  under (\[.*\])")
-_KINDS: Final = re.compile(r"  kinds (\[.*\])")
-_PAGES: Final = re.compile(f"  pages ({_NUMBER}) ({_NUMBER})")
-_HASH: Final = re.compile("  hash ([0-9a-f]{16}) embed ([0-9a-f]{16})")
-_AT: Final = re.compile(
-    f"  at lines ({_STEP}) ({_NUMBER}) chars ({_STEP}) ({_NUMBER}) bytes ({_STEP}) ({_NUMBER})"
-    f"(?: overlap ({_NUMBER}) ({_NUMBER}))?(?: metadata ([0-9a-f]{{12}}|-))?"
-)
-_REPEATS: Final = re.compile(r"  repeats (\".*\")")
-_FIRST: Final = re.compile(r"  first (\".*\")")
-_LAST: Final = re.compile(r"  last (\".*\")")
-
-# Written for an unknown or missing value.
-_NOTHING: Final = "-"
-_DAMAGED: Final = "the line before this one was edited by hand or is damaged"
-_START: Final = Place(0, 0, 0, 0, 1, 1)
+# Larger numbers than this are not exact in every JSON reader.
+_LIMIT: Final = 2**53
 
 
 class LockError(ChunkastError):
-    """An error for a lock that cannot be read.
+    """An error for a lock, or a file of chunks, that cannot be read.
 
-    path: the path of the lock, as the caller gave it.
+    path: the path of the file, as the caller gave it.
     reason: a description of the fault.
     line: the line of the fault, from 1, or ``None`` if the fault is not in a single line.
+    header: the header of the lock if it could be read, or ``None``.
     """
 
-    def __init__(self, path: str, reason: str, line: int | None = None) -> None:
+    def __init__(
+        self, path: str, reason: str, line: int | None = None, header: Header | None = None
+    ) -> None:
         where = "" if line is None else f", line {line:,}"
         super().__init__(f"{path}{where}: {reason}")
         self.path = path
         self.reason = reason
         self.line = line
+        self.header = header
 
-    def __reduce__(self) -> tuple[type[LockError], tuple[str, str, int | None]]:
-        return LockError, (self.path, self.reason, self.line)
+    def __reduce__(self) -> tuple[type[LockError], tuple[str, str, int | None, Header | None]]:
+        return LockError, (self.path, self.reason, self.line, self.header)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,295 +99,367 @@ class OpenLock:
 def write_lock(out: BinaryIO, header: Header, documents: Iterable[DocumentRecord]) -> None:
     """Write a lock; ``documents`` must be sorted by source, and each source must be unique."""
     out.write(encode_header(header))
-    out.writelines(encode_document(document) for document in documents)
-    out.write(END)
+    out.writelines(map(encode_document, documents))
 
 
 def encode_header(header: Header) -> bytes:
-    """Return the first section of a lock, which contains the header."""
-    return _section(
-        [
-            f"{_MAGIC}{_FORMAT}",
-            "# What these documents are cut into. Written by chunkast; do not edit it.",
-            *(f"version {name} {_json(value)}" for name, value in sorted(header.versions.items())),
-            f"fingerprint {header.fingerprint}",
-            *([f"root {_json(header.root)}"] if header.root else []),
-            *(f"set {name} {_json(value)}" for name, value in header.config.items()),
-        ]
+    """Return the first line of a lock."""
+    return _line(
+        {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "versions": dict(sorted(header.versions.items())),
+            "fingerprint": header.fingerprint,
+            "root": header.root,
+            "options": header.config,
+        }
     )
 
 
 def encode_document(document: DocumentRecord) -> bytes:
-    """Return the section of a lock that contains a document."""
-    lines = [f"document {_json(document.source)} {document.text_hash or _NOTHING}"]
-    before: ChunkRecord | None = None
+    """Return the lines of a lock for a document; a document without chunks has none."""
+    lines = []
+    last: ChunkRecord | None = None
     for chunk in document.chunks:
-        lines += _stanza(chunk, before)
-        before = chunk
-    return _section(lines)
+        end_index, end_line = _end_of(last, chunk.cell)
+        values: dict[str, Any] = {"source": document.source}
+        if last is None:
+            values["text_hash"] = document.text_hash
+        if chunk.cell:
+            values["cell"] = chunk.cell
+        if chunk.cut:
+            values["cut"] = chunk.cut
+        # Most chunks of a document have the same metadata: its front matter.
+        if chunk.metadata != (last.metadata if last is not None else ""):
+            values["metadata"] = chunk.metadata
+        values["gap"] = chunk.start_index - end_index
+        values["gap_lines"] = chunk.start_line - end_line
+        for name, (_, default) in _FIELDS.items():
+            if getattr(chunk, name) != default:
+                values[name] = getattr(chunk, name)
+        lines.append(_line(values))
+        last = chunk
+    return b"".join(lines)
 
 
-def _end_of(before: ChunkRecord | None, cell: str) -> Place:
-    """Return the place to which the positions of a chunk are relative.
-
-    This is the place of the previous chunk, ``before``, if it is in the same cell, or else the
-    start of the document or cell.
-    """
-    return before.place if before is not None and before.cell == cell else _START
+def _end_of(last: ChunkRecord | None, cell: str) -> tuple[int, int]:
+    """Return the position and the line to which the gap before a chunk is relative."""
+    same_cell = last is not None and last.cell == cell
+    return (last.end_index, last.end_line) if last is not None and same_cell else (0, 1)
 
 
-def _stanza(chunk: ChunkRecord, last: ChunkRecord | None) -> Iterator[str]:
-    """Yield the lines of a lock for a chunk; ``last`` is the previous chunk of the document."""
-    place, before = chunk.place, _end_of(last, chunk.cell)
-    # Most chunks of a document have the same metadata: its front matter.
-    same = chunk.metadata == (last.metadata if last is not None else "")
-    oversize = " oversize" if chunk.oversize else ""
-    yield (
-        f"chunk {chunk.id} part {chunk.part} tokens {chunk.tokens} embed {chunk.embed_tokens}"
-        f"{oversize}"
-    )
-    if chunk.cell:
-        yield f"  cell {_json(chunk.cell)}"
-    if chunk.cut is not None:
-        score = chunk.cut.score
-        whole = score is not None and score == int(score)
-        shown = _NOTHING if score is None else _json(int(score) if whole else score)
-        yield f"  cut {_json(chunk.cut.kind)} {shown}"
-    yield f"  under {_json(chunk.headings)}"
-    yield f"  kinds {_json(chunk.kinds)}"
-    if chunk.pages:
-        yield f"  pages {' '.join(map(str, chunk.pages))}"
-    yield f"  hash {chunk.content_hash} embed {chunk.embed_hash}"
-    yield (
-        f"  at lines {place.start_line - before.end_line:+} {place.end_line - place.start_line}"
-        f" chars {place.start_index - before.end_index:+} {place.end_index - place.start_index}"
-        f" bytes {place.start_byte - before.end_byte:+} {place.end_byte - place.start_byte}"
-        f"{f' overlap {place.overlap_lines} {place.overlap}' if place.overlap else ''}"
-        f"{'' if same else f' metadata {chunk.metadata or _NOTHING}'}"
-    )
-    if chunk.repeats:
-        yield f"  repeats {_json(chunk.repeats)}"
-    yield f"  first {_json(chunk.first)}"
-    yield f"  last {_json(chunk.last)}"
-
-
-def _section(lines: list[str]) -> bytes:
-    data = "".join(f"{line}\n" for line in lines).encode()
-    return data + f"sum {sha256(data).hexdigest()[:16]}\n\n".encode()
-
-
-def _json(value: Any) -> str:
-    plain = json.dumps(value, ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
+def _line(values: Mapping[str, Any]) -> bytes:
+    plain = json.dumps(values, ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", plain).encode() + b"\n"
 
 
 # Reading
-
-
-def is_lock(data: bytes) -> bool:
-    """Return True if ``data``, the beginning of a file, is the beginning of a lock."""
-    return data.removeprefix(b"\xef\xbb\xbf").startswith(_MAGIC.encode())
 
 
 @contextmanager
 def open_lock(path: str) -> Iterator[OpenLock]:
     """Open a lock, and yield its header and an iterator that reads its documents.
 
-    Raises ``LockError`` if the file is not a lock, has a newer format, is truncated, contains a
-    merge conflict or was edited by hand. Faults after the header are raised while documents are
-    read.
+    Raises ``LockError`` if the file is not a lock, has another format, contains a merge conflict or
+    is damaged. Faults after the header are raised while documents are read.
     """
+    with _opened(path) as (first, stream):
+        yield _open_lock(path, first, stream)
+
+
+@contextmanager
+def open_side(path: str) -> Iterator[tuple[Header | None, Iterable[DocumentRecord]]]:
+    """Open one side of a comparison: a lock, or a file of chunks as JSON Lines.
+
+    Yields the header, or ``None`` for JSON Lines, and the documents sorted by source. Raises
+    ``LockError`` for a file that cannot be read.
+    """
+    with _opened(path) as (first, stream):
+        if first.startswith(_OLD) or _is_lock(first):
+            lock = _open_lock(path, first, stream)
+            yield lock.header, lock.documents
+        else:
+            rows = _rows(path, chain([first], stream), 1, _read_chunk)
+            yield None, _documents(sorted(rows, key=itemgetter(0)))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[bytes, BinaryIO]]:
+    """Open a file for reading, and yield its first line and the stream of the others."""
     try:
-        with Path(path).open("rb") as stream:
-            reader = _Reader(path, stream)
-            yield OpenLock(reader.header(), reader.documents())
+        stream = Path(path).open("rb")  # noqa: SIM115 - an OSError of the block is not caught here
     except OSError as error:
         raise LockError(path, error.strerror or str(error)) from None
+    with stream:
+        yield stream.readline().removeprefix(_BYTE_ORDER_MARK), stream
+
+
+def _open_lock(path: str, first: bytes, stream: BinaryIO) -> OpenLock:
+    """Return the header of a lock and its documents; ``first`` is the first line."""
+    if first.startswith(_OLD):
+        header = _old_header(path, stream)
+        reason = "written by an earlier version of chunkast"
+        raise LockError(path, f"{reason}; {_rewrite(path)}", header=header)
+    try:
+        header = _read_header(_parse(first))
+    except (ValueError, RecursionError) as error:
+        reason = f"not a chunkast lock that can be read: {_described(error)}"
+        raise LockError(path, f"{reason}; 'chunkast snapshot PATHS -o LOCK' writes one") from None
+    reader = _Reader()
+    rows = _rows(path, stream, 2, reader.read, header)
+    return OpenLock(header, _documents(rows))
+
+
+def _rewrite(path: str) -> str:
+    return f"rewrite it: chunkast check PATHS --against {shlex.quote(path)} --update"
+
+
+def _described(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _is_lock(first: bytes) -> bool:
+    """Return True if the first line of a file is the header of a lock."""
+    try:
+        return bool(_parse(first).get("format") == _FORMAT)
+    except (ValueError, RecursionError):
+        return False
+
+
+# A document's source, the hash of its text, and one of its chunks.
+_Row = tuple[str, str, ChunkRecord]
+
+
+def _documents(rows: Iterable[_Row]) -> Iterator[DocumentRecord]:
+    for source, group in groupby(rows, itemgetter(0)):
+        found = list(group)
+        yield DocumentRecord(source, found[0][1], tuple(chunk for _, _, chunk in found))
+
+
+def _rows(
+    path: str,
+    lines: Iterable[bytes],
+    first: int,
+    read: Callable[[dict[str, Any]], _Row],
+    header: Header | None = None,
+) -> Iterator[_Row]:
+    """Yield the chunk on each line; ``first`` is the number of the first line.
+
+    Raises ``LockError`` for a line that ``read`` refuses, and for a chunk that occurs twice.
+    """
+    known: set[tuple[str, str]] = set()
+    for number, line in enumerate(lines, first):
+        if not line.strip():
+            continue
+        try:
+            row = read(_parse(line))
+            _add(row, known)
+        except (ValueError, RecursionError) as error:
+            advice = (
+                "not a lock, nor chunks as JSON Lines ('chunkast chunk PATHS -o FILE.jsonl')"
+                if header is None
+                else _rewrite(path)
+            )
+            raise LockError(path, f"{_described(error)}; {advice}", number, header) from None
+        yield row
+
+
+def _add(row: _Row, known: set[tuple[str, str]]) -> None:
+    """Add a chunk to ``known``; raise ``ValueError`` if it is there already."""
+    key = row[0], row[2].id
+    if key in known:
+        raise ValueError(f"the chunk {row[2].id} of {row[0]} occurs twice")
+    known.add(key)
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    """Return the JSON object on a line; raise ``ValueError`` if it is none or is ambiguous."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        raise ValueError("this is not UTF-8") from None
+    if _CONFLICT.match(text):
+        raise ValueError("an unresolved merge conflict begins here")
+    try:
+        values = json.loads(
+            text,
+            parse_int=_whole,
+            parse_float=_finite,
+            parse_constant=_finite,
+            object_pairs_hook=_unique,
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"this is not JSON ({error.msg} in column {error.colno:,})") from None
+    if not isinstance(values, dict):
+        raise ValueError("this is not a JSON object")  # noqa: TRY004 - as for other wrong lines
+    return values
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:  # Python's limit
+        raise ValueError(f"a number of {len(digits):,} digits is too long") from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:20]} is not a finite number")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{repeated!r} occurs twice")
+    return values
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LIMIT
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and _is_number(value) and value >= 0
+
+
+def _are(value: object, check: Callable[[object], bool]) -> bool:
+    return isinstance(value, (list, tuple)) and all(map(check, value))
+
+
+# The type of a field, in the words of an error -> its check.
+_CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
+    "a string": lambda value: isinstance(value, str),
+    "true or false": lambda value: isinstance(value, bool),
+    "an object": lambda value: isinstance(value, dict),
+    "a whole number": _is_number,
+    "a count": _is_count,
+    "a list of strings": lambda value: _are(value, _CHECKS["a string"]),
+    "a list of counts": lambda value: _are(value, _is_count),
+}
+# Field of a chunk that all files have -> its type, and its default if it may be left out.
+_FIELDS: Final[Mapping[str, tuple[str, object]]] = {
+    "id": ("a string", None),
+    "headings": ("a list of strings", ()),
+    "kinds": ("a list of strings", ()),
+    "oversize": ("true or false", False),
+    "token_count": ("a count", None),
+    "embed_token_count": ("a count", None),
+    "embed_hash": ("a string", None),
+    "pages": ("a list of counts", ()),
+    "overlap": ("a count", 0),
+    "text": ("a string", None),
+}
+
+
+def _get(values: Mapping[str, Any], name: str, wanted: str, default: object = None) -> Any:
+    """Return a field that has been checked; raise ``ValueError`` if it is missing or wrong."""
+    value = default if values.get(name) is None else values[name]
+    if not _CHECKS[wanted](value):
+        raise ValueError(f"{name!r} must be {wanted}")
+    return value
+
+
+def _read_header(values: Mapping[str, Any]) -> Header:
+    if values.get("format") != _FORMAT:
+        raise ValueError("its first line is not the header of a lock")
+    version = _get(values, "version", "a count")
+    if version != _VERSION:
+        newer = "; install a newer version of chunkast" if version > _VERSION else ""
+        raise ValueError(f"format {version}, this version reads format {_VERSION}{newer}")
+    return Header(
+        versions=_get(values, "versions", "an object"),
+        fingerprint=_get(values, "fingerprint", "a string"),
+        config=_get(values, "options", "an object"),
+        root=_get(values, "root", "a string", ""),
+    )
+
+
+def _old_header(path: str, lines: Iterable[bytes]) -> Header:
+    """Return the options and the root of a lock of version 1, without versions.
+
+    ``lines`` are the lines after the first, such as ``set max_tokens 512`` and ``root "."``.
+    """
+    try:
+        head: Iterator[bytes] = takewhile(lambda line: line.strip(), lines)
+        text = b"".join(head).decode()
+        found = re.findall(r"^(?:set (\w+)|root) (.*)$", text, re.MULTILINE)
+        pairs = ", ".join(f'"{name}": {value}' for name, value in found)
+        options = _parse(f"{{{pairs}}}".encode())
+        root = str(options.pop("", ""))
+        return Header({}, "", options, root)
+    except (ValueError, RecursionError) as error:
+        reason = f"an old lock that is damaged: {_described(error)}"
+        advice = f"write a new lock: chunkast snapshot PATHS -o {shlex.quote(path)}"
+        raise LockError(path, f"{reason}; {advice}") from None
+
+
+def _read_record(values: Mapping[str, Any], **more: Any) -> ChunkRecord:
+    """Return the record of a chunk: the fields that lines of both formats have, and ``more``."""
+    for name, (kind, default) in _FIELDS.items():
+        value = _get(values, name, kind, default)
+        more[name] = tuple(value) if isinstance(value, list) else value
+    record = ChunkRecord(**more)
+    if min(record.start_index, record.start_line - 1) < 0 or record.overlap > len(record.text):
+        raise ValueError("the positions of the chunk are outside the text")
+    return record
+
+
+def _read_chunk(values: Mapping[str, Any]) -> _Row:
+    """Return the chunk on a line of JSON Lines, which has the fields of ``Chunk``."""
+    values = {
+        **values,
+        "embed_hash": _get(values, "embed_hash", "a string")[:HASH_LENGTH],
+        "headings": list(map(without_surrogates, _get(values, "headings", "a list of strings"))),
+        "text": without_surrogates(_get(values, "text", "a string")),
+    }
+    whole = _get(values, "source", "a string", _STDIN)
+    metadata = _get(values, "metadata", "an object", {})
+    number, cell_id = metadata.get("cell"), metadata.get("cell_id")
+    cell = ""
+    if _is_count(number) and isinstance(cell_id, str):
+        cell = cell_source("", number, cell_id)
+    source = whole.removesuffix(cell)
+    record = _read_record(
+        values,
+        cell=whole.removeprefix(source),
+        cut=UNKNOWN_CUT,
+        metadata=metadata_hash(metadata),
+        start_index=_get(values, "start_index", "a count"),
+        start_line=_get(values, "start_line", "a count"),
+        end_line=_get(values, "end_line", "a count"),
+    )
+    return source, "", record
 
 
 class _Reader:
-    """Reads a lock line by line; ``line`` is the current line without its line ending."""
+    """Reads the lines of a lock, each of which is relative to the previous line."""
 
-    def __init__(self, path: str, stream: BinaryIO) -> None:
-        self._path = path
-        self._stream = stream
-        self._number = 0
-        self._hash = sha256()
-        self.line = ""
+    def __init__(self) -> None:
+        self._source: str | None = None
+        self._last: ChunkRecord | None = None
 
-    def fail(self, reason: str) -> NoReturn:
-        again = f"; make it again: chunkast snapshot PATHS -o {self._path}"
-        raise LockError(self._path, f"{reason}{again}", self._number)
-
-    def advance(self) -> None:
-        """Read the next line into ``line``; fail if the file ends or a merge conflict begins."""
-        self._hash.update(f"{self.line}\n".encode("utf-8", "surrogatepass"))
-        data = self._stream.readline()
-        self._number += 1
-        if not data:
-            self.fail("the file ends here, before the lock does")
-        if self._number == 1:
-            data = data.removeprefix(b"\xef\xbb\xbf")
-        try:
-            self.line = data.rstrip(b"\n").removesuffix(b"\r").decode()
-        except UnicodeDecodeError:
-            self.fail("this is not UTF-8")
-        if _CONFLICT.match(self.line):
-            self.fail("an unresolved merge conflict begins here")
-
-    def begin(self) -> None:
-        """Read the first line of a section, and start a new hash."""
-        self.advance()
-        self._hash = sha256()
-
-    def match(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        """Match the current line against ``pattern``, or fail; then read the next line."""
-        found = pattern.fullmatch(self.line)
-        if found is None:
-            self.fail(f"expected {what}, which was edited by hand or is damaged")
-        self.advance()
-        return found
-
-    def optional(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.fullmatch(self.line)
-        if found is not None:
-            self.advance()
-        return found
-
-    def json(self, text: str) -> Any:
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            self.fail(_DAMAGED)
-
-    def text(self, text: str) -> str:
-        value = self.json(text)
-        if not isinstance(value, str):
-            self.fail(_DAMAGED)
-        return value
-
-    def strings(self, text: str) -> tuple[str, ...]:
-        values = self.json(text)
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            self.fail(_DAMAGED)
-        return tuple(values)
-
-    def close_section(self) -> None:
-        """Check the hash of the lines in a section, and read the blank line after the section."""
-        wanted = self._hash.hexdigest()[:16]
-        found = _SUM.fullmatch(self.line)
-        if found is None:
-            self.fail("expected the section's sum: a line was edited by hand or is damaged")
-        if found[1] != wanted:
-            self.fail("the section that ends here was edited by hand or is damaged")
-        self.advance()
-        if self.line:
-            self.fail("expected a blank line")
-
-    def header(self) -> Header:
-        self.begin()
-        if not self.line.startswith(_MAGIC):
-            raise LockError(self._path, f"not a chunkast lock, which begins with '{_MAGIC}...'")
-        given = self.line.removeprefix(_MAGIC)
-        if given != str(_FORMAT):
-            newer = re.fullmatch(_NUMBER, given) and int(given) > _FORMAT
-            self.fail(
-                f"a lock of a newer chunkast (format {given}, this one reads {_FORMAT}): "
-                "install a newer version"
-                if newer
-                else f"expected format {_FORMAT}"
-            )
-        self.advance()
-        while self.line.startswith("#"):
-            self.advance()
-        versions: dict[str, str] = {}
-        while (found := self.optional(_VERSION)) is not None:
-            versions[found[1]] = str(self.json(found[2]))
-        fingerprint = self.match(_FINGERPRINT, "'fingerprint'")[1]
-        root = self.optional(_ROOT)
-        config: dict[str, Any] = {}
-        while (found := self.optional(_SETTING)) is not None:
-            config[found[1]] = self.json(found[2])
-        self.close_section()
-        return Header(versions, fingerprint, config, self.text(root[1]) if root else "")
-
-    def documents(self) -> Iterator[DocumentRecord]:
-        before: str | None = None
-        while True:
-            self.begin()
-            if self.line == "end":
-                if self._stream.read(1):
-                    self._number += 1
-                    self.fail("expected nothing after 'end'")
-                return
-            found = self.match(_DOCUMENT, "'document' or 'end'")
-            source = self.text(found[1])
-            if before is not None and source <= before:
-                self.fail("documents are not sorted, or one occurs twice")
-            chunks = tuple(self.chunks())
-            self.close_section()
-            yield DocumentRecord(source, found[2].removeprefix(_NOTHING), chunks)
-            before = source
-
-    def chunks(self) -> Iterator[ChunkRecord]:
-        before: ChunkRecord | None = None
-        while not self.line.startswith("sum "):
-            before = self.chunk(before)
-            yield before
-
-    def chunk(self, before: ChunkRecord | None) -> ChunkRecord:
-        chunk = self.match(_CHUNK, "'chunk' or 'sum'")
-        found = self.optional(_CELL)
-        cell = "" if found is None else self.text(found[1])
-        cut = self.optional(_CUT)
-        under = self.match(_UNDER, "'under'")
-        kinds = self.match(_KINDS, "'kinds'")
-        pages = self.optional(_PAGES)
-        hashes = self.match(_HASH, "'hash'")
-        at = self.match(_AT, "'at'")
-        repeats = self.optional(_REPEATS)
-        first = self.match(_FIRST, "'first'")
-        last = self.match(_LAST, "'last'")
-        return ChunkRecord(
-            id=chunk[1],
-            headings=self.strings(under[1]),
-            part=int(chunk[2]),
-            tokens=int(chunk[3]),
-            embed_tokens=int(chunk[4]),
-            content_hash=hashes[1],
-            embed_hash=hashes[2],
-            kinds=self.strings(kinds[1]),
-            oversize=chunk[5] is not None,
-            cut=None if cut is None else self.cut(cut),
+    def read(self, values: Mapping[str, Any]) -> _Row:
+        """Return the chunk on a line."""
+        source = _get(values, "source", "a string")
+        if self._source is not None and source < self._source:
+            raise ValueError("the documents are not sorted by source")
+        last = self._last if source == self._source else None
+        cell = _get(values, "cell", "a string", "")
+        end_index, end_line = _end_of(last, cell)
+        start_line = end_line + _get(values, "gap_lines", "a whole number")
+        text = _get(values, "text", "a string")
+        before = "" if last is None else last.metadata
+        record = _read_record(
+            values,
             cell=cell,
-            first=self.text(first[1]),
-            last=self.text(last[1]),
-            repeats="" if repeats is None else self.text(repeats[1]),
-            metadata=(at[9].removeprefix(_NOTHING) if at[9] else before.metadata if before else ""),
-            place=_place(_end_of(before, cell), at),
-            pages=() if pages is None else (int(pages[1]), int(pages[2])),
+            cut=_get(values, "cut", "a string", ""),
+            metadata=_get(values, "metadata", "a string", before),
+            start_index=end_index + _get(values, "gap", "a whole number"),
+            start_line=start_line,
+            end_line=start_line + SourceMap(text).line(len(text) - 1) - 1,
         )
-
-    def cut(self, found: re.Match[str]) -> CutRecord:
-        score = None if found[2] == _NOTHING else self.json(found[2])
-        if score is not None and not isinstance(score, (int, float)):
-            self.fail("a score before this line was edited by hand or is damaged")
-        return CutRecord(self.text(found[1]), score)
-
-
-def _place(before: Place, at: re.Match[str]) -> Place:
-    """Return the place of a chunk; ``at`` gives its positions relative to the place ``before``."""
-    lines, more_lines, chars, length, octets, size = (int(at[n]) for n in range(1, 7))
-    overlap_lines, overlap = (int(at[n] or 0) for n in (7, 8))
-    line = before.end_line + lines
-    start, start_byte = before.end_index + chars, before.end_byte + octets
-    return Place(
-        start_index=start,
-        end_index=start + length,
-        start_byte=start_byte,
-        end_byte=start_byte + size,
-        start_line=line,
-        end_line=line + more_lines,
-        overlap=overlap,
-        overlap_lines=overlap_lines,
-    )
+        self._source, self._last = source, record
+        return source, _get(values, "text_hash", "a string", ""), record

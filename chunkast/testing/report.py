@@ -1,44 +1,35 @@
-"""Describes a comparison in words: the causes, the changes, the cuts and the forbidden changes."""
+"""Describe a comparison as text, as JSON, or as workflow annotations for GitHub."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from difflib import SequenceMatcher
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.output.view.visible import shorten, visible
-from chunkast.testing.compare import Change, Diff, DocumentDiff, Edge, Totals
+from chunkast.testing.compare import Change, Diff, DocumentDiff, Totals
 from chunkast.testing.kinds import ALL, ALLOWED, CONFIGURATION, EDITED
-from chunkast.testing.records import ChunkRecord, CutRecord
+from chunkast.testing.records import ChunkRecord
 
-__all__ = (
-    "ALLOWED",
-    "Line",
-    "Report",
-    "Rules",
-    "causes",
-    "cut_lines",
-    "described",
-    "document_title",
-    "embedding",
-    "lines_of",
-    "point",
-    "summary",
-    "verdict",
-)
+__all__ = ("REPORTS", "Report", "Rules")
 
+# The maximum number of documents in a text report.
+_MOST_DOCUMENTS: Final = 20
 # The maximum number of characters of a heading path, and of each side of a cut.
 _PATH: Final = 60
 _SIDE: Final = 34
+# The maximum number of differences between two texts to show, and of characters of each.
+_MOST_EDITS: Final = 3
+_EDIT: Final = 100
+# Longer parts of a text are shown as one difference, as comparing them word by word is slow.
+_MOST_WORDS: Final = 500
 # Kinds of changes that are described in one line if several follow one another.
 _TOGETHER: Final = frozenset({"moved", "renamed", "embedding", "added", "removed"})
-# Widths of the columns of cuts.
-_LINE_WIDTH: Final = 9
-_POINT_WIDTH: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +86,12 @@ class Report:
     names: the names of the old and the new snapshot.
     rules: the allowed differences; ``None`` for a report without a verdict.
     paths: the file path of each source that has a file.
-    most: the maximum number of documents to show in a text or Markdown report; ``None`` for all.
     """
 
     diff: Diff
     names: tuple[str, str]
     rules: Rules | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
-    most: int | None = None
-
-    @property
-    def shown(self) -> tuple[DocumentDiff, ...]:
-        """The documents that the report shows."""
-        return self.diff.documents[: self.most]
-
-    @property
-    def left_out(self) -> str:
-        """A note about the documents that are not shown, or an empty string if all are shown."""
-        more = len(self.diff.documents) - len(self.shown)
-        return f"{_counted(more, 'more document')}: --show-all lists them" if more else ""
 
     @property
     def faults(self) -> list[str]:
@@ -121,59 +99,45 @@ class Report:
         return [] if self.rules is None else self.rules.faults(self.diff)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a text report.
-
-    ``style`` is "head", "why", "document", a kind of change, "+", "-", "fault" or "fine"; it is
-    empty for a blank line.
-    """
-
-    style: str
-    text: str
+# Text
 
 
-def lines_of(report: Report) -> Iterator[Line]:
-    """Yield the lines of a text report, without line endings."""
-    diff = report.diff
-    *sides, last = summary(report)
-    yield from (Line("head", line) for line in sides)
-    yield from (Line("why", f"why: {cause}") for cause in causes(diff))
-    for document in report.shown:
-        yield Line("", "")
-        yield Line("document", document_title(document))
-        for kind, text, _ in described(document):
-            yield Line(kind, f"  {kind:<9} {text}")
-        yield from cut_lines(document)
-    if report.left_out:
-        yield Line("", "")
-        yield Line("document", report.left_out)
-    yield Line("", "")
-    yield Line("head", last)
-    if report.rules is not None:
-        faults = report.faults
-        yield Line("fault" if faults else "fine", verdict(report, faults))
+def _text(report: Report) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in _lines(report))
 
 
-def summary(report: Report) -> list[str]:
-    """Return a line with the totals of each snapshot, and a line about the texts to embed again."""
+def _lines(report: Report) -> Iterator[str]:
     diff = report.diff
     names = [visible(name) for name in report.names]
-    width = max(map(len, names))
-    rows = map(_totals, (diff.old, diff.new))
-    sides = [f"{name:{width}}  {row}" for name, row in zip(names, rows, strict=True)]
-    return [*sides, embedding(diff)]
+    for name, totals in zip(names, (diff.old, diff.new), strict=True):
+        yield f"{name:{max(map(len, names))}}  {_totals(totals)}"
+    yield from (f"why: {cause}" for cause in _causes(diff))
+    for document in diff.documents[:_MOST_DOCUMENTS]:
+        yield ""
+        yield _title(document)
+        for kind, text, changes in _described(document):
+            yield f"  {kind:<9} {text}"
+            if len(changes) == 1:
+                yield from _differences(changes[0])
+    more = len(diff.documents) - _MOST_DOCUMENTS
+    if more > 0:
+        yield ""
+        yield f"and {_counted(more, 'more document')}: --format json lists all"
+    yield ""
+    yield _embedding(diff)
+    if report.rules is not None:
+        yield _verdict(report)
 
 
-def causes(diff: Diff) -> Iterator[str]:
+def _causes(diff: Diff) -> Iterator[str]:
     """Yield the causes of the differences, one sentence each."""
     for name, old, new in diff.config:
         yield f"configuration: {name} {_value(old)} -> {_value(new)}"
     for name, before, now in diff.versions:
         yield f"version: {name} {before or 'none'} -> {now or 'none'}"
-    for state in dict.fromkeys(_STATES.values()):
-        named = [_name(d) for d in diff.documents if _STATES[d.state] == state]
-        if state and named:
+    for state in ("edited", "new", "gone", "renamed"):
+        named = [_name(d) for d in diff.documents if d.state == state]
+        if named:
             yield f"{_counted(len(named), 'document')} {state}: {_some(named)}"
     unknown = [d.source for d in diff.documents if d.edited is None]
     if unknown:
@@ -181,22 +145,12 @@ def causes(diff: Diff) -> Iterator[str]:
             f"{_counted(len(unknown), 'document')} edited, or cut differently (chunks alone do not "
             f"show which): {_some(unknown)}"
         )
-    same = [d for d in diff.documents if d.edited is False and not d.state and d.changes]
+    same = [d.source for d in diff.documents if d.edited is False and not d.state and d.changes]
     if same and not diff.config and not diff.versions:
         yield (
-            f"not known for {_some([d.source for d in same])}: the same text, configuration and "
-            "versions; a heuristic or a counter of your own may have changed"
+            f"not known for {_some(same)}: the same text, configuration and versions; "
+            "a heuristic or a counter of your own may have changed"
         )
-
-
-_STATES: Final = {
-    "edited": "edited",
-    "new": "new",
-    "gone": "gone",
-    "renamed": "renamed",
-    "renamed and edited": "renamed",
-    "": "",
-}
 
 
 def _value(value: Any) -> str:
@@ -205,9 +159,8 @@ def _value(value: Any) -> str:
 
 def _name(document: DocumentDiff) -> str:
     """Return the name of a document, or both names if the document was renamed."""
-    if document.old is None or document.new in (None, document.old):
-        return document.source
-    return f"{document.old} -> {document.new}"
+    renamed = document.state == "renamed"
+    return f"{document.old} -> {document.new}" if renamed else document.source
 
 
 def _some(names: Sequence[str]) -> str:
@@ -220,194 +173,156 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _totals(totals: Totals) -> str:
-    full = "" if totals.fill is None else f", {totals.fill:.1%} full"
     return (
         f"{_counted(totals.documents, 'document')}, {_counted(totals.chunks, 'chunk')}, "
-        f"{_counted(totals.cuts, 'cut')}, {_counted(totals.tokens, 'token')}{full}"
+        f"{_counted(totals.tokens, 'token')}"
     )
 
 
-def document_title(document: DocumentDiff) -> str:
+def _title(document: DocumentDiff) -> str:
     """Return the name of a document, with its state if the document has changed."""
-    state = document.state
-    if document.old != document.new and document.old is not None and document.new is not None:
-        state = state.replace("renamed", f"renamed from {document.old}")
-    return visible(document.source) + (f" ({visible(state)})" if state else "")
+    return visible(_name(document)) + (f" ({document.state})" if document.state else "")
 
 
 def _share(diff: Diff) -> str:
-    share = diff.embed / diff.new.chunks if diff.new.chunks else 0
-    return f"{share:.1%}"
+    return f"{diff.embed / diff.new.chunks if diff.new.chunks else 0:.1%}"
 
 
-def embedding(diff: Diff) -> str:
-    """Return a line about the texts to embed again."""
+def _embedding(diff: Diff) -> str:
     return (
         f"embed again: {diff.embed:,} of {_counted(diff.new.chunks, 'chunk')} ({_share(diff)}), "
         f"{diff.embed_tokens:,} of {_counted(diff.new.embed_tokens, 'token')}"
     )
 
 
-def verdict(report: Report, faults: Sequence[str]) -> str:
-    """Return a line that lists the forbidden changes or says that there are none."""
-    if faults:
-        return f"not allowed: {'; '.join(faults)}"
+def _verdict(report: Report) -> str:
+    if report.faults:
+        return f"not allowed: {'; '.join(report.faults)}"
     return "all of this is allowed" if report.diff.documents else "nothing has changed"
 
 
 # Changes
 
 
-def described(document: DocumentDiff) -> Iterator[tuple[str, str, Change]]:
-    """Describe each change to a document; describe a run of similar changes in one line.
-
-    Yields the kind, the line and the first change of each run.
-    """
+def _described(document: DocumentDiff) -> Iterator[tuple[str, str, list[Change]]]:
+    """Yield the kind, the line and the changes of each run of similar changes."""
     for (kind, _), group in groupby(document.changes, key=_together):
         changes = list(group)
-        text = _alone(changes[0]) if len(changes) == 1 else _several(changes)
-        yield kind, text, changes[0]
+        count = "" if len(changes) == 1 else f"{_counted(len(changes), 'chunk')}, "
+        yield kind, f"{count}{_where(changes)}{_details(changes)}", changes
 
 
 def _together(change: Change) -> tuple[str, Any]:
     """Return a key that is equal for changes to be described in one line."""
     if change.kind not in _TOGETHER:
         return change.kind, change
-    if len(change.old) == len(change.new) == 1:
-        return change.kind, (_shift(change), frozenset(change.fields) - {"place"})
-    return change.kind, None
+    shifts = (two.start_line - one.start_line for one, two in zip(change.old, change.new))  # noqa: B905
+    return change.kind, next(shifts, None)
 
 
-def _shift(change: Change) -> int:
-    return change.new[0].place.start_line - change.old[0].place.start_line
-
-
-def _alone(change: Change) -> str:
-    return f"{_where(change.new or change.old)}{_details(change)}"
-
-
-def _several(changes: Sequence[Change]) -> str:
-    sides = [change.new or change.old for change in changes]
-    first, last = sides[0][0].place.start_line, sides[-1][-1].place.end_line
-    tokens = sum(chunk.tokens for side in sides for chunk in side)
-    more = _details(changes[0], many=True) or f": {_counted(tokens, 'token')}"
-    return f"{_counted(len(changes), 'chunk')}, {_lines(first, last)}{more}"
-
-
-def _where(chunks: Sequence[ChunkRecord]) -> str:
-    """Return a description of where chunks are in their document.
-
-    It contains the heading path of the first chunk, the number of that chunk under the same
-    headings, and the lines of all chunks.
-    """
-    chunk = chunks[0]
-    path = _path(chunk.headings) or shorten(visible(" ".join(chunk.first.split())), _PATH)
-    part = f" #{chunk.part + 1}" if chunk.part else ""
+def _where(changes: Sequence[Change]) -> str:
+    """Return the heading path of a change, unless there are several, and the old and new lines."""
+    sides = [side for side in (_chunks(changes, 0), _chunks(changes, 1)) if side]
+    lines = dict.fromkeys(
+        f"{side[0].start_line:,}-{max(chunk.end_line for chunk in side):,}" for side in sides
+    )
+    chunk = sides[-1][0]
     cell = f"{visible(chunk.cell)} " if chunk.cell else ""
-    return f"{path}{part}, {cell}{_lines(chunk.place.start_line, chunks[-1].place.end_line)}"
+    path = "" if len(changes) > 1 else f"{_path(chunk)}, "
+    return f"{path}{cell}lines {' -> '.join(lines)}"
 
 
-def _lines(first: int, last: int) -> str:
-    return f"line {first:,}" if first == last else f"lines {first:,}-{last:,}"
+def _chunks(changes: Sequence[Change], side: int) -> list[ChunkRecord]:
+    return [chunk for change in changes for chunk in (change.old, change.new)[side]]
 
 
-def _details(change: Change, *, many: bool = False) -> str:
-    """Return the details of a change, with a leading separator, or an empty string.
-
-    ``many`` is true if the change represents several similar changes.
-    """
-    old, new, differing = change.old, change.new, change.fields
-    if not old or not new:
-        return "" if many else f": {_counted((old or new)[0].tokens, 'token')}"
-    if len(old) > 1 or len(new) > 1:
-        counts = (" + ".join(f"{chunk.tokens:,}" for chunk in side) for side in (old, new))
-        return f": {' -> '.join(counts)} tokens"
-    one, two = old[0], new[0]
-    if change.kind == "moved":
-        return f": {', '.join(_moved(one, two, differing))}"
-    details = [
-        f"{name.replace('_', ' ')} {shown(getattr(one, name))} -> {shown(getattr(two, name))}"
-        for name, shown in _SHOWN.items()
-        if name in differing and not (many and change.kind in _TOGETHER)
-    ]
-    if change.kind == "renamed":
-        details.append("other ids" if many else "other id")
-    if change.kind == "embedding":
-        other_headings = "headings" in differing
-        details.append("embedded under other headings" if other_headings else "other context")
-    if change.kind == "changed" and not details:
-        same_count = "content_hash" in differing
-        details.append(
-            "the text, with the same number of tokens" if same_count else ", ".join(differing)
-        )
-    return f": {', '.join(details)}"
-
-
-def _moved(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> list[str]:
-    """Return how far a chunk has moved, and the names of other fields that differ."""
-    lines = new.place.start_line - old.place.start_line
-    characters = new.place.start_index - old.place.start_index
-    kept = [name for name in differing if name in ("cut", "cell", "metadata")]
-    if lines or characters:
-        step, noun = (lines, "line") if lines else (characters, "character")
-        return [f"{step:+,} {noun}{'' if abs(step) == 1 else 's'}", *kept]
-    return kept or ["white space or overlap"]
-
-
-def _tokens(value: Any) -> str:
-    return f"{value:,}"
-
-
-def _names(value: Any) -> str:
-    return visible(", ".join(value))
-
-
-def point(value: CutRecord | None) -> str:
-    """Return the kind and the score of a break point as text, or "none" for ``None``."""
-    if value is None:
-        return "none"
-    return visible(value.kind) + ("" if value.score is None else f" {value.score:g}")
-
-
-def _path(value: Any) -> str:
-    """Return a heading path as text; shorten a long path at its start."""
-    path = visible(" > ".join(value))
+def _path(chunk: ChunkRecord) -> str:
+    """Return a chunk's heading path, or the start of its text; shorten a long path at its start."""
+    path = visible(" > ".join(chunk.headings))
+    if not path:
+        return shorten(visible(" ".join(chunk.text[: 2 * _PATH].split())), _PATH)
     return path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
 
 
-# The fields whose values are shown to a reader.
-_SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
-    "headings": _path,
-    "tokens": _tokens,
-    "embed_tokens": _tokens,
-    "kinds": _names,
-    "cut": point,
-    "oversize": str,
-}
+def _details(changes: Sequence[Change]) -> str:
+    """Return the details of similar changes, with a leading separator, or an empty string."""
+    change = changes[0]
+    if not change.old or not change.new:
+        tokens = sum(c.token_count for side in (0, 1) for c in _chunks(changes, side))
+        return f": {_counted(tokens, 'token')}"
+    if not change.fields:
+        counts = (
+            " + ".join(f"{c.token_count:,}" for c in side) for side in (change.old, change.new)
+        )
+        return f": {' -> '.join(counts)} tokens"
+    if len(changes) > 1:
+        return ""
+    old, new = change.old[0], change.new[0]
+    details = [
+        f"{name.replace('_', ' ')} {_shown(getattr(old, name))} -> {_shown(getattr(new, name))}"
+        for name in _SHOWN
+        if name in change.fields
+    ]
+    return f": {', '.join(details)}" if details else ""
 
 
-# Cuts
+# The fields whose values are shown.
+_SHOWN: Final = ("token_count", "embed_token_count", "headings", "kinds", "cut", "metadata")
 
 
-def cut_lines(document: DocumentDiff) -> Iterator[Line]:
-    """Yield a line for each cut that exists in only one of the two snapshots.
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return visible(", ".join(value))
+    return f"{value:,}" if type(value) is int else visible(str(value)) or "none"
 
-    The line shows the text before the cut and the text after it.
-    """
-    if document.old is None or document.new is None:
+
+def _differences(change: Change) -> Iterator[str]:
+    """Yield the changed words of a chunk, or the cuts that only one of the two snapshots has."""
+    if change.kind == "changed" and "text" in change.fields:
+        edits = list(_edits(change.old[0].text.split(), change.new[0].text.split()))
+        for words in edits[:_MOST_EDITS]:
+            for sign, side in zip("-+", words, strict=True):
+                if side:
+                    yield f"    {sign} {shorten(visible(' '.join(side)), _EDIT)}"
+        if len(edits) > _MOST_EDITS:
+            yield f"    and {_counted(len(edits) - _MOST_EDITS, 'more difference')}"
+    elif change.kind in ("split", "merged", "recut"):
+        cuts = [("-", *pair) for pair in _cuts(change.old, change.new)]
+        cuts += (("+", *pair) for pair in _cuts(change.new, change.old))
+        for sign, before, chunk in sorted(cuts, key=lambda cut: (cut[2].own_line, cut[0] == "+")):
+            sides = f"{_side(before.text, last=True)} | {_side(_own(chunk), last=False)}"
+            yield f"    {sign} {f'line {chunk.own_line:,}':<9} {visible(chunk.cut):<18} {sides}"
+
+
+def _edits(old: list[str], new: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the words that differ between two texts."""
+    start, most = 0, min(len(old), len(new))
+    while start < most and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < most - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    if max(len(old), len(new)) > _MOST_WORDS:
+        yield old, new
         return
-    edges = [("-", edge) for edge in document.gone] + [("+", edge) for edge in document.come]
-    edges.sort(key=lambda each: (each[1].chunk.place.own_line, each[0] == "+"))
-    for sign, edge in edges:
-        yield Line(sign, f"  {sign} {_cut(edge)}")
+    for name, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if name != "equal":
+            yield old[i:j], new[k:m]
 
 
-def _cut(edge: Edge) -> str:
-    chunk = edge.chunk
-    start = chunk.place.own_line
-    shown = "" if chunk.cut is None else point(chunk.cut)
-    before, after = _side(edge.before, last=True), _side(chunk.first, last=False)
-    return f"{f'line {start:,}':<{_LINE_WIDTH}} {shown:<{_POINT_WIDTH}} {before} | {after}"
+def _cuts(
+    chunks: Sequence[ChunkRecord], others: Sequence[ChunkRecord]
+) -> Iterator[tuple[ChunkRecord, ChunkRecord]]:
+    """Yield the neighbouring chunks between which only one of the two snapshots has a cut."""
+    starts = {_side(_own(other), last=False) for other in others[1:]}
+    for before, chunk in pairwise(chunks):
+        if _side(_own(chunk), last=False) not in starts:
+            yield before, chunk
+
+
+def _own(chunk: ChunkRecord) -> str:
+    return chunk.text[chunk.overlap :]
 
 
 def _side(text: str, *, last: bool) -> str:
@@ -417,3 +332,70 @@ def _side(text: str, *, last: bool) -> str:
     if len(line) > _SIDE:
         line = f"…{line[1 - _SIDE :]}" if last else shorten(line, _SIDE)
     return f"{line:>{_SIDE}}" if last else line
+
+
+# JSON, GitHub
+
+
+def _json(report: Report) -> str:
+    diff = report.diff
+    values: dict[str, Any] = {
+        "before": {"name": report.names[0], **asdict(diff.old)},
+        "now": {"name": report.names[1], **asdict(diff.new)},
+        "why": {
+            "configuration": _by_name(diff.config),
+            "versions": _by_name(diff.versions),
+            "sentences": list(_causes(diff)),
+        },
+        "counts": diff.counts,
+        "documents": [asdict(document) for document in diff.documents],
+        "embed": {"chunks": diff.embed, "tokens": diff.embed_tokens},
+    }
+    if report.rules is not None:
+        values["not_allowed"] = report.faults
+    return json.dumps(values, ensure_ascii=True, indent=1) + "\n"
+
+
+def _by_name(found: Iterable[tuple[str, Any, Any]]) -> dict[str, Any]:
+    return {name: {"before": before, "now": now} for name, before, now in found}
+
+
+def _github(report: Report) -> str:
+    """Return GitHub workflow commands that annotate the lines of each change."""
+    rules = report.rules or Rules(frozenset({ALL}))
+    lines = [
+        _annotation("notice", {"title": "Why chunks changed"}, why) for why in _causes(report.diff)
+    ]
+    for document in report.diff.documents:
+        path = report.paths.get(document.new or "", document.new or "")
+        for kind, text, changes in _described(document):
+            level = "notice" if rules.allows(document, kind) else "error"
+            where: dict[str, object] = {"title": f"Chunks {kind}"}
+            if chunks := _chunks(changes[:1], 1):
+                place = {"line": chunks[0].start_line, "endLine": chunks[-1].end_line}
+                where = {"file": path, **place, **where}
+            lines.append(_annotation(level, where, f"{_title(document)}: {text}"))
+    lines.append(_annotation("notice", {"title": "Chunks"}, _embedding(report.diff)))
+    if report.faults:
+        lines.append(_annotation("error", {"title": "Chunks"}, _verdict(report)))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(level: str, where: Mapping[str, object], message: str) -> str:
+    properties = ",".join(
+        f"{name}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in where.items()
+    )
+    return f"::{level} {properties}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+# The first format is the default.
+REPORTS: Final[Mapping[str, Callable[[Report], str]]] = {
+    "text": _text,
+    "json": _json,
+    "github": _github,
+}
