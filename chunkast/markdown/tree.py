@@ -32,7 +32,6 @@ _NESTS: Final = kinds_where("nests")
 _LEVELED: Final = _NESTS | kinds_where("leveled")
 # Kinds whose lines begin with a mark; a line with only marks is blank.
 _QUOTES: Final = frozenset({"quote", "alert"})
-_CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
 def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -138,7 +137,7 @@ class TreeBuilder:
             elif role == "open":
                 self.open(kind, token.map, token.info)
             elif role == "close":
-                self.close(kind, has_closing_line=token.type == "container_block_close")
+                self.close(kind)
 
     def line(self, number: int) -> str:
         """Return the line ``number`` (counted from 0), including its line ending."""
@@ -238,17 +237,14 @@ class TreeBuilder:
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
-    def close(self, kind: str, *, has_closing_line: bool = False) -> None:
-        """Close the innermost container after its last line that is not blank.
-
-        If ``has_closing_line`` is true, the next line may be its closing line.
-        """
+    def close(self, kind: str) -> None:
+        """Close the innermost container after its last line that is not blank."""
         opened = self.stack[-1]
         if opened.kind != kind:
             return  # plugins together may close a container that is not open
         children = opened.children
-        if has_closing_line or not children or opened.lines[1] > self.cursor:
-            self._cover(opened, has_closing_line=has_closing_line)
+        if not children or opened.lines[1] > self.cursor:
+            self._cover(opened)
         self.stack.pop()
         self.children = self.stack[-1].children
         self.list_depth -= kind in _NESTS
@@ -258,11 +254,9 @@ class TreeBuilder:
             details = opened.level, "", opened.info, True
             self.children.append(new_block(kind, start, end, tuple(children), details))
 
-    def _cover(self, opened: _Open, *, has_closing_line: bool) -> None:
-        """Add leaves for a container's last lines, and for a closing line if it may have one."""
+    def _cover(self, opened: _Open) -> None:
+        """Add leaves for a container's last lines."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
-        if has_closing_line and last < self.lines:
-            last += bool(_CLOSING_LINE.match(self.line(last)))
         # A container without any block keeps its own first line.
         least = self.cursor
         if not opened.children and self.cursor <= opened.first:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from typing import Final
 
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-from chunkast.markdown.dialects.containers import line_text, once
+from chunkast.markdown.dialects.containers import line_text
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("dollars", "math_block", "title")
@@ -26,6 +27,7 @@ _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}
 _IN_TITLE = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
+_KEY: Final = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear.
 _MAX_LINES = 1_000
 
@@ -85,7 +87,9 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
 
     The closing line must come before the next blank line and before the end of the container.
     """
-    closers = once(state, _closers)
+    if _KEY not in state.env:
+        state.env[_KEY] = _closers(state)
+    closers: _Closers = state.env[_KEY]
     lines = closers.lines.get(name, ())
     slot = bisect_left(lines, first)
     if slot == len(lines) or lines[slot] >= min(end_line, first + _MAX_LINES):
