@@ -83,7 +83,7 @@ FRAMED: dict[str, tuple[str, int, list[tuple[str, str]]]] = {
         [("", "</tbody></table>"), (BODY, "")],
     ),
     "or without, where that takes more than half the budget": (
-        "<table><caption>w</caption><thead>¦<tr><th>w</th></tr></thead><tbody>¦<tr><td rowspan='2'>w</td>¦<td>w</td></tr>¦<tr><td>w</td></tr>¦<tr><td>w</td>¦<td><p>w end. ¦Then w.</p>w<br>¦w</td></tr></tbody></table>\n",
+        "<table><caption>w</caption><thead>¦<tr><th>w</th></tr></thead><tbody>¦<tr><td rowspan='2'>w</td>¦<td>w</td></tr>¦<tr><td>w</td></tr>¦<tr><td>w</td>¦<td><p>w end. ¦Then w.</p>¦w<br>w</td></tr></tbody></table>\n",
         2,
         [
             ("", "</thead></table>"), ("<table><thead>", "</tbody></table>"),
@@ -103,10 +103,10 @@ FRAMED: dict[str, tuple[str, int, list[tuple[str, str]]]] = {
         ],
     ),
     "a table in a cell": (
-        "<table><tr><td>w<table>¦<tr><td>w<td>w¦<tr><td>w</table><td>w<tr><td>w</table>\n", 3,
+        "<table><tr><td>w<table><tr>¦<td>w<td>w¦<tr><td>w</table><td>w<tr><td>w</table>\n", 3,
         [
-            ("", "</table></td></tr></table>"),
-            ("<table><tr><td><table>", "</table></td></tr></table>"),
+            ("", "</tr></table></td></tr></table>"),
+            ("<table><tr><td><table><tr>", "</table></td></tr></table>"),
             ("<table><tr><td><table>", ""),
         ],
     ),

@@ -416,7 +416,7 @@ def test_fenced_divs_nest_by_their_attributes() -> None:
         for block in tree.walk()
         if block.kind == "container"
     ]
-    assert containers == [("{.a}", ":::::"), ("b", ":::"), ("{.e}", ":::"), ("{.g}", ":::")]
+    assert containers == [("{.a}", ":::::"), ("b", ":::"), ("{.e}", ":::"), ("{.g}", "h")]
 
 
 def test_a_code_cells_options_stay_with_its_opening_line() -> None:
