@@ -8,11 +8,10 @@ of their own, so no text is lost.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from markdown_it.token import Token
 
@@ -21,7 +20,10 @@ from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 
-__all__ = ("TreeBuilder", "paragraph_tree")
+__all__ = ("CALL", "TreeBuilder", "paragraph_tree")
+
+# The type of tokens that stand for calls of the builder's methods.
+CALL: Final = "call"
 
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
@@ -105,17 +107,17 @@ class TreeBuilder:
         self.quotes = 0
         self.leaf("front-matter", 0, front_lines)
 
-    def feed(self, tokens: list[Any]) -> None:
+    def feed(self, tokens: list[Token]) -> None:
         """Add the tokens of whole top-level blocks to the tree, and empty the list of tokens.
 
-        Tokens take up several times as much memory as the tree. The list may also contain pairs of
-        a method to call and its arguments.
+        Tokens take up several times as much memory as the tree. A token of the type ``CALL`` has a
+        method to call and its arguments.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
         for token in stream:
-            if token.__class__ is tuple:
-                build, given = token
+            if token.type == CALL:
+                build, given = token.meta["call"]
                 build(*given)
                 continue
             role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
@@ -265,32 +267,8 @@ class TreeBuilder:
             last -= 1
         self._gap(min(max(last, least), self.lines))
 
-    def skip_block(self) -> tuple[int, int]:
-        """Add the next block as a paragraph up to a blank line, dropping its unfinished parts.
-
-        Returns the paragraph's first line and the line after its last.
-        """
-        self._leave_containers()
-        self.at = self.children[-1].end if self.children else 0
-        self.cursor = bisect_left(self.starts, self.at)
-        first = self.cursor
-        while first < self.lines and not self.line(first).strip():
-            first += 1
-        last = first
-        while last < self.lines and self.line(last).strip():
-            last += 1
-        self.leaf("paragraph", first, last)
-        return first, last
-
-    def _leave_containers(self) -> None:
-        del self.stack[1:]
-        self.children = self.stack[0].children
-        self.list_depth = -1
-        self.quotes = 0
-
     def document(self) -> Block:
         """Return the finished tree."""
-        self._leave_containers()
         self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
 
