@@ -17,13 +17,15 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast.markdown.blocks import Signs
 from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
 from chunkast.markdown.dialects.answers import read_answer
-from chunkast.markdown.dialects.bold_headings import arrange_bold
-from chunkast.markdown.dialects.captions import arrange_captions
 from chunkast.markdown.dialects.containers import container_rule
-from chunkast.markdown.dialects.contents import arrange_contents
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
 from chunkast.markdown.dialects.html_tables import arrange_tables
+from chunkast.markdown.dialects.paragraphs import (
+    arrange_bold,
+    arrange_captions,
+    arrange_contents,
+)
 from chunkast.markdown.dialects.tags import split_tags
 from chunkast.markdown.scanner import InlineRule
 from chunkast.model import Block, BreakPoint

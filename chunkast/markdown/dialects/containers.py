@@ -13,13 +13,14 @@ search finds the closing lines of all containers inside a container as well.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
+from chunkast.markdown.open_elements import OpenElements
 from chunkast.text.fences import Fences
 
 __all__ = ("container_rule", "line_text")
@@ -145,34 +146,30 @@ def _ends(
     A line of marks closes the innermost container with as many marks. If there is none, it closes
     the innermost container, unless the closing line is required.
     """
-    opened: list[tuple[int, list[int]]] = []
-    waiting: Counter[int] = Counter()
+    opened: OpenElements[int, list[int]] = OpenElements()
     fences = Fences()
     mark = state.src[state.bMarks[line] + state.tShift[line]]
     while line < end_line:
         text = line_text(state, line)
-        if text and opened and state.sCount[line] < state.blkIndent:
+        if text and opened.stack and state.sCount[line] < state.blkIndent:
             break
         if state.is_code_block(line) or fences.take(text) or not text.startswith(mark):
             pass
         elif found := marker.opener.fullmatch(text):
             marks = len(found[1])
-            if opened and marks >= opened[-1][0] and not marker.nests:
-                opened[-1][1].append(line)  # the same line closes both
+            if opened.stack and not marker.nests and marks >= opened.stack[-1][0]:
+                opened.stack[-1][1].append(line)  # the same line closes both
             else:
-                opened.append((marks, [line]))
-                waiting[marks] += 1
+                opened.open(marks, [line])
         elif len(text) >= _LEAST and not text.strip(mark):
-            matches = waiting[len(text)] > 0
-            done = not matches and marker.required
-            while not done:
-                marks, (opening, *inner) = opened.pop()
-                waiting[marks] -= 1
-                done = not matches or marks == len(text)
-                yield opening, line, done
-                yield from ((each, line, False) for each in inner)
-            if not opened:
+            closed = opened.close(len(text)) or _innermost(opened, marker)
+            yield from ((each, line, each == closed[-1][0]) for each in chain(*closed))
+            if not opened.stack:
                 return
         line += 1
-    for _, lines in opened:
-        yield from ((each, line, False) for each in lines)
+    yield from ((each, line, False) for _, lines in opened.stack for each in lines)
+
+
+def _innermost(opened: OpenElements[int, list[int]], marker: Marker) -> list[list[int]]:
+    """Close the innermost container if any closing line may close it."""
+    return [] if marker.required else opened.close(opened.stack[-1][0])
