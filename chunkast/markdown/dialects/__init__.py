@@ -15,7 +15,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.markdown.blocks import Signs
-from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
+from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.answers import read_answer
 from chunkast.markdown.dialects.containers import container_rule
 from chunkast.markdown.dialects.html_blocks import arrange_html
@@ -101,8 +101,8 @@ DIALECTS: Final = (
         footnote_plugin,
         begins={"footnote_def": "["},
         titles={
-            "inline_note": ("autolink", footnotes.inline_note),
-            "note_reference": ("autolink", footnotes.note_reference),
+            "inline_note": ("autolink", links.inline_note),
+            "note_reference": ("autolink", links.note_reference),
         },
     ),
     # Before containers, which match the rest.
@@ -146,11 +146,11 @@ DIALECTS: Final = (
         titles={"math": ("link", math.title)},
     ),
     Dialect("deflists", deflist_plugin),
-    Dialect("autolinks", inline={"h": autolinks.url, "w": autolinks.url}),
+    Dialect("autolinks", inline={"h": links.bare_url, "w": links.bare_url}),
     Dialect(
         "wikilinks",
-        inline={"[": wikilinks.wiki_link, "!": wikilinks.wiki_link},
-        titles={"wiki_link": ("link", wikilinks.title)},
+        inline={"[": links.wiki_link, "!": links.wiki_link},
+        titles={"wiki_link": ("link", links.wiki_title)},
     ),
 )
 
