@@ -26,6 +26,11 @@ __all__ = ("plain_title", "without_attributes")
 _SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
 # Possible markup; not an underscore inside a word or an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
+# Brackets with plain text, optionally followed by a plain address in parentheses.
+_PLAIN_BRACKETS = re.compile(
+    r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\]"
+    r"(?:\(((?:https?://|[#./])[A-Za-z0-9_.,:;@/?#=&%+~-]*)\)|(?![\[(]))"
+)
 # Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
@@ -82,8 +87,10 @@ def plain_title(
     if not _SPECIAL.search(content):
         return " ".join(content.split())
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
-        content = _without_code_marks(content) or _text_of(
-            content, references, footnotes, extensions
+        content = (
+            _without_code_marks(content)
+            or _without_plain_brackets(content, references)
+            or _text_of(content, references, footnotes, extensions)
         )
     return normalize_text(content)
 
@@ -98,6 +105,19 @@ def _without_code_marks(content: str) -> str:
     if any(not part or part != part.strip() for part in parts[1::2]):
         return ""
     return "" if "" in parts[2:-1:2] else "".join(parts)
+
+
+def _without_plain_brackets(content: str, references: Collection[str]) -> str:
+    """Return ``content`` with links as text, or "" if it has more markup than simple links."""
+    parts: list[str] = []
+    at = 0
+    for found in _PLAIN_BRACKETS.finditer(content):
+        text, address = found.groups()
+        shown = address is not None or normalize_label(text) in references
+        parts += (content[at : found.start()], text if shown else f"[{text}]")
+        at = found.end()
+    parts.append(content[at:])
+    return "" if "$" in content or _MARKUP.search(" ".join(parts[::2])) else "".join(parts)
 
 
 def _text_of(
