@@ -216,16 +216,3 @@ def test_a_heading_in_html_is_alone_in_its_block(block: str, titles: list[str]) 
     if titles and found[0].level < 3:
         assert found[1].path == (*titles, "Next")
         assert Chunker(max_tokens=8, min_tokens=0).chunk(text)[-1].headings == (*titles, "Next")
-
-
-def test_a_heading_in_html_cuts_like_any_other() -> None:
-    text = 'Before.\n\n<div align="center">\n\n<h2>A</h2>\n\nText.\n\n</div>\n'
-    points = Chunker().analyze(text).break_points
-    # The tag around it belongs to its section, and it stays with the text below.
-    assert [point.kind for point in points] == [
-        "h2",
-        "lead-in",
-        "orphan-heading",
-        "lead-in",
-        "html",
-    ]
