@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Final
 
 from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
@@ -65,7 +65,6 @@ class _MdxReader:
         self.lines = text.split("\n")
         self.leaves = leaves
         self.starts = line_starts(text)
-        self.statement_ends: list[int] | None = None
         self.elements: OpenElements[str, _OpenElement] = OpenElements()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
@@ -125,9 +124,18 @@ class _MdxReader:
         return element.shift
 
     def statement_end(self, number: int) -> int:
-        if self.statement_ends is None:
-            self.statement_ends = _statement_ends(self.lines)
-        end = self.statement_ends[number]
+        """Return the next blank line outside brackets, or the next one if they never close."""
+        at, depth, blank = number, 0, 0
+        while at < len(self.lines):
+            if not self.lines[at].strip(" \t"):
+                blank = blank or at
+                if depth <= 0 or self.allowance <= 0:
+                    break
+            depth += _brackets(self.lines[at])
+            at += 1
+        if depth > 0:
+            self.allowance -= self.starts[min(at, len(self.starts) - 1)] - self.starts[number]
+        end = blank if depth > 0 and blank else at
         self.leaves[number] = ("esm", "")
         cover(self.lines, number, end)
         return end
@@ -213,32 +221,6 @@ def _is_component(name: str) -> bool:
 def _margin(line: str) -> str:
     found = _MARGIN.match(line)
     return found[0] if found else ""
-
-
-def _statement_ends(lines: Sequence[str]) -> list[int]:
-    """Return, for each line, the line after a statement that begins on it.
-
-    This is the next blank line (or the end of the text) at which all brackets opened since are
-    closed. If they are never closed, it is the next blank line.
-    """
-    depths = [0, *accumulate(map(_brackets, lines))]
-    # The blank lines after a line, the nearest last. A line that is at least as deep as a nearer
-    # one is never used and left out, so the depths are ascending.
-    candidates, levels = [len(lines)], [depths[-1]]
-    nearest = len(lines)
-    ends: list[int] = []
-    for number in range(len(lines) - 1, -1, -1):
-        depth = depths[number]
-        if not lines[number].strip(" \t"):
-            nearest = number
-            while levels and levels[-1] >= depth:
-                levels.pop()
-                candidates.pop()
-            levels.append(depth)
-            candidates.append(number)
-        slot = bisect_right(levels, depth) - 1
-        ends.append(candidates[slot] if slot >= 0 else nearest)
-    return ends[::-1]
 
 
 def _brackets(line: str) -> int:
