@@ -122,6 +122,7 @@ CASES: Final[dict[str, Build]] = {
     "definitions-unclosed": filled("[a]: u 't\n"),
     "definitions-and-references": shares(numbered("[a{}]: /u\n"), numbered("\n[a{}] ")),
     "html-openers": filled("<div>\n"),
+    "html-values": filled("\xa0d", "<a b=c"),
     "headings-empty": filled("#\n"),
     "headings-of-all-levels": growing(
         lambda number: "#" * (number % 6 + 1) + f" {number}\n\na\n\n"

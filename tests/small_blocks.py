@@ -15,38 +15,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from chunkast import Chunker
-from tests.hostile import Build, filled, growing, numbered
+from tests.hostile import Build, filled
 
 __all__ = ("SMALL_BLOCKS", "main")
 
 SMALL_BLOCKS: Final[dict[str, Build]] = {
     "headings-empty": filled("#\n"),
     "headings": filled("# a\n"),
-    "headings-of-all-levels": growing(lambda number: "#" * (number % 6 + 1) + " a\n"),
-    "headings-that-differ": numbered("## {}\n### {}\na\n"),
     "headings-apart": filled("# a\n\nb\n\n"),
-    "headings-underlined": filled("a\n=\n"),
     "paragraphs": filled("a\n\n"),
-    "paragraphs-cjk": filled("\u6f22\n\n"),
-    "lead-ins": filled("a:\n\n"),
     "lines": filled("a\n"),
     "blank-lines": filled("\n"),
     "items-empty": filled("-\n"),
     "items": filled("- a\n"),
-    "items-nested": growing(lambda number: "  " * (number % 15) + "- a\n"),
     "quotes": filled("> a\n\n"),
-    "quotes-of-items": filled("> - a\n\n"),
-    "tables": filled("|a|\n|-|\n|b|\n\n"),
-    "table-rows": filled("|a|b|\n", "|a|b|\n|-|-|\n"),
-    "fences": filled("```\n```\n"),
-    "html": filled("<b>\n\n"),
-    "tags": filled("<x>\n</x>\n"),
-    "link-definitions": numbered("[{}]: b\n"),
-    "footnotes": numbered("[^{}]: a\n"),
-    "containers": filled("::: a\nb\n:::\n"),
-    "alerts": filled("> [!NOTE]\n> a\n\n"),
-    "math": filled("$$a$$\n"),
-    "words": filled("a b "),
     "all-kinds": filled("# a\n\nb\n\n- c\n- d\n\n> e\n\n```\nf\n```\n\n|g|\n|-|\n|h|\n\n---\n\n"),
 }
 

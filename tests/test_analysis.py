@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from markdown_it.parser_block import ParserBlock
-from markdown_it.rules_block import StateBlock
 
 from chunkast import (
     Analysis,
@@ -27,10 +25,8 @@ from chunkast import (
     ProtectedRegion,
     count_tokens,
 )
-from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.core.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.markdown import dialects, parser
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.model import Block, Heading, Replacement
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
@@ -268,58 +264,6 @@ def test_when_the_parser_fails_the_text_is_read_as_paragraphs(
     assert kinds == ["front-matter", *["paragraph"] * 11]
     assert analysis.notes[-1] == "the document was read as plain paragraphs"
     assert "RuntimeError: no parser today" in analysis.notes[-2]
-
-
-def _failing_plugin(md: MarkdownIt) -> None:
-    """A rule that begins a block and then fails on lines with ``boom``, as a faulty plugin may."""
-
-    def rule(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
-        begin, end = state.bMarks[start] + state.tShift[start], state.eMarks[start]
-        if silent or state.src[begin:end] != "boom":
-            return False
-        state.push("container_block_open", "div", 1).map = [start, start + 5]
-        state.push("hr", "hr", 0).map = [start, start + 1]
-        raise IndexError("string index out of range")
-
-    md.block.ruler.before("fence", "failing", rule, {"alt": []})
-
-
-@pytest.mark.parametrize("is_fast", [True, False])
-@pytest.mark.parametrize(
-    "failing", ["boom", "> - boom\n>   more\n> text", "- a\n- boom", "> ```\n> x\n> ```\n> boom"]
-)
-def test_a_block_that_the_parser_fails_on_is_a_paragraph_and_no_other(
-    monkeypatch: pytest.MonkeyPatch, failing: str, is_fast: bool
-) -> None:
-    if not is_fast:
-        monkeypatch.setattr("chunkast.markdown.fast.VERIFIED", frozenset())
-    failing_row = dialects.Dialect("deflists", _failing_plugin)
-    rows = [row for row in dialects.DIALECTS if row.extension != "deflists"]
-    monkeypatch.setattr(dialects, "DIALECTS", (*rows, failing_row))
-    dialects.dialects_of.cache_clear()
-    extensions = (*DEFAULT_EXTENSIONS, "deflists")
-    head = "---\ntitle: x\n---\n# Title\n\n| a |\n| - |\n| b |\n\n"
-    tail = "\n\n```py\ncode\n```\n\n[label]: there\n\n## More\n\n- item\n\n***\n\n"
-    parser._parser.cache_clear()
-    try:
-        analysis = Chunker(extensions=extensions).analyze(head + failing + tail + failing + tail)
-    finally:
-        parser._parser.cache_clear()
-        dialects.dialects_of.cache_clear()
-    blocks = [block for block in analysis.blocks.children if block.kind != "blank"]
-    after = ["paragraph", "fence", "link-definition", "heading", "list", "hr"]
-    assert [block.kind for block in blocks] == ["front-matter", "heading", "table", *after, *after]
-    assert [analysis.text[b.start : b.end] for b in blocks if b.kind == "paragraph"] == [
-        failing + "\n"
-    ] * 2
-    assert [heading.title for heading in analysis.headings] == ["Title", "More", "More"]
-    assert analysis.references == {"label"}
-    first = head.count("\n") + 1
-    second = first + (failing + tail).count("\n")
-    assert [note[: note.index(" (")] for note in analysis.notes] == [
-        f"the Markdown parser failed at line {line}" for line in (first, second)
-    ]
-    check_promises(head + failing + tail, ChunkConfig(max_tokens=20))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -29,35 +30,11 @@ TOKENS = {
     "ordered_list_open": "list",
     "table_open": "table",
 }
-
-
-class Example(NamedTuple):
-    source: str
-    outline: list[Any] | None
-    extensions: tuple[str, ...]
-
-    def parse(self) -> Block:
-        return parse_blocks(self.source, extensions=self.extensions)
-
-
-def load(name: str, prefix: str, extensions: tuple[str, ...]) -> dict[str, Example]:
-    stored = json.loads((FIXTURES / name).read_text("ascii"))
-    return {
-        f"{prefix}-{example['example']}": Example(
-            example["markdown"], example["outline"], extensions
-        )
-        for example in stored["examples"]
-    }
-
-
-EXAMPLES = load("commonmark.json", "commonmark", ()) | load("gfm_tables.json", "gfm", ("tables",))
-
-
-def walk(block: Block) -> Iterator[Block]:
-    """Every block below this one, parents first."""
-    for child in block.children:
-        yield child
-        yield from walk(child)
+STORED = {
+    f"{name}-{example['example']}": (example["markdown"], example["outline"], extensions)
+    for name, extensions in (("commonmark", ()), ("gfm_tables", ("tables",)))
+    for example in json.loads((FIXTURES / f"{name}.json").read_text("ascii"))["examples"]
+}
 
 
 def name_of(block: Block) -> str:
@@ -66,27 +43,13 @@ def name_of(block: Block) -> str:
     return "code" if block.kind == "fence" else block.kind
 
 
-def tree_outline(block: Block, depth: int = 0) -> list[str]:
-    lines = []
-    for child in block.children:
-        if child.kind not in DROPPED:
-            lines.append("  " * depth + name_of(child))
-        if child.kind in CONTAINERS:
-            lines += tree_outline(child, depth + 1)
-    return lines
-
-
-def stored_outline(nodes: list[Any], depth: int = 0) -> list[str]:
-    lines = []
-    for node in nodes:
-        kind, children = (node, []) if isinstance(node, str) else node
-        lines.append("  " * depth + kind)
-        lines += stored_outline(children, depth + 1)
-    return lines
-
-
-def split_lines(source: str) -> list[str]:
-    return re.findall(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+", source)
+def tree_outline(block: Block) -> list[Any]:
+    """The outline in the form of the fixtures: names, and a name with a list for a container."""
+    return [
+        [name_of(child), tree_outline(child)] if child.kind in CONTAINERS else name_of(child)
+        for child in block.children
+        if child.kind not in DROPPED
+    ]
 
 
 def span(lines: list[str], start: int, end: int) -> str:
@@ -96,58 +59,37 @@ def span(lines: list[str], start: int, end: int) -> str:
     return f"{start}-{end}"
 
 
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
-def test_an_example_of_a_specification(example: Example) -> None:
-    if example.outline is not None:
-        check_outline(example, example.outline)
-    check_leaves_tile_the_source_at_line_starts(example)
-    check_blocks_lie_where_markdown_it_puts_them(example)
+@pytest.mark.parametrize(("source", "outline", "extensions"), STORED.values(), ids=STORED)
+def test_an_example_of_a_specification(
+    source: str, outline: list[Any] | None, extensions: tuple[str, ...]
+) -> None:
+    root = parse_blocks(source, extensions=extensions)
+    if outline is not None:
+        assert tree_outline(root) == outline
 
-
-def check_outline(example: Example, outline: list[Any]) -> None:
-    found = "\n".join(tree_outline(example.parse()))
-    assert found == "\n".join(stored_outline(outline)), example.source
-
-
-def check_leaves_tile_the_source_at_line_starts(example: Example) -> None:
-    source, root = example.source, example.parse()
-    assert (root.kind, root.start, root.end) == ("document", 0, len(source))
-
-    leaves = [block for block in walk(root) if not block.children]
-    found = [(block.kind, source[block.start : block.end]) for block in leaves]
-    assert "".join(text for _, text in found) == source, found
-    ends = [0, *(block.end for block in leaves)]
-    assert [block.start for block in leaves] == ends[:-1], found
-    assert all(text for _, text in found), found
-
-    line_starts = {0}
-    for line in split_lines(source):
-        line_starts.add(max(line_starts) + len(line))
-    for parent in (root, *walk(root)):
-        assert {parent.start, parent.end} <= line_starts, parent
+    leaves = list(root.leaves())
+    assert "".join(source[leaf.start : leaf.end] for leaf in leaves) == source
+    assert [leaf.start for leaf in leaves] == [0, *(leaf.end for leaf in leaves)][:-1]
+    lines = re.findall(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+", source)
+    line_at = {pos: number for number, pos in enumerate(accumulate(map(len, lines), initial=0))}
+    for parent in root.walk():
+        assert {parent.start, parent.end} <= line_at.keys()
         for child in parent.children:
-            assert parent.start <= child.start <= child.end <= parent.end, parent
+            assert parent.start <= child.start < child.end <= parent.end
 
-
-def check_blocks_lie_where_markdown_it_puts_them(example: Example) -> None:
-    parser = MarkdownIt("commonmark")
-    if "tables" in example.extensions:
-        parser.enable("table")
-    lines = split_lines(example.source)
-    expected = [
-        f"{token.tag if kind == 'heading' else kind} {span(lines, *token.map)}"
-        for token in parser.parse(example.source)
-        if (kind := TOKENS.get(token.type)) and token.map
-    ]
-
-    line_at, position = {0: 0}, 0
-    for number, line in enumerate(lines, 1):
-        position += len(line)
-        line_at[position] = number
     found = [
         f"{name_of(block) if block.kind == 'heading' else block.kind} "
         f"{span(lines, line_at[block.start], line_at[block.end])}"
-        for block in walk(example.parse())
+        for block in root.walk()
         if block.kind in TOKENS.values()
     ]
-    assert "\n".join(found) == "\n".join(expected), example.source
+    assert found == list(positions_of_markdown_it(source, lines, extensions))
+
+
+def positions_of_markdown_it(
+    source: str, lines: list[str], extensions: tuple[str, ...]
+) -> Iterator[str]:
+    parser = MarkdownIt("commonmark").enable("table" if "tables" in extensions else [])
+    for token in parser.parse(source):
+        if (kind := TOKENS.get(token.type)) and token.map:
+            yield f"{token.tag if kind == 'heading' else kind} {span(lines, *token.map)}"

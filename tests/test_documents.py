@@ -416,7 +416,18 @@ def test_fenced_divs_nest_by_their_attributes() -> None:
         for block in tree.walk()
         if block.kind == "container"
     ]
-    assert containers == [("{.a}", ":::::"), ("b", ":::"), ("{.e}", ":::"), ("{.g}", ":::")]
+    assert containers == [("{.a}", ":::::"), ("b", ":::"), ("{.e}", ":::"), ("{.g}", "h")]
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("::: note", ":::"), ("/// note", "///")])
+def test_a_closing_line_in_a_fence_closes_no_container(opening: str, closing: str) -> None:
+    text = f"{opening}\n```\n{closing}\n```\nMore.\n{closing}\n\nAfter.\n"
+    container, *_ = Chunker().analyze(text).blocks.children
+    assert text[container.end :] == "\nAfter.\n"
+    # A longer line closes it too, but no line of slashes does that has another length.
+    longer = f"{opening}\n\nText.\n\n{closing}{closing[0]}\n\nAfter.\n"
+    kinds_ = [block.kind for block in Chunker().analyze(longer).blocks.children]
+    assert ("container" in kinds_) == (closing == ":::")
 
 
 def test_a_code_cells_options_stay_with_its_opening_line() -> None:

@@ -1,7 +1,7 @@
 """The fast block parser against markdown-it-py's own: the same block tree and definitions.
 
-One difference is known, where markdown-it-py is wrong: an item after a tab, a quote mark and
-another container's mark.
+Two differences are known, where markdown-it-py is wrong: an item after a tab, a quote mark and
+another container's mark; and a tag with a no-break space in a value without quotes.
 """
 
 from __future__ import annotations
@@ -59,20 +59,23 @@ CORNERS = (
     "a\n\n: b\n\n  c\n\nd\n: e\n~ f\n",
     "::: x\na\n: b\n:\t- c\n\n  d\n\ne\n\n: f\n",
     "> a\n> : b\n: c\n\n1. a\n   : b\n     : c\n  : d\n",
-    '<a b=c\xa0d="e">\n\n<a b=c\u2028d f>\n\n<a\x1cb>\n\n</a >\n\n<a b=c/>d\n',
+    '<a b=c d="e">\n\n<a\x1cb>\n\n</a >\n\n<a b=c/>d\n',
     "- <!-- a\n\n  b\n\nc -->\n\n<pre>\n\na</pre>b\n\n<?a\n?>\n<![CDATA[\n\n]]>\n<div\na>\n",
     "\ta\n \tb\n  \n\tc\n   ",
     "\x1c\x85\u2028a\u3000\n\xa0\n\u200bb\xa0",
 )
 
-# Texts that the parsers read differently, and the same texts with spaces.
+# Texts that the parsers read differently, and texts that both read as the first should be read.
 DIFFERENT = (
     (">   >\t1. d", "> > 1. d"),
     (">\t>\t- a", "> > - a"),
     ("-\t>\t>\t- a", "- > > - a"),
     (">\t> a\n>\t>\t- b", "> > a\n> > - b"),
+    ('<a b=c\xa0d="e">', '<a b=c-d="e">'),
 )
-_DIFFERENT = re.compile(r"[-+*>.)][ \t]+>[ \t]*\t[ \t]*(?:[-+*]|[0-9]{1,9}[.)])")
+_DIFFERENT = re.compile(
+    r"[-+*>.)][ \t]+>[ \t]*\t[ \t]*(?:[-+*]|[0-9]{1,9}[.)])|<[A-Za-z].*=.*[^\S\x00-\x20]"
+)
 
 
 @cache
@@ -156,7 +159,7 @@ def test_trees_of_generated_markdown(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "plain"), DIFFERENT)
-def test_an_item_after_a_tab_and_an_inner_quote_mark(text: str, plain: str) -> None:
+def test_texts_that_only_the_fast_parser_reads_rightly(text: str, plain: str) -> None:
     """If the stock parser has come to agree, remove every mention of the difference."""
 
     def contents(md: MarkdownIt, text: str) -> list[tuple[str, str]]:

@@ -21,8 +21,6 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast import Chunker
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.identity import normalize_text
-from chunkast.markdown.titles import plain_title
-from tests.strategies import documents
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Extensions -> what the stock parser needs for the same.
@@ -142,30 +140,36 @@ def test_titles_of_pieces_are_as_rendered(content: str, underlined: bool) -> Non
     assert_rendered(heading + DEFINITIONS)
 
 
-@given(documents())
-def test_titles_of_documents_are_as_rendered(text: str) -> None:
-    # The stock parser raises on some lone surrogates.
-    assert_rendered(text.encode("utf-8", "replace").decode() + DEFINITIONS)
+@pytest.mark.parametrize(
+    ("text", "shown", "plain"),
+    [
+        # A definition counts wherever it is.
+        (
+            "# [1.2.0] - 2020\n\n> [1.2.0]: /u\n\n# [next]\n\n- a\n\n  [Next]: /n\n\n# [none]\n",
+            ["1.2.0 - 2020", "next", "[none]"],
+            ["1.2.0 - 2020", "next", "[none]"],
+        ),
+        # Without the extension, the same line defines a link.
+        (
+            "# Tides[^1] and[^none] moons^[They pull.]\n\n[^1]: Salt\n",
+            ["Tides and[^none] moons"],
+            ["Tides^1 and[^none] moons^[They pull.]"],
+        ),
+        ("# [[Page|shown]]\n", ["shown"], ["[[Page|shown]]"]),
+        ("# $a*b*c$\n", ["$a*b*c$"], ["$abc$"]),
+        ("# [x] Done :tada:\n\n# [ ] Open\n", ["[x] Done :tada:", "[ ] Open"], None),
+        ("# a<br>b<BR />c\n\na\\\nb  \nc\n===\n", ["a b c", "a b c"], None),
+    ],
+)
+def test_titles_with_and_without_extensions(
+    text: str, shown: list[str], plain: list[str] | None
+) -> None:
+    assert titles(text) == shown
+    assert titles(text, ()) == (plain or shown)
 
 
-def test_a_definition_counts_wherever_it_stands() -> None:
-    text = "# [1.2.0] - 2020\n\n> [1.2.0]: /u\n\n# [next]\n\n- a\n\n  [Next]: /n\n\n# [none]\n"
-    assert titles(text) == ["1.2.0 - 2020", "next", "[none]"]
-    assert titles(text, ()) == ["1.2.0 - 2020", "next", "[none]"]
-    chunk = Chunker(min_tokens=0).chunk(text)[0]
-    assert chunk.headings == ("1.2.0 - 2020",)
-
-
-def test_marks_of_footnotes_are_no_part_of_a_title() -> None:
-    text = "# Tides[^1] and[^none] moons^[They pull.]\n\n[^1]: Salt\n"
-    assert titles(text) == ["Tides and[^none] moons"]
-    # Without the extension, the same line defines a link.
-    assert titles(text, ()) == ["Tides^1 and[^none] moons^[They pull.]"]
-
-
-def test_wiki_links_give_what_they_show() -> None:
+def test_wiki_links_and_math_in_titles() -> None:
     shown = {
-        "[[Page|shown]]": "shown",
         "[[Page]]": "Page",
         "[[Page#Part]]": "Page#Part",
         "[[#Part]]": "Part",
@@ -178,26 +182,11 @@ def test_wiki_links_give_what_they_show() -> None:
         "[[]]": "[[]]",
         "`[[Page]]`": "[[Page]]",
         "\\[[Page]]": "[[Page]]",
+        "$ *a* $": "$ a $",
     }
-    assert {link: plain_title(link, extensions=DEFAULT_EXTENSIONS) for link in shown} == shown
-    assert titles("# [[Page|shown]]\n", ()) == ["[[Page|shown]]"]
-
-
-def test_dollar_math_stays_as_it_is_written() -> None:
-    kept = ["$a*b*c$", "$$x_i [r] *y*$$", "costs $5 or $10", "$a \\$ *b*$", ":smile: $x$"]
-    for content in kept:
-        assert plain_title(content, {"r"}, extensions=DEFAULT_EXTENSIONS) == content
-    assert plain_title("$ *a* $", extensions=DEFAULT_EXTENSIONS) == "$ a $"
-    assert plain_title("$a*b*c$") == "$abc$"
-
-
-def test_boxes_and_short_codes_are_text() -> None:
-    assert titles("# [x] Done :tada:\n\n# [ ] Open\n") == ["[x] Done :tada:", "[ ] Open"]
-
-
-def test_a_break_is_a_space() -> None:
-    text = "# a<br>b<BR />c\n\na\\\nb  \nc\n===\n"
-    assert titles(text) == ["a b c", "a b c"]
+    kept = ["$$x_i [r] *y*$$", "costs $5 or $10", "$a \\$ *b*$", ":smile: $x$"]
+    headings = "".join(f"# {content}\n\n" for content in (*shown, *kept)) + "[r]: /u\n"
+    assert titles(headings) == [*shown.values(), *kept]
 
 
 @pytest.mark.parametrize(
@@ -227,16 +216,3 @@ def test_a_heading_in_html_is_alone_in_its_block(block: str, titles: list[str]) 
     if titles and found[0].level < 3:
         assert found[1].path == (*titles, "Next")
         assert Chunker(max_tokens=8, min_tokens=0).chunk(text)[-1].headings == (*titles, "Next")
-
-
-def test_a_heading_in_html_cuts_like_any_other() -> None:
-    text = 'Before.\n\n<div align="center">\n\n<h2>A</h2>\n\nText.\n\n</div>\n'
-    points = Chunker().analyze(text).break_points
-    # The tag around it belongs to its section, and it stays with the text below.
-    assert [point.kind for point in points] == [
-        "h2",
-        "lead-in",
-        "orphan-heading",
-        "lead-in",
-        "html",
-    ]

@@ -1,4 +1,4 @@
-"""The rows and cells of HTML tables, and the tags that complete a part of a table."""
+"""The rows of HTML tables, and the tags that complete a part of a table."""
 
 from __future__ import annotations
 
@@ -19,10 +19,6 @@ _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
 _TABLE: Final = _STRUCTURE | {"table"}
-# Elements that begin a block inside a cell.
-_ITEMS: Final = frozenset(
-    "p li dt dd div ul ol dl tr h1 h2 h3 h4 h5 h6 blockquote pre".split()  # noqa: SIM905
-)
 # Opening tag -> open elements that it closes implicitly: HTML lets their closing tags be omitted.
 _BEFORE_ROW: Final = frozenset({"caption", "colgroup", "tr"}) | _CELLS
 _IMPLIED: Final = {
@@ -41,16 +37,15 @@ class HtmlTables:
     """Sorted positions in the HTML tables of a leaf. A leaf rarely contains more than one table.
 
     A ``<thead>``, ``<tbody>`` or ``<tfoot>`` tag stays with the text before it, so that a row that
-    takes up the whole budget is well-formed by itself. A table inside a cell is part of the cell.
+    takes up the whole budget is well-formed by itself. A table inside a cell is text.
 
     rows: the starts of rows.
     groups: the starts of rows that no cell of an earlier row extends into.
     leading: the starts of header rows and of the row after them; cuts there are avoided.
     tails: the starts of the tags that close a table or a part of a table.
     cells: the starts of cells, except the first cell of each row.
-    contents: the start and end of each cell's content, alternating.
-    inner: the starts of rows in tables inside cells; rows nested deeper are in ``items``.
-    items: the starts of other blocks and lines inside cells, such as paragraphs and list items.
+    outer: for each tag, its start if it opens an element, or its end if it closes one.
+    inner: the other ends of the tags, in the same order.
     edges: the start and end of each stretch of text outside the tables, alternating.
     headers: the span of each table's caption and header.
     """
@@ -60,15 +55,10 @@ class HtmlTables:
     leading: set[int] = field(default_factory=set)
     tails: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
-    contents: list[int] = field(default_factory=list)
+    outer: list[int] = field(default_factory=list)
     inner: list[int] = field(default_factory=list)
-    items: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     headers: list[tuple[int, int]] = field(default_factory=list)
-
-    def cell_contents(self) -> Iterator[tuple[int, int]]:
-        """Return the span of each cell's content, which is between the cell's tags."""
-        return zip(self.contents[::2], self.contents[1::2], strict=True)
 
 
 class _Reader:
@@ -86,13 +76,11 @@ class _Reader:
         # whether it is a header row; None for a row without cells.
         self.first = len(self.found.rows)
         self.are_headers: list[bool | None] = []
-        self.cell = -1
         # The number of following rows into which a cell reaches.
         self.reached = 0
 
     def take(self, tag: Tag, in_head: bool) -> None:
         """Process a tag of a row, a cell or a part of the table, such as ``<thead>``."""
-        self.end_cell(tag.start)
         if tag.closing or tag.name in _PARTS:
             if tag.closing and tag.name in _PARTS:
                 self.found.tails.append(tag.start)
@@ -101,14 +89,11 @@ class _Reader:
             self.begin_row(tag.start)
         if tag.name in _CELLS:
             is_header = in_head or tag.name == "th"
-            if self.are_headers[-1] is None:
-                self.are_headers[-1] = is_header
-            else:
+            if self.are_headers[-1] is not None:
                 self.found.cells.append(tag.start)
-                self.are_headers[-1] &= is_header
+            self.are_headers[-1] = is_header and self.are_headers[-1] is not False
             if span := _ROWSPAN.search(self.text, tag.start, tag.end):
                 self.reached = max(self.reached, int(span[1]) - 1)
-            self.cell = tag.end
 
     def begin_row(self, start: int) -> None:
         self.found.rows.append(start)
@@ -117,22 +102,8 @@ class _Reader:
         self.reached = max(self.reached - 1, 0)
         self.are_headers.append(None)
 
-    def end_cell(self, end: int) -> None:
-        if self.cell >= 0:
-            self.found.contents += (self.cell, end)
-            self.cell = -1
-
-    def item(self, tag: Tag, depth: int) -> None:
-        """Process a tag inside a cell; ``depth`` is the number of tables that contain the tag."""
-        if tag.name == "br":
-            self.found.items.append(tag.end)
-        elif not tag.closing and tag.name in _ITEMS:
-            inner = tag.name == "tr" and depth == 2
-            (self.found.inner if inner else self.found.items).append(tag.start)
-
     def finish(self, tag: Tag) -> None:
         """End the table at its closing tag."""
-        self.end_cell(tag.start)
         self.found.tails.append(tag.start)
         rows = self.found.rows[self.first :]
         header = sum(1 for _ in takewhile(bool, self.are_headers))
@@ -149,7 +120,7 @@ class _Reader:
 
 
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
-    """Find the tables in ``text[start:end]``, including nested tables, by their tags alone."""
+    """Find the tables in ``text[start:end]`` by their tags alone."""
     reader = _Reader(text, start)
     for tag, stack in _walk(text, start, end):
         depth = stack.count("table")
@@ -160,9 +131,11 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
             reader.take(tag, "thead" in stack)
         elif depth == 1 and tag.closing and tag.name == "table":
             reader.finish(tag)
-        elif not _CELLS.isdisjoint(stack):
-            reader.item(tag, depth)
     reader.edge(end)
+    for tag in tags_in(text, start, end):
+        edges = tag.start, tag.end
+        reader.found.outer.append(edges[tag.closing])
+        reader.found.inner.append(edges[not tag.closing])
     return reader.found
 
 
@@ -246,12 +219,13 @@ def tags_around(
     """Yield each of the ``cuts`` in ``text[start:end]``, in order, with the tags to add there.
 
     The tags are two alternative prefixes for the part after the cut, with and without the table's
-    caption and header, and the suffix that closes the part before the cut.
+    caption and header, and the suffix that closes the part before the cut. A part that begins
+    inside a row has no header.
     """
     walk = _walk(text, start, end)
     tag, stack = next(walk, (None, []))
     header_ends = {header_end: inside for inside, header_end in tables.headers}
-    wanted = set(cuts)
+    wanted, rows = set(cuts), set(tables.rows)
     header = ""
     opened: tuple[str, ...] = ()
     known: dict[tuple[str, ...], tuple[str, str, str]] = {}
@@ -268,7 +242,8 @@ def tags_around(
             now = tuple(stack)
             if now not in known:
                 known[now] = _tags(header, opened, now)
-            yield pos, *known[now]
+            prefix, bare, suffix = known[now]
+            yield pos, prefix if pos in rows else bare, bare, suffix
 
 
 def _tags(header: str, opened: Sequence[str], now: Sequence[str]) -> tuple[str, str, str]:

@@ -15,7 +15,6 @@ from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
 from chunkast.text.graphemes import joined_spans
-from chunkast.text.html import tags_in
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import InlineSpan, SpanSet
@@ -46,8 +45,12 @@ def inside_of(document: Document, leaf: Block, end: int) -> Inside:
     tables = HtmlTables()
     if CONSTRUCTS[leaf.kind].shape == "html-table":
         tables = html_tables(document.parsed, leaf.start, leaf.end)
-        tags = (tag[1:3] for tag in tags_in(document.parsed, leaf.start, leaf.end))
-        blocked += (tag for tag in tags if whole.end(tag[0]) == tag[0] and document.fits(*tag))
+        tags = map(sorted, zip(tables.outer, tables.inner, strict=True))
+        blocked += (
+            (start, end)
+            for start, end in tags
+            if whole.end(start) == start and document.fits(start, end)
+        )
     items = item_marks(document.analysis.extensions)
     sentences: set[int] = set()
     for prose in _prose_of(document, leaf, tables):
@@ -79,11 +82,8 @@ def _prose_of(document: Document, leaf: Block, tables: HtmlTables) -> Iterator[P
     if shape == "prose":
         yield Prose(parsed, leaf)
     elif shape == "html-table":
-        for cell in tables.cell_contents():
-            # A cell that takes most of the budget with its opening tag is divided at sentences,
-            # so that the tag can stay with the first one.
-            opened, room = parsed.rfind("<", leaf.start, cell[0]), document.config.budget * 3 // 4
-            if not document.fits(opened, cell[1], room):
+        for cell in pairwise(sorted([leaf.start, *tables.rows, *tables.cells, leaf.end])):
+            if not document.fits(*cell):
                 yield Prose(parsed, Block("paragraph", *cell))
     elif shape == "table":
         for row in pairwise(line_starts(parsed, leaf.start, leaf.end)):

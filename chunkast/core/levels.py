@@ -239,12 +239,11 @@ def _html_table_levels(body: Body) -> list[Level]:
         body.html(tables.rows, "row"),
         body.html(tables.tails, "lead-in"),
         body.html(tables.cells, "cell"),
-        body.html(tables.inner, "line"),
-        body.html(tables.items, "line"),
         body.sentence_level(_CELL_SHARE),
-        # An opening tag stays with the text of its cell.
-        body.html(tables.contents[::2], "lead-in"),
-        body.html(tables.contents[1::2], "word"),
+        body.html(tables.outer, "word"),
+        # An opening tag stays with the text of its element.
+        body.html(tables.inner, "lead-in"),
+        body.lines,
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any, Final, TypeAlias
 
@@ -18,6 +18,7 @@ __all__ = (
     "Signs",
     "leaf_parts",
     "new_block",
+    "rearranged",
     "relabelled",
     "with_children",
 )
@@ -58,9 +59,15 @@ def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Blo
 
 def with_children(block: Block, children: Sequence[Block]) -> Block:
     """Return ``block`` with these children: a copy, or ``block`` itself if they are unchanged."""
-    if all(map(is_, children, block.children)):
+    if len(children) == len(block.children) and all(map(is_, children, block.children)):
         return block
     return relabelled(block.kind, block, tuple(children))
+
+
+def rearranged(block: Block, step: Callable[[list[Block]], list[Block]]) -> Block:
+    """Return ``block`` with the children of each container, inner ones first, given to ``step``."""
+    children = [rearranged(child, step) if child.children else child for child in block.children]
+    return with_children(block, step(children))
 
 
 def leaf_parts(

@@ -196,7 +196,6 @@ CONTAINER_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
         "alert_open": "alert",
         "footnote_reference_open": "footnote",
         "container_block_open": "container",
-        "admonition_open": "container",
         "dl_open": "definition-list",
         "dd_open": "definition",
     }

@@ -29,8 +29,6 @@ from chunkast.text.source_map import line_starts, make_array, parseable
 __all__ = ("ParsedMarkdown", "parse_blocks", "parse_document", "parse_paragraphs")
 
 _LOG = logging.getLogger(__name__)
-# If the parser fails on more blocks of a document, the document is read without it.
-_MAX_FAILURES = 8
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph. Time grows
 # with the product of depth and lazily continued lines.
 _MAX_NESTING = 40
@@ -43,7 +41,6 @@ class ParsedMarkdown:
     references: the normalized labels of the link definitions.
     tags: the spans of pairs of XML tags, sorted.
     front_matter_end: the end of the front matter, or 0 if there is none.
-    notes: messages about blocks on which the parser failed.
     footnotes: the labels of the footnotes, as written in the text.
     """
 
@@ -51,7 +48,6 @@ class ParsedMarkdown:
     references: frozenset[str]
     tags: Sequence[tuple[int, int]]
     front_matter_end: int
-    notes: tuple[str, ...] = ()
     footnotes: frozenset[str] = frozenset()
 
 
@@ -105,9 +101,7 @@ def parse_document(
 ) -> ParsedMarkdown:
     """Parse ``text`` with the named ``extensions`` (see ``chunkast.config.EXTENSIONS``).
 
-    A block on which the parser or a plugin fails (no such block is known) is read as a paragraph.
-    If too many blocks fail, the parser's exception is raised. If ``blanks`` is false, the tree does
-    not contain the blank lines between top-level blocks.
+    If ``blanks`` is false, the tree does not contain the blank lines between top-level blocks.
     """
     starts = _line_starts(text)
     wanted = frozenset(extensions)
@@ -119,7 +113,10 @@ def parse_document(
         readable = read(readable, leaves)
     builder = TreeBuilder(text, starts, front, leaves, blanks=blanks)
     env: dict[str, Any] = {TREE: builder}
-    notes = tuple(_parse(builder, _parser(wanted), readable, env))
+    tokens: list[Token] = []
+    parser = _parser(wanted)
+    parser.block.parse(readable, parser, env, tokens)
+    builder.feed(tokens)
     references = frozenset(map(normalize_label, env.get("references", ())))
     # The plugin puts a colon before each label.
     footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
@@ -129,47 +126,7 @@ def parse_document(
     for arrange in arranges:
         tree, found = arrange(text, tree, signs)
         tags += found
-    return ParsedMarkdown(tree, references, tags, starts[front] if front else 0, notes, footnotes)
-
-
-def _parse(builder: TreeBuilder, parser: MarkdownIt, text: str, env: dict[str, Any]) -> list[str]:
-    """Parse ``text`` into the tree, and return a note on each block that fails.
-
-    A failing block becomes a paragraph.
-    """
-    notes: list[str] = []
-    while True:
-        tokens: list[Token] = []
-        try:
-            parser.block.parse(text, parser, env, tokens)
-        except MemoryError:
-            raise
-        except Exception as error:
-            if len(notes) == _MAX_FAILURES:
-                raise
-            builder.feed(_whole_blocks(tokens))
-            first, last = builder.skip_block()
-            notes.append(
-                f"the Markdown parser failed at line {first + 1} ({type(error).__name__}: {error}); "
-                "up to the next blank line the text was read as a paragraph"
-            )
-            # Blank lines in place of the parsed ones keep the line numbers.
-            text = "\n" * last + text.split("\n", last)[-1]
-        else:
-            builder.feed(tokens)
-            return notes
-
-
-def _whole_blocks(tokens: list[Token]) -> list[Token]:
-    """Return the tokens of complete top-level blocks, without those of an unfinished block."""
-    end = len(tokens)
-    while end and not _ends_block(tokens[end - 1]):
-        end -= 1
-    return tokens[:end]
-
-
-def _ends_block(token: object) -> bool:
-    return isinstance(token, Token) and token.level == 0 and token.nesting <= 0
+    return ParsedMarkdown(tree, references, tags, starts[front] if front else 0, footnotes)
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> ParsedMarkdown:

@@ -8,11 +8,10 @@ of their own, so no text is lost.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from markdown_it.token import Token
 
@@ -21,7 +20,10 @@ from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 
-__all__ = ("TreeBuilder", "paragraph_tree")
+__all__ = ("CALL", "TreeBuilder", "paragraph_tree")
+
+# The type of tokens that stand for calls of the builder's methods.
+CALL: Final = "call"
 
 _CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
 _CALLOUT = re.compile(r"\[!([^\[\]|]+)")
@@ -32,7 +34,6 @@ _NESTS: Final = kinds_where("nests")
 _LEVELED: Final = _NESTS | kinds_where("leveled")
 # Kinds whose lines begin with a mark; a line with only marks is blank.
 _QUOTES: Final = frozenset({"quote", "alert"})
-_CLOSING_LINE = re.compile(r"[ \t>]*(?::{3,}|/{3,})[ \t]*$")
 
 
 def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -106,17 +107,17 @@ class TreeBuilder:
         self.quotes = 0
         self.leaf("front-matter", 0, front_lines)
 
-    def feed(self, tokens: list[Any]) -> None:
+    def feed(self, tokens: list[Token]) -> None:
         """Add the tokens of whole top-level blocks to the tree, and empty the list of tokens.
 
-        Tokens take up several times as much memory as the tree. The list may also contain pairs of
-        a method to call and its arguments.
+        Tokens take up several times as much memory as the tree. A token of the type ``CALL`` has a
+        method to call and its arguments.
         """
         tokens.reverse()
         stream = map(list.pop, repeat(tokens, len(tokens)))
         for token in stream:
-            if token.__class__ is tuple:
-                build, given = token
+            if token.type == CALL:
+                build, given = token.meta["call"]
                 build(*given)
                 continue
             role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
@@ -138,7 +139,7 @@ class TreeBuilder:
             elif role == "open":
                 self.open(kind, token.map, token.info)
             elif role == "close":
-                self.close(kind, has_closing_line=token.type == "container_block_close")
+                self.close(kind)
 
     def line(self, number: int) -> str:
         """Return the line ``number`` (counted from 0), including its line ending."""
@@ -238,17 +239,14 @@ class TreeBuilder:
         found = _CALLOUT.search(self.line(number))
         return found[1].strip().upper() if found else ""
 
-    def close(self, kind: str, *, has_closing_line: bool = False) -> None:
-        """Close the innermost container after its last line that is not blank.
-
-        If ``has_closing_line`` is true, the next line may be its closing line.
-        """
+    def close(self, kind: str) -> None:
+        """Close the innermost container after its last line that is not blank."""
         opened = self.stack[-1]
         if opened.kind != kind:
             return  # plugins together may close a container that is not open
         children = opened.children
-        if has_closing_line or not children or opened.lines[1] > self.cursor:
-            self._cover(opened, has_closing_line=has_closing_line)
+        if not children or opened.lines[1] > self.cursor:
+            self._cover(opened)
         self.stack.pop()
         self.children = self.stack[-1].children
         self.list_depth -= kind in _NESTS
@@ -258,11 +256,9 @@ class TreeBuilder:
             details = opened.level, "", opened.info, True
             self.children.append(new_block(kind, start, end, tuple(children), details))
 
-    def _cover(self, opened: _Open, *, has_closing_line: bool) -> None:
-        """Add leaves for a container's last lines, and for a closing line if it may have one."""
+    def _cover(self, opened: _Open) -> None:
+        """Add leaves for a container's last lines."""
         last = max(min(opened.lines[1], self.lines), self.cursor)
-        if has_closing_line and last < self.lines:
-            last += bool(_CLOSING_LINE.match(self.line(last)))
         # A container without any block keeps its own first line.
         least = self.cursor
         if not opened.children and self.cursor <= opened.first:
@@ -271,32 +267,8 @@ class TreeBuilder:
             last -= 1
         self._gap(min(max(last, least), self.lines))
 
-    def skip_block(self) -> tuple[int, int]:
-        """Add the next block as a paragraph up to a blank line, dropping its unfinished parts.
-
-        Returns the paragraph's first line and the line after its last.
-        """
-        self._leave_containers()
-        self.at = self.children[-1].end if self.children else 0
-        self.cursor = bisect_left(self.starts, self.at)
-        first = self.cursor
-        while first < self.lines and not self.line(first).strip():
-            first += 1
-        last = first
-        while last < self.lines and self.line(last).strip():
-            last += 1
-        self.leaf("paragraph", first, last)
-        return first, last
-
-    def _leave_containers(self) -> None:
-        del self.stack[1:]
-        self.children = self.stack[0].children
-        self.list_depth = -1
-        self.quotes = 0
-
     def document(self) -> Block:
         """Return the finished tree."""
-        self._leave_containers()
         self._gap(self.lines)
         return Block("document", 0, len(self.text), tuple(self.children))
 

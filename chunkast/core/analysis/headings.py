@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from chunkast.markdown.dialects.bold_headings import bold_title
 from chunkast.markdown.dialects.html_headings import html_title
+from chunkast.markdown.dialects.paragraphs import bold_title
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.markdown.prose import Prose
 from chunkast.markdown.titles import plain_title, without_attributes

@@ -107,7 +107,6 @@ def _analysis(
         headings=(),
         references=document.references,
         front_matter=text[: document.front_matter_end],
-        notes=document.notes,
         masked="" if source == text else source,
         tags=tuple(document.tags),
         extensions=extensions,

@@ -15,18 +15,17 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.markdown.blocks import Signs
-from chunkast.markdown.dialects import autolinks, footnotes, jsx, math, mdx, obsidian, wikilinks
-from chunkast.markdown.dialects.admonitions import admonition
+from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.answers import read_answer
-from chunkast.markdown.dialects.bold_headings import arrange_bold
-from chunkast.markdown.dialects.captions import arrange_captions
-from chunkast.markdown.dialects.containers import container
-from chunkast.markdown.dialects.contents import arrange_contents
-from chunkast.markdown.dialects.divs import fenced_div
+from chunkast.markdown.dialects.containers import container_rule
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
 from chunkast.markdown.dialects.html_tables import arrange_tables
-from chunkast.markdown.dialects.slash_blocks import slash_block
+from chunkast.markdown.dialects.paragraphs import (
+    arrange_bold,
+    arrange_captions,
+    arrange_contents,
+)
 from chunkast.markdown.dialects.tags import split_tags
 from chunkast.markdown.scanner import InlineRule
 from chunkast.model import Block, BreakPoint
@@ -102,14 +101,19 @@ DIALECTS: Final = (
         footnote_plugin,
         begins={"footnote_def": "["},
         titles={
-            "inline_note": ("autolink", footnotes.inline_note),
-            "note_reference": ("autolink", footnotes.note_reference),
+            "inline_note": ("autolink", links.inline_note),
+            "note_reference": ("autolink", links.note_reference),
         },
     ),
     # Before containers, which match the rest.
-    Dialect("quarto", rule=fenced_div, begins={"fenced_div": ":"}, inline={"{": jsx.expression}),
-    Dialect("containers", rule=container, begins={"container_block": ":"}),
-    Dialect("admonitions", rule=admonition, begins={"admonition": "!?="}),
+    Dialect(
+        "quarto",
+        rule=container_rule("quarto"),
+        begins={"fenced_div": ":"},
+        inline={"{": jsx.expression},
+    ),
+    Dialect("containers", rule=container_rule("containers"), begins={"container_block": ":"}),
+    Dialect("admonitions", rule=container_rule("admonitions"), begins={"admonition": "!?="}),
     # Before all other rows that read lines.
     Dialect("answers", read=read_answer),
     Dialect(
@@ -124,7 +128,9 @@ DIALECTS: Final = (
     Dialect("html_headings", arrange=arrange_headings),
     Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
     Dialect("xml_tags", arrange=split_tags),
-    Dialect("blocks", rule=slash_block, begins={"slash_block": "/"}, arrange=arrange_html),
+    Dialect(
+        "blocks", rule=container_rule("blocks"), begins={"slash_block": "/"}, arrange=arrange_html
+    ),
     # After the rows that relabel paragraphs otherwise.
     Dialect("captions", arrange=arrange_captions),
     Dialect("contents", arrange=arrange_contents),
@@ -140,11 +146,11 @@ DIALECTS: Final = (
         titles={"math": ("link", math.title)},
     ),
     Dialect("deflists", deflist_plugin),
-    Dialect("autolinks", inline={"h": autolinks.url, "w": autolinks.url}),
+    Dialect("autolinks", inline={"h": links.bare_url, "w": links.bare_url}),
     Dialect(
         "wikilinks",
-        inline={"[": wikilinks.wiki_link, "!": wikilinks.wiki_link},
-        titles={"wiki_link": ("link", wikilinks.title)},
+        inline={"[": links.wiki_link, "!": links.wiki_link},
+        titles={"wiki_link": ("link", links.wiki_title)},
     ),
 )
 

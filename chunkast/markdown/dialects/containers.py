@@ -1,37 +1,83 @@
-"""Containers in site generators: from ``::: name`` to a line with at least as many colons.
+"""Containers: blocks that a line of marks opens, with Markdown inside.
 
-The plugin of the same name reads the rest of the document again for each nested container. Here,
-the lines that can close a container are collected once per document.
+A container ends at its closing line, or at text that is not indented::
+
+    ::: note Title           /// note | Title         !!! note "Title"
+    Text.                    Text.                        Text.
+    :::                      ///
+
+The plugins for containers read the rest of the document again for each nested container. Here, one
+search finds the closing lines of all containers inside a container as well.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable
-from typing import Final, TypeVar
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-__all__ = ("container", "line_text", "once", "push_container")
+from chunkast.markdown.open_elements import OpenElements
+from chunkast.text.fences import Fences
 
-_Found = TypeVar("_Found")
-_MARK: Final = ":"
-_LEAST: Final = ":::"
+__all__ = ("container_rule", "line_text")
 
 
-def container(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Parse a container; a block rule for markdown-it."""
-    line = line_text(state, start_line)
-    name = line.lstrip(_MARK)
-    count = len(line) - len(name)
-    if count < len(_LEAST) or not name or state.is_code_block(start_line):
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A kind of line that opens a container.
+
+    opener: matches the line; its groups are the marks and the container's info.
+    indentation: the columns before the text inside, or 0 if a line of marks closes the container.
+    required: a line without a closing line, or without indented text below it, is text.
+    nests: a container may contain another one with as many marks.
+    prefix: begins the container's info.
+    """
+
+    opener: re.Pattern[str]
+    indentation: int = 0
+    required: bool = False
+    nests: bool = True
+    prefix: str = ""
+
+
+_MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
+    # Site generators.
+    "containers": (Marker(re.compile(r"(:{3,})([^:].*)"), nests=False),),
+    # Fenced divs in Pandoc and Quarto: attributes in braces, or one word.
+    "quarto": (Marker(re.compile(r"(:{3,})[ \t]*(\{[^{}]*\}|[^\s:{}]+)[ \t]*:*")),),
+    # PyMdown Extensions and FastAPI's documentation.
+    "blocks": (Marker(re.compile(r"(/{3,})[ \t]*([\w-]+(?:[ \t]*\|.*)?)"), required=True),),
+    # MkDocs: content tabs; admonitions with words and a title in quotes, or with any other text.
+    "admonitions": (
+        Marker(re.compile(r"(===[!+]{0,2})[ \t]+(\"[^\"]+\")"), 4, prefix="tab "),
+        Marker(
+            re.compile(r"(!!!|\?\?\?\+?)[ \t]*((?=\S)(?:[\w-]+(?: +[\w-]+)*)?(?: *\"[^\"]*\")?)"),
+            4,
+        ),
+        Marker(re.compile(r"(!!!|\?\?\?\+?)[ \t]*(\S.*)"), 4, required=True),
+    ),
+}
+# The marks in a closing line, at least.
+_LEAST: Final = 3
+_KEY: Final = "chunkast_container_ends"
+
+
+def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], bool]:
+    """Return the block rule for the containers of an extension."""
+    markers = _MARKERS[extension]
+
+    def rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+        line = line_text(state, start_line)
+        for marker in markers:
+            if (found := marker.opener.fullmatch(line)) and not state.is_code_block(start_line):
+                return _container(state, marker, found, start_line, end_line, silent)
         return False
-    if silent:
-        return True
-    last, closed = _closing_line(state, start_line + 1, end_line, count)
-    push_container(state, start_line, last, line[:count], name)
-    state.line = last + closed
-    return True
+
+    return rule
 
 
 def line_text(state: StateBlock, line: int) -> str:
@@ -39,82 +85,91 @@ def line_text(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
-def once(state: StateBlock, find: Callable[[StateBlock], _Found]) -> _Found:
-    """Call ``find`` once per document, and return its result."""
-    key = f"{find.__module__}.{find.__name__}"
-    if key not in state.env:
-        state.env[key] = find(state)
-    found: _Found = state.env[key]
-    return found
-
-
-def push_container(  # noqa: PLR0917 - as the parser's own methods
-    state: StateBlock,
-    first: int,
-    last: int,
-    markup: str,
-    info: str,
-    name: str = "container_block",
-    indent: int = 0,
-) -> None:
-    """Add the tokens of a container that opens on line ``first`` and ends before ``last``.
-
-    The token types begin with ``name``. The blocks inside are indented by ``indent`` more columns.
-    """
+def _container(  # noqa: PLR0917 - as the parser's own methods
+    state: StateBlock, marker: Marker, found: re.Match[str], first: int, end_line: int, silent: bool
+) -> bool:
+    """Parse the container whose opening line ``found`` matched, unless the line is text."""
+    indent = state.blkIndent + marker.indentation
+    if marker.indentation:
+        last, closed = _indented_end(state, first + 1, end_line, indent), False
+        is_text = last == first + 1 or state.isEmpty(first + 1)
+    else:
+        last, closed = _closing_line(state, marker, first, end_line)
+        is_text = not closed
+    if marker.required and is_text:
+        return False
+    if silent:
+        return True
+    after = last + closed
     outer = state.parentType, state.lineMax, state.blkIndent
-    state.parentType, state.lineMax = "container", last
-    state.blkIndent += indent
-    token = state.push(f"{name}_open", "div", 1)
-    token.markup, token.info = markup, info
+    state.parentType, state.lineMax, state.blkIndent = "container", last, indent
+    token = state.push("container_block_open", "div", 1)
+    token.markup, token.info = found[1], marker.prefix + found[2]
     token.block = True
-    token.map = [first, last]
+    token.map = [first, after]
     state.md.block.tokenize(state, first + 1, last)
-    token = state.push(f"{name}_close", "div", -1)
-    token.markup, token.block = markup, True
+    token = state.push("container_block_close", "div", -1)
+    token.markup, token.block = found[1], True
     state.parentType, state.lineMax, state.blkIndent = outer
+    state.line = after
+    return True
 
 
-def _closers(state: StateBlock) -> list[int]:
-    """Return the lines that end with enough colons to close a container."""
-    return [
-        line
-        for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True))
-        if state.src[start:end].rstrip(" \t").endswith(_LEAST)
-    ]
+def _indented_end(state: StateBlock, line: int, end_line: int, indent: int) -> int:
+    """Return the line after the last line that is sufficiently indented and not blank."""
+    last = line
+    while line < end_line:
+        if not state.isEmpty(line):
+            if state.sCount[line] < indent:
+                break
+            last = line + 1
+        line += 1
+    return last
 
 
-def _closing_line(state: StateBlock, first: int, end_line: int, count: int) -> tuple[int, bool]:
-    """Return the line after a container's content, and whether it is a closing line."""
-    closers = once(state, _closers)
-    slot = bisect_left(closers, first)
-    while True:
-        line = min(closers[slot], end_line) if slot < len(closers) else end_line
-        outside = _outside(state, first, min(line + 1, end_line))
-        if outside >= 0:
-            return outside, False
-        if line == end_line:
-            return line, False
-        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
-        text = text.rstrip(" \t")
-        if len(text) >= count and not text.strip(_MARK) and not state.is_code_block(line):
-            return line, True
-        first = line + 1
-        slot += 1
-
-
-def _outside(state: StateBlock, line: int, end: int) -> int:
-    """Return the first line in ``[line, end)`` that is outside the container's parent, or -1.
-
-    Such a line is indented less than the parent's content. Blank lines do not count.
-    """
+def _closing_line(state: StateBlock, marker: Marker, first: int, end_line: int) -> tuple[int, bool]:
+    """Return the line that closes a container, and True; or the line after it, and False."""
+    ends: dict[tuple[int, int], tuple[int, bool]] = state.env.setdefault(_KEY, {})
     indent = state.blkIndent
-    step = len(_LEAST)
-    while line < end:
-        stop = min(line + step, end)
-        if min(state.sCount[line:stop]) < indent:
-            for number in range(line, stop):
-                if state.sCount[number] < indent and not state.isEmpty(number):
-                    return number
-        line = stop
-        step *= 2
-    return -1
+    if (first, indent) not in ends:
+        for opening, last, closed in _ends(state, marker, first, end_line):
+            ends[opening, indent] = last, closed
+    last, closed = ends[first, indent]
+    return (last, closed) if last < end_line else (end_line, False)
+
+
+def _ends(
+    state: StateBlock, marker: Marker, line: int, end_line: int
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield the opening line and the end of the container at ``line`` and of those inside it.
+
+    A line of marks closes the innermost container with as many marks. If there is none, it closes
+    the innermost container, unless the closing line is required.
+    """
+    opened: OpenElements[int, list[int]] = OpenElements()
+    fences = Fences()
+    mark = state.src[state.bMarks[line] + state.tShift[line]]
+    while line < end_line:
+        text = line_text(state, line)
+        if text and opened.stack and state.sCount[line] < state.blkIndent:
+            break
+        if state.is_code_block(line) or fences.take(text) or not text.startswith(mark):
+            pass
+        elif found := marker.opener.fullmatch(text):
+            marks = len(found[1])
+            if opened.stack and not marker.nests and marks >= opened.stack[-1][0]:
+                opened.stack[-1][1].append(line)  # the same line closes both
+            else:
+                opened.open(marks, [line])
+        elif len(text) >= _LEAST and not text.strip(mark):
+            closed = opened.close(len(text)) or _innermost(opened, marker)
+            yield from ((each, line, each == closed[-1][0]) for each in chain(*closed))
+            if not opened.stack:
+                return
+        line += 1
+    yield from ((each, line, False) for _, lines in opened.stack for each in lines)
+
+
+def _innermost(opened: OpenElements[int, list[int]], marker: Marker) -> list[list[int]]:
+    """Close the innermost container if any closing line may close it."""
+    return [] if marker.required else opened.close(opened.stack[-1][0])

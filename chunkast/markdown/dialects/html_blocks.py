@@ -9,7 +9,6 @@ tag stays with the block before it.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Final
 
 from chunkast.markdown.blocks import Signs, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
 from chunkast.text.html import TAG
 
@@ -136,16 +136,16 @@ def _role_of(content: str) -> _Role:
         closer = _CLOSING_COMMENT.search(content) is not None
         return _Role(kind="closer" if closer else "label" if len(content) <= _MAX_COMMENT else "")
     tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in TAG.finditer(without)]
-    elements = _OpenElements()
+    elements: OpenElements[str, None] = OpenElements()
     closes: list[str] = []
     for name, closing in tags:
         if name not in _ELEMENTS:
             continue
         if not closing:
-            elements.open(name, 0)
-        elif elements.close(name) is None:
+            elements.open(name, None)
+        elif not elements.close(name):
             closes.append(name)
-    opens = elements.names()
+    opens = tuple(name for name, _ in elements.stack)
     bare = not TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
@@ -164,31 +164,6 @@ def _without_comments(text: str) -> str:
     return "".join((*kept, text[at:]))
 
 
-class _OpenElements:
-    """A stack of open elements; closing an element drops any that are open inside it."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[str, int]] = []
-        self._waiting: defaultdict[str, int] = defaultdict(int)
-
-    def open(self, name: str, place: int) -> None:
-        self._open.append((name, place))
-        self._waiting[name] += 1
-
-    def close(self, name: str) -> int | None:
-        """Close the innermost element ``name``; return its ``place``, or None if none is open."""
-        if not self._waiting[name]:
-            return None
-        while True:
-            opened, place = self._open.pop()
-            self._waiting[opened] -= 1
-            if opened == name:
-                return place
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._open)
-
-
 def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tuple[int, int]]:
     """Yield the indices of the blocks that open and close an element.
 
@@ -197,11 +172,11 @@ def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tu
     block opens several elements, the first one counts; if it closes several, the last one does.
     """
     headings = [0, *accumulate(CONSTRUCTS[child.kind].section for child in children)]
-    within_tags = [_OpenElements()]
+    within_tags: list[OpenElements[str, int]] = [OpenElements()]
     for number, child in enumerate(children):
         if child.kind == "tag":
             if child.info == "open":
-                within_tags.append(_OpenElements())
+                within_tags.append(OpenElements())
             elif len(within_tags) > 1:
                 within_tags.pop()
             continue
@@ -209,12 +184,11 @@ def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tu
         if role is None:
             continue
         elements = within_tags[-1]
-        opener = None
+        closed: list[int] = []
         for name in role.closes:
-            opener = elements.close(name)
-        if opener is None or headings[opener] != headings[number]:
-            pass
-        elif not role.opens and not roles[opener].closes:
+            closed = elements.close(name)
+        opener = closed[-1] if closed and not role.opens else number
+        if opener < number and headings[opener] == headings[number] and not roles[opener].closes:
             yield opener, number
         for name in role.opens:
             elements.open(name, number)

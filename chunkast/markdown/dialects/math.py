@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from typing import Final
 
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-from chunkast.markdown.dialects.containers import line_text, once
+from chunkast.markdown.dialects.containers import line_text
 from chunkast.markdown.scanner import Scanner
 
 __all__ = ("dollars", "math_block", "title")
@@ -26,6 +27,8 @@ _DOLLARS = re.compile(r"\$\$(?:[ \t]{0,8}(?:\([^()$]{0,200}\)|\{#[^{}$]{0,200}\}
 _IN_TITLE = re.compile(
     r"\$\$(?:[^$\\]|\\.)+\$\$(?!\$)|\$(?![\s$])(?:[^$\\]|\\.)*(?<!\s)\$(?![\d$])", re.DOTALL
 )
+_RUN = re.compile(r"\$+")
+_KEY: Final = "chunkast_math_closers"
 # Keeps the check of a block's indentation linear.
 _MAX_LINES = 1_000
 
@@ -85,7 +88,9 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
 
     The closing line must come before the next blank line and before the end of the container.
     """
-    closers = once(state, _closers)
+    if _KEY not in state.env:
+        state.env[_KEY] = _closers(state)
+    closers: _Closers = state.env[_KEY]
     lines = closers.lines.get(name, ())
     slot = bisect_left(lines, first)
     if slot == len(lines) or lines[slot] >= min(end_line, first + _MAX_LINES):
@@ -102,50 +107,33 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
 
 def dollars(scanner: Scanner, pos: int) -> int:
     """Match dollar math inside prose; return its end, or the end of the run of dollars."""
-    known = scanner.state(_Dollars)
-    end = known.end(pos)
-    return known.after(pos) if end < 0 else scanner.take(pos, end, "math")
+    end = scanner.state(_dollar_ends).get(pos, -1)
+    if end >= 0:
+        return scanner.take(pos, end, "math")
+    run = _RUN.match(scanner.text, pos)
+    return run.end() if run else -1
 
 
-class _Dollars:
-    """Dollar math by Pandoc's rule: no space inside the delimiters, no digit after the closer."""
+def _dollar_ends(text: str) -> dict[int, int]:
+    """Return a map from the start of each formula to its end.
 
-    _RUN = re.compile(r"\$+")
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._ends: dict[int, int] = {}
-        open_at: dict[int, int] = {}
-        free_from = 0
-        for match in self._RUN.finditer(text):
-            start, end = match.span()
-            length = end - start
-            if length > 2 or text[max(start - 1, 0) : start] == "\\":
-                continue
-            opener = open_at.get(length, -1)
-            if opener >= free_from and self._closes(start, end, length):
-                self._ends[opener] = end
-                free_from = end
-                open_at.clear()
-            elif self._opens(end, length):
-                open_at[length] = start
-
-    def _opens(self, end: int, length: int) -> bool:
-        return length == 2 or (end < len(self._text) and not self._text[end].isspace())
-
-    def _closes(self, start: int, end: int, length: int) -> bool:
-        if length == 2:
-            return True
-        return not self._text[start - 1].isspace() and not self._text[end : end + 1].isdecimal()
-
-    def end(self, pos: int) -> int:
-        """Return the end of the math that opens at ``pos``, or -1."""
-        return self._ends.get(pos, -1)
-
-    def after(self, pos: int) -> int:
-        """Return the end of the run of dollars at ``pos``."""
-        match = self._RUN.match(self._text, pos)
-        return match.end() if match else pos + 1
+    By Pandoc's rule, there is no space inside the delimiters and no digit after the closing one.
+    """
+    ends: dict[int, int] = {}
+    open_at: dict[int, int] = {}
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        length = end - start
+        if length > 2 or text[max(start - 1, 0) : start] == "\\":
+            continue
+        before, after = text[start - 1 : start], text[end : end + 1]
+        closes = length == 2 or not (before.isspace() or after.isdecimal())
+        if closes and length in open_at:
+            ends[open_at[length]] = end
+            open_at.clear()
+        elif length == 2 or (after and not after.isspace()):
+            open_at[length] = start
+    return ends
 
 
 def title(state: StateInline, silent: bool) -> bool:

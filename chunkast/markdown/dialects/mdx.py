@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import chain
 from typing import Final
 
 from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
 from chunkast.markdown.lines import cover
+from chunkast.markdown.open_elements import OpenElements
 from chunkast.text.fences import Fences
 from chunkast.text.source_map import line_starts
 
@@ -50,10 +50,9 @@ def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
 class _OpenElement:
     """An element that is still open; ``shift`` is the indentation to remove from its content."""
 
-    __slots__ = ("indent", "name", "outer", "shift")
+    __slots__ = ("indent", "outer", "shift")
 
-    def __init__(self, name: str, indent: int, outer: int) -> None:
-        self.name = name
+    def __init__(self, indent: int, outer: int) -> None:
         self.indent = indent
         self.outer = outer
         # Known with the first line inside.
@@ -66,9 +65,7 @@ class _MdxReader:
         self.lines = text.split("\n")
         self.leaves = leaves
         self.starts = line_starts(text)
-        self.statement_ends: list[int] | None = None
-        self.elements: list[_OpenElement] = []
-        self.open_names: Counter[str] = Counter()
+        self.elements: OpenElements[str, _OpenElement] = OpenElements()
         self.comments_end = True
         self.allowance = _ALLOWANCE * len(self.text)
         # No tag or expression ends after the line of the last "}" or ">".
@@ -105,7 +102,7 @@ class _MdxReader:
         return self.jsx_end(number, margin) if line[len(margin)] in "<{" else number
 
     def dedented(self, line: str) -> str:
-        if not self.elements:
+        if not self.elements.stack:
             return line
         margin = _margin(line)
         shift = self.shift(len(margin.expandtabs(4)))
@@ -119,17 +116,26 @@ class _MdxReader:
 
     def shift(self, indent: int) -> int:
         """Return the number of columns to remove from a line of the innermost element."""
-        if not self.elements:
+        if not self.elements.stack:
             return 0
-        element = self.elements[-1]
+        element = self.elements.stack[-1][1]
         if element.shift is None:
             element.shift = element.outer + max(indent - element.indent, 0)
         return element.shift
 
     def statement_end(self, number: int) -> int:
-        if self.statement_ends is None:
-            self.statement_ends = _statement_ends(self.lines)
-        end = self.statement_ends[number]
+        """Return the next blank line outside brackets, or the next one if they never close."""
+        at, depth, blank = number, 0, 0
+        while at < len(self.lines):
+            if not self.lines[at].strip(" \t"):
+                blank = blank or at
+                if depth <= 0 or self.allowance <= 0:
+                    break
+            depth += _brackets(self.lines[at])
+            at += 1
+        if depth > 0:
+            self.allowance -= self.starts[min(at, len(self.starts) - 1)] - self.starts[number]
+        end = blank if depth > 0 and blank else at
         self.leaves[number] = ("esm", "")
         cover(self.lines, number, end)
         return end
@@ -158,8 +164,7 @@ class _MdxReader:
         self.leaves[number] = ("jsx", _info(opened, closed))
         cover(self.lines, number, end, max(indent - shift, 0))
         for name in opened:
-            self.elements.append(_OpenElement(name, indent, shift))
-            self.open_names[name] += 1
+            self.elements.open(name, _OpenElement(indent, shift))
         return end
 
     def items(self, at: int, number: int) -> tuple[list[JsxItem], int]:
@@ -183,14 +188,8 @@ class _MdxReader:
 
     def close(self, names: Sequence[str]) -> _OpenElement | None:
         """Close the elements of these closing tags, and return the outermost one, or None."""
-        left = None
-        for name in names:
-            while self.open_names[name]:
-                left = self.elements.pop()
-                self.open_names[left.name] -= 1
-                if left.name == name:
-                    break
-        return left
+        closed = list(chain(*map(self.elements.close, names)))
+        return closed[-1] if closed else None
 
 
 def _unmatched(items: Sequence[JsxItem]) -> tuple[list[str], list[str]]:
@@ -222,32 +221,6 @@ def _is_component(name: str) -> bool:
 def _margin(line: str) -> str:
     found = _MARGIN.match(line)
     return found[0] if found else ""
-
-
-def _statement_ends(lines: Sequence[str]) -> list[int]:
-    """Return, for each line, the line after a statement that begins on it.
-
-    This is the next blank line (or the end of the text) at which all brackets opened since are
-    closed. If they are never closed, it is the next blank line.
-    """
-    depths = [0, *accumulate(map(_brackets, lines))]
-    # The blank lines after a line, the nearest last. A line that is at least as deep as a nearer
-    # one is never used and left out, so the depths are ascending.
-    candidates, levels = [len(lines)], [depths[-1]]
-    nearest = len(lines)
-    ends: list[int] = []
-    for number in range(len(lines) - 1, -1, -1):
-        depth = depths[number]
-        if not lines[number].strip(" \t"):
-            nearest = number
-            while levels and levels[-1] >= depth:
-                levels.pop()
-                candidates.pop()
-            levels.append(depth)
-            candidates.append(number)
-        slot = bisect_right(levels, depth) - 1
-        ends.append(candidates[slot] if slot >= 0 else nearest)
-    return ends[::-1]
 
 
 def _brackets(line: str) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -21,6 +20,7 @@ import regex
 from chunkast.markdown.blocks import Signs, leaf_parts, with_children
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.lines import marks_end
+from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
@@ -139,19 +139,12 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:
     """Return pairs of opening and closing tags; tags without a partner are dropped."""
     pairs: list[tuple[_Tag, _Tag]] = []
-    stack: list[_Tag] = []
-    waiting: Counter[tuple[str, int]] = Counter()
+    elements: OpenElements[tuple[str, int], _Tag] = OpenElements()
     for tag in tags:
         if not tag.closing:
-            stack.append(tag)
-            waiting[tag.key] += 1
-        elif waiting[tag.key]:
-            while True:
-                opener = stack.pop()
-                waiting[opener.key] -= 1
-                if opener.key == tag.key:
-                    break
-            pairs.append((opener, tag))
+            elements.open(tag.key, tag)
+        elif closed := elements.close(tag.key):
+            pairs.append((closed[-1], tag))
     return pairs
 
 

@@ -5,9 +5,10 @@ line's first character allows a match, lines are measured in bulk, and the rules
 work add blocks to the tree directly, without tokens. Rules of plugins, and stock rules that are
 seldom called, run unchanged.
 
-There is one exception: an item after two containers' marks and a tab, as in ``>   >\t1. d``.
-markdown-it-py counts too few columns for the tab, so that the item's text begins inside its marker
-(``. d``). Here, the item is read as CommonMark specifies.
+There are two exceptions, which are read as CommonMark specifies. For an item after two containers'
+marks and a tab, as in ``>   >\t1. d``, markdown-it-py counts too few columns, so that the item's
+text begins inside its marker (``. d``). In ``<a b=c d="e">`` with a no-break space before ``d``, the
+space belongs to the value, so that the line is not a tag; markdown-it-py ends the value there.
 
 The tree is known to be the same for the versions in ``VERIFIED``. With any other version, the stock
 parser is used.

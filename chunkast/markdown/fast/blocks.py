@@ -14,7 +14,6 @@ from markdown_it.utils import EnvType
 
 from chunkast.markdown.dialects import DIALECTS
 from chunkast.markdown.fast import containers, leaves
-from chunkast.markdown.fast.definitions import deflist
 from chunkast.markdown.fast.state import BlockState, Chains, Dispatch, Rule
 from chunkast.markdown.fast.tables import table
 
@@ -32,11 +31,8 @@ _FIRST_CHARACTERS: Final[Mapping[str, str]] = {
     "list": "*+-0123456789",
     "reference": "[",
 }
-# The same for rules that match any line, but interrupt a paragraph only at these characters.
-_INTERRUPTS_AT: Final[Mapping[str, str]] = {"deflist": ":~"}
 _OWN_RULES: Final[Mapping[str, Rule]] = {
     "blockquote": containers.blockquote,
-    "deflist": deflist,
     "fence": leaves.fence,
     "heading": leaves.heading,
     "hr": leaves.hr,
@@ -70,10 +66,9 @@ class FastBlocks(ParserBlock):
             alternatives = [chain for chain in _CHAINS if name in chains[chain]]
             ruler.at(name, _guarded(name, rules[name]), {"alt": alternatives})
         self._code = rules.pop("code")
-        interrupting = {**_FIRST_CHARACTERS, **_INTERRUPTS_AT}
 
         def ends(chain: str) -> Dispatch:
-            return _dispatch({name: rules[name] for name in chains[chain]}, interrupting)
+            return _dispatch({name: rules[name] for name in chains[chain]}, _FIRST_CHARACTERS)
 
         self._chains = Chains(
             tables="table" in rules,

@@ -39,18 +39,14 @@ _PLAIN_DEFINITION = re.compile(
 )
 # The beginning and end of each kind of raw HTML (an end that matches the empty string is a blank
 # line), and whether it interrupts a paragraph. The stock pattern of the last kind, a line of one
-# tag, takes 160 bytes a character; here an attribute is matched without backtracking.
+# tag, takes 160 bytes a character, and quadratic time if a value has white space beyond ASCII; here
+# an attribute is matched without backtracking.
 _HTML_KINDS: Final = (
     *HTML_SEQUENCES[:-1],
     (
         re.compile(
             rf"(?:<[A-Za-z][A-Za-z0-9\-]*(?:(?=(?P<a>{attribute}))(?P=a))*\s*/?>|{close_tag})\s*$"
         ),
-        *HTML_SEQUENCES[-1][1:],
-    ),
-    # White space beyond ASCII may end a value or belong to it, which needs backtracking.
-    (
-        re.compile(rf"(?=.*[^\S\x00-\x20]){HTML_SEQUENCES[-1][0].pattern}"),
         *HTML_SEQUENCES[-1][1:],
     ),
 )

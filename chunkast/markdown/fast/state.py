@@ -18,7 +18,7 @@ from markdown_it.utils import EnvType
 
 from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast import TREE
-from chunkast.markdown.tree import TreeBuilder
+from chunkast.markdown.tree import CALL, TreeBuilder
 from chunkast.text.source_map import make_array
 
 __all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule")
@@ -125,7 +125,7 @@ class BlockState(StateBlock):
         only after the blocks inside are parsed.
         """
         if self.tokens:
-            self.tokens.append((step, given))  # type: ignore[arg-type]
+            self.tokens.append(Token(CALL, "", 0, meta={"call": (step, given)}))
         else:
             step(*given)
 

@@ -1,0 +1,76 @@
+"""Links beyond CommonMark: bare URLs, wiki links, and footnotes in titles."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markdown_it.helpers import parseLinkLabel
+from markdown_it.rules_inline import StateInline
+
+from chunkast.markdown.scanner import Scanner
+
+__all__ = ("bare_url", "inline_note", "note_reference", "wiki_link", "wiki_title")
+
+# GFM's extended autolink: a URL ends at white space or "<", and before trailing punctuation.
+_BARE_URL = re.compile(r"(?:https?://|www\.)[^\s<`\[\]()|]+")
+_TAIL: Final = "?!.,:*_~'\";"
+_WIKI_LINK = re.compile(r"!?\[\[[^\[\]\r\n]{1,500}\]\]")
+_WIKI_PARTS = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\|([^\[\]\r\n]*))?\]\]")
+# The size of an embedded image in place of a text, and a block id after a page.
+_SIZE = re.compile(r"\d+(?:x\d+)?")
+_BLOCK_ID = re.compile(r"#\^[A-Za-z0-9-]+$")
+_NOTE = re.compile(r"\[\^([^\] \n]+)\]")
+
+
+def bare_url(scanner: Scanner, pos: int) -> int:
+    """Match a URL that does not follow a letter or digit; return its end, or -1."""
+    if pos and scanner.text[pos - 1].isalnum():
+        return -1
+    bare = _BARE_URL.match(scanner.text, pos)
+    return scanner.take(pos, pos + len(bare[0].rstrip(_TAIL)), "autolink") if bare else -1
+
+
+def wiki_link(scanner: Scanner, pos: int) -> int:
+    """Match ``[[page]]`` or ``![[embed]]``; return its end, or -1."""
+    found = _WIKI_LINK.match(scanner.text, pos)
+    kind = "image" if scanner.text[pos] == "!" else "link"
+    return scanner.take(pos, found.end(), kind) if found else -1
+
+
+def wiki_title(state: StateInline, silent: bool) -> bool:
+    """Show ``[[page]]`` in a title as the page's name, and ``[[page|text]]`` as the text."""
+    found = _WIKI_PARTS.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    embeds, page, shown = found.groups()
+    page, shown = page.strip(), (shown or "").strip()
+    if embeds and _SIZE.fullmatch(shown):
+        shown = ""
+    text = shown or _BLOCK_ID.sub("", page).removeprefix("#")
+    if not text:
+        return False
+    if not silent:
+        state.pending += text
+    state.pos = found.end()
+    return True
+
+
+def note_reference(state: StateInline, _silent: bool) -> bool:
+    """Skip ``[^label]`` in a title if the document has a footnote with that label."""
+    found = _NOTE.match(state.src, state.pos, state.posMax)
+    if found is None or found[1] not in state.env["footnotes"]:
+        return False
+    state.pos = found.end()
+    return True
+
+
+def inline_note(state: StateInline, _silent: bool) -> bool:
+    """Skip an inline footnote in a title: ``^[text of the note]``."""
+    if not state.src.startswith("^[", state.pos):
+        return False
+    end = parseLinkLabel(state, state.pos + 1)
+    if end <= state.pos + 1:
+        return False
+    state.pos = end + 1
+    return True

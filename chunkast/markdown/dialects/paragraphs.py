@@ -1,0 +1,159 @@
+"""Paragraphs that are more than text: captions, bold headings, and tables of contents.
+
+A paragraph such as "Table 3: ..." stays with the table next to it. An entirely bold paragraph,
+which authors and converters use as a heading, stays with the block after it; it only opens a section
+if ``pseudo_headings`` is set. Lines with dot leaders and a page number are a table of contents.
+Converters write them as paragraphs or, if the text is large or bold, as headings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from chunkast.markdown.blocks import Signs, new_block, rearranged, relabelled
+from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.model import Block
+
+__all__ = ("arrange_bold", "arrange_captions", "arrange_contents", "bold_title")
+
+_TABLES: Final[frozenset[Shape]] = frozenset({"table", "html-table"})
+_CAPTION = re.compile(
+    r"[ \t>*_+\-]*(?:<\w+>[*_]*)?(?:table|tab\.|tabelle|tableau|tabla|tabella|表)"
+    r"[\s*_]*[\dIVX][\dIVX.\-–]*[a-z]?(?:[:.)*_\s]|$)",
+    re.IGNORECASE,
+)
+# A longer paragraph is not a caption, or not a heading.
+_LONGEST_CAPTION: Final = 500
+_LONGEST_HEADING: Final = 200
+# One line: an optional number, strong text, an optional colon.
+_BOLD = re.compile(
+    r"\s*(?P<title>(?:\d[\d.]*[ \t]+)?(?P<mark>\*\*\*?|__)(?![\s*_])(?:(?!\*\*|__)[^\r\n])+"
+    r"(?<![\s\\])(?P=mark):?)\s*"
+)
+# The ends of bold lines. Each pattern begins with a literal, which is fast to search for.
+_BOLD_ENDS = tuple(re.compile(rf"{mark}:?[ \t]*\r?$", re.MULTILINE) for mark in (r"\*\*", "__"))
+
+_DOTS: Final = ".…·"
+_LEADERS = re.compile(rf"[{_DOTS}][{_DOTS} \t_*]{{4,}}")
+_LEAST: Final = 5
+_PAGE = re.compile(r"(?:\d{1,5}|[ivxlcIVXLC]{1,8})(?!\w)")
+# Fewer dots, at the end of a line that the title nearly fills.
+_FEW = re.compile(r"(?:[ \t]\.){2,}[ \t_*]*\d{1,5}[ \t_*]*$")
+_TAIL: Final = 40
+# Matches in any line that may lead to a page; most texts have none.
+_MAY_LEAD = tuple(
+    re.compile(
+        rf"{re.escape(dot)}(?=[ \t_*{_DOTS}])"
+        rf"(?:(?:[ \t_*]*[{_DOTS}]){{{_LEAST - 1}}}|[ \t]\.[ \t_*]*\d)"
+    )
+    for dot in _DOTS
+)
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+    """Relabel captions before tables as "caption", and captions after tables as "legend"."""
+
+    def with_captions(blocks: list[Block]) -> list[Block]:
+        numbers = [number for number, block in enumerate(blocks) if not _is_blank(block)]
+        tables = [CONSTRUCTS[blocks[number].kind].shape in _TABLES for number in numbers]
+        for number, is_after, is_before in zip(
+            numbers, [False, *tables], [*tables[1:], False], strict=False
+        ):
+            if (is_after or is_before) and _is_caption(text, blocks[number]):
+                blocks[number] = relabelled("caption" if is_before else "legend", blocks[number])
+        return blocks
+
+    has_tables = signs.tables or signs.may_open("table", "TABLE")
+    return (rearranged(tree, with_captions) if has_tables else tree), []
+
+
+def _is_blank(block: Block) -> bool:
+    return CONSTRUCTS[block.kind].blank
+
+
+def _is_caption(text: str, block: Block) -> bool:
+    if not CONSTRUCTS[block.kind].plain or block.end - block.start > _LONGEST_CAPTION:
+        return False
+    return _CAPTION.match((block.content or text[block.start : block.end]).lstrip()) is not None
+
+
+def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+    """Relabel entirely bold paragraphs that precede text as "bold-heading"."""
+
+    def with_headings(blocks: list[Block]) -> list[Block]:
+        return [
+            relabelled("bold-heading", block)
+            if CONSTRUCTS[block.kind].plain
+            and bold_title(text, block)
+            and _heads_text(blocks, number)
+            else block
+            for number, block in enumerate(blocks)
+        ]
+
+    has_bold = any(end.search(text) for end in _BOLD_ENDS)
+    return (rearranged(tree, with_headings) if has_bold else tree), []
+
+
+def bold_title(text: str, block: Block) -> str:
+    """Return the line of an entirely bold paragraph, including its marks, or ""."""
+    if block.end - block.start > _LONGEST_HEADING:
+        return ""
+    found = _BOLD.fullmatch(block.content or text[block.start : block.end])
+    return found["title"] if found else ""
+
+
+def _heads_text(blocks: Sequence[Block], number: int) -> bool:
+    """Return whether text follows: the next non-blank block is not a heading or a marker."""
+    for after in range(number + 1, len(blocks)):
+        construct = CONSTRUCTS[blocks[after].kind]
+        if not construct.blank:
+            return not construct.section and not construct.marker
+    return False
+
+
+def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+    """Turn each table of contents at the top level into a "contents" leaf.
+
+    Tables of contents that are only separated by blank lines are joined into one block.
+    """
+    may_lead = [each for each, dot in zip(_MAY_LEAD, _DOTS, strict=True) if dot in text]
+    may_lead = [each for each in may_lead if each.search(text)]
+    if not may_lead:
+        return tree, []
+    children: list[Block] = []
+    last = -1  # the index of the last table of contents, if only blank lines follow it
+    for child in tree.children:
+        construct = CONSTRUCTS[child.kind]
+        if (
+            (construct.plain or construct.section)
+            and any(each.search(text, child.start, child.end) for each in may_lead)
+            and _is_contents(text, child)
+        ):
+            if last >= 0:
+                start = children[last].start
+                del children[last:]
+                child = new_block("contents", start, child.end)  # noqa: PLW2901
+            last = len(children)
+            children.append(relabelled("contents", child))
+        else:
+            last = last if construct.blank else -1
+            children.append(child)
+    return relabelled(tree.kind, tree, tuple(children)), []
+
+
+def _is_contents(text: str, block: Block) -> bool:
+    """Return whether at least half of a block's lines have dot leaders and a page number."""
+    lines = [line for line in _LINE_END.split(text[block.start : block.end]) if line.strip()]
+    return 2 * sum(map(_leads_to_page, lines)) >= len(lines) > 0
+
+
+def _leads_to_page(line: str) -> bool:
+    if _FEW.search(line.rstrip()[-_TAIL:]):
+        return True
+    return any(
+        _PAGE.match(line, found.end()) and sum(map(found[0].count, _DOTS)) >= _LEAST
+        for found in _LEADERS.finditer(line)
+    )
