@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = (
     "Cell",
-    "ChunkerLike",
     "Notebook",
     "analyze_cells",
     "cell_source",
@@ -137,8 +136,9 @@ class _WrongTypeError(Exception):
 def _older_format(values: Any) -> int:
     """Return the format of a notebook if it is older than format 4, else 0."""
     version = values.get("nbformat") if isinstance(values, dict) else None
-    older = isinstance(version, int) and version < _FORMAT and "cells" not in values
-    return version if older else 0
+    if isinstance(version, int) and version < _FORMAT and "cells" not in values:
+        return version
+    return 0
 
 
 def _cells(values: Any) -> Iterator[Cell]:
