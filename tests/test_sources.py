@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from chunkast.index import Store
 from tests.command import errors, run, sources, write
 
 FILES: dict[str, str | bytes] = {
@@ -54,37 +51,6 @@ def test_a_file_has_one_name_however_its_path_is_typed(tmp_path: Path, root: str
     assert sources(done.stdout) == ["src/ch01/b.md", "src/ch01/c.md"]
 
 
-def test_every_command_names_documents_alike(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "here/x.md": "x"})
-    outside = tmp_path / "src" / "ch01"
-    for cwd, given, options, names in (
-        (tmp_path, "src", [], ["src/a.md", "src/ch01/b.md", "src/ch01/c.md", "src/ch02/b.md"]),
-        (tmp_path, "src/ch01", ["--root", "src"], ["ch01/b.md", "ch01/c.md"]),
-        (tmp_path / "here", outside, [], ["b.md", "c.md"]),
-    ):
-        done = run("chunk", given, *options, cwd=cwd)
-        assert sources(done.stdout) == names
-        note = f"chunkast: note: sources are relative to {outside}, as it is outside"
-        assert done.stderr.decode().startswith(note) == (given == outside)
-        ids = [json.loads(line)["id"] for line in done.stdout.splitlines()]
-        run("index", given, "--db", "chunks.db", *options, cwd=cwd)
-        run("snapshot", given, "-o", "chunks.lock", *options, cwd=cwd)
-        with Store(str(cwd / "chunks.db")) as store:
-            assert [chunk.id for chunk in store.chunks()] == ids
-        found = re.findall("^chunk ([0-9a-f]+)", (cwd / "chunks.lock").read_text(), re.MULTILINE)
-        assert found == ids
-        # From another folder, by the root that the database and the lock store.
-        absolute = cwd / given
-        done = run("index", absolute, "--db", cwd / "chunks.db", cwd=tmp_path / "notes")
-        assert f"unchanged {len(ids)}, " in done.stdout.decode()
-        done = run("check", absolute, "--against", cwd / "chunks.lock", cwd=tmp_path / "notes")
-        assert (done.returncode, done.stderr) == (0, b"")
-        (cwd / "chunks.db").unlink()
-    done = run("chunk", outside, tmp_path / "notes", cwd=tmp_path / "here")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert "--root" in errors(done.stderr)[0]
-
-
 @pytest.mark.parametrize(
     ("command", "path"),
     [
@@ -102,6 +68,19 @@ def test_a_path_outside_the_root_is_told(tmp_path: Path, command: str, path: str
     assert f"{path.removesuffix('/*.md')}: outside the root src, " in line
     assert line.endswith("give a folder above all inputs as --root")
     assert not (tmp_path / "a.db").exists()
+
+
+def test_sources_are_relative_to_a_folder_outside(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "here/x.md": "x"})
+    outside, here = tmp_path / "src" / "ch01", tmp_path / "here"
+    done = run("chunk", outside, cwd=here)
+    assert sources(done.stdout) == ["b.md", "c.md"]
+    assert notes(done.stderr) == [
+        f"chunkast: note: sources are relative to {outside}, as it is outside the current folder"
+    ]
+    done = run("chunk", outside, tmp_path / "notes", cwd=here)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "--root" in errors(done.stderr)[0]
 
 
 # What is left out
@@ -225,43 +204,3 @@ def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
             if (tmp_path / folder / ".gitignore").exists()
         }
         assert sources(done.stdout) == sorted(filter(None, listed.split("\0"))), rules
-
-
-# The index
-
-
-def listed(path: Path) -> list[str]:
-    with Store(str(path), read_only=True) as store:
-        return sorted({chunk.source or "" for chunk in store.chunks()})
-
-
-def test_an_index_of_several_folders_and_files(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    paths = ["src/ch01", "notes", "src/a.md"]
-    done = run("index", *paths, "--db", "a.db", cwd=tmp_path)
-    assert done.stdout.startswith(b"added 4, ")
-    assert listed(tmp_path / "a.db") == ["notes/a.md", "src/a.md", "src/ch01/b.md", "src/ch01/c.md"]
-    # The root is remembered, wherever the command is run, however paths are typed.
-    again = run(
-        "index", ".", "../../notes", "../a.md", "--db", "../../a.db", cwd=tmp_path / "src/ch01"
-    )
-    assert again.stdout.startswith(
-        b"added 0, changed 0, unchanged 4, removed 0, moved 0\nembed 0, "
-    )
-    # What is gone is removed, what was not named is not.
-    (tmp_path / "src/ch01/b.md").unlink()
-    (tmp_path / "src/a.md").unlink()
-    done = run("index", "src/ch01", "notes", "--db", "a.db", cwd=tmp_path)
-    assert done.stdout.startswith(b"added 0, changed 0, unchanged 2, removed 2")
-    done = run("index", "src/ch01", "--db", "a.db", cwd=tmp_path)
-    assert done.returncode == 1
-    assert (
-        "1 document would be removed, as it is not below the given paths (notes/a.md)"
-        in (errors(done.stderr)[0])
-    )
-    assert listed(tmp_path / "a.db") == ["notes/a.md", "src/ch01/c.md"]
-    run("index", "src/ch01", "--db", "a.db", "--replace", cwd=tmp_path)
-    assert listed(tmp_path / "a.db") == ["src/ch01/c.md"]
-    # Nobody could look there, so nothing is gone.
-    done = run("index", "src/ch01", "src/ch01/c.md", "none", "--db", "a.db", cwd=tmp_path)
-    assert (done.returncode, listed(tmp_path / "a.db")) == (1, ["src/ch01/c.md"])
