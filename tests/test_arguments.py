@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,13 +52,6 @@ def test_a_path_is_a_source_and_no_text(recwarn: pytest.WarningsRecorder) -> Non
             [found] = chunkast.chunk(text)
         assert [warning.filename for warning in told] == [__file__]
         assert found.text == text.strip()
-
-
-@pytest.mark.parametrize("value", [512, "o200k_base", {"max_tokens": 512}, False, ""])
-def test_a_configuration_is_told_from_a_value_of_it(value: Any) -> None:
-    hint = re.escape("must be a ChunkConfig, or keywords: Chunker(max_tokens=512)")
-    with pytest.raises(ConfigError, match=f"^config={re.escape(repr(value))}: {hint}$"):
-        Chunker(value)
 
 
 WAYS: dict[str, Callable[[Any], object]] = {

@@ -139,22 +139,9 @@ def test_no_chunk_that_was_given_out_is_kept() -> None:
     assert max(kept) < 1.05 * kept[0]
 
 
-def test_batch_arguments_are_checked() -> None:
-    with pytest.raises(ConfigError, match="sources=1: must be one per text"):
-        Chunker().chunk_batch(["a", "b"], sources=["x"])
-    with pytest.raises(ConfigError, match="workers=0"):
-        Chunker().chunk_batch(["a"], workers=0)
-
-
 def test_chunks_survive_json() -> None:
     for chunk in chunkast.chunk(read("emoji.md"), max_tokens=100, source="emoji.md"):
         assert Chunk.from_dict(json.loads(json.dumps(chunk.to_dict()))) == chunk
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "\ufeff", "\ufeff\n", "\t\r\n"])
-def test_nothing_to_chunk(text: str) -> None:
-    assert Chunker().chunk(text) == []
-    assert "".join(texts(text, trim=False)) == text
 
 
 def test_a_users_counter_may_raise() -> None:
@@ -163,3 +150,13 @@ def test_a_users_counter_may_raise() -> None:
 
     with pytest.raises(RuntimeError, match="some"):
         Chunker(encoding=broken).chunk("some text")
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(ConfigError, match="sources=1: must be one per text"):
+        Chunker().chunk_batch(["a", "b"], sources=["x"])
+    with pytest.raises(ConfigError, match="workers=0"):
+        Chunker().chunk_batch(["a"], workers=0)
+    hint = re.escape("must be a ChunkConfig, or keywords: Chunker(max_tokens=512)")
+    with pytest.raises(ConfigError, match=f"^config=512: {hint}$"):
+        Chunker(512)  # type: ignore[arg-type]

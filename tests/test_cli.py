@@ -107,12 +107,7 @@ def test_a_mistake_is_answered_with_the_choices(
 @posix
 def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "# Guide\n\nOne \x1b[31m.\n\n- a\n- b\n- c\n"})
-    for options, begins in (
-        ([], b"a.md:1-7  "),
-        (["--format", "jsonl"], b'{"id":'),
-        (["-o", "-"], b'{"id":'),
-        (["--format", "text"], b"a.md:1-7  "),
-    ):
+    for options, begins in (([], b"a.md:1-7  "), (["-o", "-"], b'{"id":')):
         ours, theirs = pty.openpty()
         with started("chunk", "a.md", *options, cwd=tmp_path, stdout=theirs) as process:
             os.close(theirs)
@@ -221,23 +216,6 @@ def test_a_folder_is_searched_for_markdown(tmp_path: Path) -> None:
     note = next(line for line in done.stderr.decode().splitlines() if "note" in line)
     assert "docs/node_modules" in note
     assert "docs/deep/venv" in note
-
-
-def test_a_file_found_twice_is_taken_once_and_order_does_not_matter(tmp_path: Path) -> None:
-    write(tmp_path, {"b.md": "b\n", "docs/a.md": "a\n", "build/c.md": "c\n"})
-    ways = (
-        ["b.md", "build", "docs/a.md", "docs"],
-        ["docs/../docs/a.md", "docs/*.md", "build", "b.md"],
-    )
-    for way in ways:
-        done = run("chunk", *way, cwd=tmp_path)
-        assert done.returncode == 0
-        # "build" would be left out of a folder, and is taken when it is named.
-        assert [record["source"] for record in records(done.stdout)] == [
-            "b.md",
-            "build/c.md",
-            "docs/a.md",
-        ]
 
 
 @posix
@@ -360,15 +338,6 @@ def test_standard_input(tmp_path: Path) -> None:
     assert "<stdin> at byte 2: " in errors(bad.stderr)[0]
 
 
-def test_nothing_is_normalised(tmp_path: Path) -> None:
-    text = (
-        "\ufeff# Title\r\n\r\nA\tline\rand\u2028another.\r\n\r\n\x00 — Ünïcode 🙂 e\u0301\x85 end"
-    )
-    write(tmp_path, {"a.md": text})
-    done = run("chunk", "a.md", "--set", "trim=false", "--overlap", "0", cwd=tmp_path)
-    assert "".join(record["text"] for record in records(done.stdout)) == text
-
-
 def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -410,14 +379,6 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     assert quiet.stderr.decode().splitlines() == told
 
 
-@posix
-def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
-    done = run("chunk", "a\nchunkast: error: b\x1b]0;.md", cwd=tmp_path)
-    assert errors(done.stderr) == [
-        r"chunkast: error: a\nchunkast: error: b\x1b]0;.md: no such file or folder"
-    ]
-
-
 # Options
 
 
@@ -427,8 +388,10 @@ def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
         (["--max-tokens", "60"], {"max_tokens": 60}),
         (["--max-tokens", "60", "--overlap", "1"], {"max_tokens": 60, "overlap": 1}),
         (["--model", "gpt-4o"], {"model": "gpt-4o"}),
-        (["--max-tokens", "60", "--packing", "fill"], {"max_tokens": 60, "packing": "fill"}),
-        (["--max-tokens", "60", "--context", "none"], {"max_tokens": 60, "context": "none"}),
+        (
+            ["--max-tokens", "60", "--packing", "fill", "--context", "none"],
+            {"max_tokens": 60, "packing": "fill", "context": "none"},
+        ),
         (["--min-tokens", "0"], {"min_tokens": 0}),
         (["--max-tokens", "20", "--set", "oversize=keep"], {"max_tokens": 20, "oversize": "keep"}),
         (["--extensions", ""], {"extensions": ()}),
@@ -545,18 +508,6 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 # Output files
-
-
-def test_output_file(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": GUIDE, "out/old.jsonl": "old\n"})
-    plain = run("chunk", "a.md", cwd=tmp_path)
-    for name in ("old.jsonl", "new.jsonl"):
-        done = run("chunk", "a.md", "-o", f"out/{name}", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (0, b"")
-        assert (tmp_path / "out" / name).read_bytes() == plain.stdout
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["new.jsonl", "old.jsonl"]
-    dash = run("chunk", "a.md", "-o", "-", cwd=tmp_path)
-    assert dash.stdout == plain.stdout
 
 
 @posix
