@@ -84,51 +84,26 @@ __all__ = (
 
 __version__ = "0.2.0"
 
-_HOME: Final = {
-    "chunkast.core.analysis.points": ("merge_break_points",),
-    "chunkast.core.analysis.search": ("best_cut",),
-    "chunkast.chunker": ("Chunker", "chunk", "chunk_file", "count_tokens"),
-    "chunkast.config": ("ChunkConfig",),
-    "chunkast.errors": (
-        "ChunkastError",
-        "ChunkastWarning",
-        "ConfigError",
-        "MissingPackageError",
-        "SourceError",
-        "StoreError",
-    ),
-    "chunkast.identity": (
-        "Citation",
-        "WritePlan",
-        "chunk_id",
-        "chunk_uuid",
-        "content_hash",
-        "digest",
-        "locate_quote",
-        "normalize_text",
-        "plan_writes",
-        "validate_quote",
-    ),
-    "chunkast.model": (
-        "Analysis",
-        "Annotation",
-        "Block",
-        "BreakPoint",
-        "Chunk",
-        "Heading",
-        "ProtectedRegion",
-        "Replacement",
-    ),
-    "chunkast.options": ("ChunkOptions",),
-}
-_MODULE_OF: Final = {name: module for module, names in _HOME.items() for name in names}
+# The modules of these names, those that import least first.
+_MODULES: Final = (
+    "errors",
+    "model",
+    "identity",
+    "options",
+    "config",
+    "core.analysis.points",
+    "core.analysis.search",
+    "chunker",
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
+    if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(_MODULE_OF[name]), name)
+        for module in _MODULES:
+            if name in (names := vars(import_module(f"chunkast.{module}"))):
+                return names[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -177,17 +177,19 @@ class Chunker:
         that ids stay unique. ``progress`` shows a progress bar on stderr.
 
         If ``workers`` is above 1, the texts are shared among that many processes; the result is the
-        same. The configuration must be picklable, which it is if ``encoding`` is a name. Processes
-        that cannot be forked (outside Linux, or if threads are running) import the program's main
-        module, so guard its code with ``if __name__ == "__main__":``.
+        same. If processes cannot be forked (outside Linux, or if threads are running), the
+        configuration must be picklable, which it is if ``encoding`` is a name. If a function in the
+        configuration is defined in the main program, the code that runs must then be under
+        ``if __name__ == "__main__":``; a ``ConfigError`` says so.
 
         One failing text does not affect the others. For a failing text, the list is empty, and
         ``on_error(position, source, exception)`` is called in this process. Without ``on_error``,
         the exception of the first failing text is raised after all texts are done. Chunking a str
-        only fails if your own counter raises an exception or memory runs out.
+        only fails if your own counter raises an exception, memory runs out, or its process is
+        killed.
 
         Raises ``ConfigError`` if ``sources`` and ``texts`` differ in length, ``TypeError`` if
-        ``texts`` is a single str, and ``ChunkastError`` if a worker process dies.
+        ``texts`` is a single str, and ``ChunkastError`` if worker processes cannot start.
         """
         texts = checked_items("texts", texts)
         given = [None] * len(texts) if sources is None else checked_items("sources", sources)

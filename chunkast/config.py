@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import islice
 from typing import Any, Final, Literal
@@ -97,10 +97,6 @@ _ALIASES: Final = {"chunk_size": "max_tokens", "chunk_overlap": "overlap"}
 _WINDOW_SHARE: Final = 200 / 900
 # The largest allowed number of tokens: far more than any document has, and within a float's range.
 _MOST_TOKENS: Final = 2**63 - 1
-_MAX_TOKENS: Final = (
-    'must be a whole number of at least 1 and at most 2**63 - 1, or "model" for the limit of '
-    "the tokenizer"
-)
 # The maximum number of items in a field that takes several: an iterator may be endless.
 _MOST_ITEMS: Final = 10_000
 
@@ -227,136 +223,32 @@ class ChunkConfig:
     allow_download: bool = False
 
     def __post_init__(self) -> None:
-        _check_int("reserve_tokens", self.reserve_tokens, least=0)
-        if not isinstance(self.max_tokens, str):
-            self._check_budget()
-        elif self.max_tokens != "model":
-            raise ConfigError("max_tokens", self.max_tokens, _MAX_TOKENS)
-        self._check_overlap()
-        if self.min_tokens is not None:
-            _check_int("min_tokens", self.min_tokens, least=0)
-        if self.model is not None and not isinstance(self.model, str):
-            raise ConfigError("model", self.model, "must be a model's name, or None")
-        if self.window is not None:
-            _check_int("window", self.window, least=0)
-        _check_number("decay", self.decay)
-        if not 0 <= self.decay <= 1:
-            raise ConfigError("decay", self.decay, "must be a number from 0 to 1")
-        for name, allowed in (
-            ("packing", ("sections", "fill")),
-            ("context", ("none", "title", "headings")),
-            ("oversize", ("split", "keep")),
-            ("opaque", ("split", "keep")),
-            ("front_matter", ("raw", "parsed")),
-            ("front_matter_text", ("keep", "drop")),
-            ("heading_levels", ("marks", "numbering")),
-            ("pseudo_headings", (True, False)),
-            ("page_markers_in_embed", (True, False)),
-            ("running_heads_in_embed", (True, False)),
-            ("trim", (True, False)),
-            ("allow_download", (True, False)),
-        ):
-            _check_choice(name, getattr(self, name), allowed)
+        for name, check in _CHECKS.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
         if self.front_matter == "parsed" and (missing := missing_library()):
             raise ConfigError(
                 "front_matter", "parsed", f"needs {missing}: pip install 'chunkast[yaml]'"
             )
-        self._check_language()
-        self._check_keys()
-        self._check_page_markers()
-        self._check_scores()
-        self._check_extensions()
-        self._check_heuristics()
-        self._check_tools()
-
-    def _check_budget(self) -> None:
-        if not _is_whole(self.max_tokens, least=1):
-            raise ConfigError("max_tokens", self.max_tokens, _MAX_TOKENS)
-        if self.budget < 1:
-            allowed = f"must be less than max_tokens={self.max_tokens}"
-            raise ConfigError("reserve_tokens", self.reserve_tokens, allowed)
-
-    def _check_overlap(self) -> None:
-        value = self.overlap
         # The number for "model" is only known to the chunker, which checks again.
-        most = _MOST_TOKENS if isinstance(self.max_tokens, str) else self.budget
+        most = _MOST_TOKENS
+        if not isinstance(self.max_tokens, str):
+            most = self.budget
+            if most < 1:
+                allowed = f"must be less than max_tokens={self.max_tokens}"
+                raise ConfigError("reserve_tokens", self.reserve_tokens, allowed)
+        self._check_overlap(most)
+
+    def _check_overlap(self, most: int) -> None:
+        value = self.overlap
         less = f" - reserve_tokens={self.reserve_tokens}" if self.reserve_tokens else ""
-        allowed = (
-            f"must be a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
-            f"tokens (0 <= overlap < max_tokens={self.max_tokens}{less})"
-        )
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ConfigError("overlap", value, allowed)
-        if not 0 <= value < (1 if isinstance(value, float) else most):
-            raise ConfigError("overlap", value, allowed)
-
-    def _check_language(self) -> None:
-        given = self.sentence_language
-        if not (isinstance(given, str) and (given == "auto" or given in LANGUAGES)):
-            allowed = 'must be "auto" or the code of a language in ISO 639-1, such as "de"'
-            raise ConfigError("sentence_language", given, allowed)
-
-    def _check_keys(self) -> None:
-        keys = _items("front_matter_keys", self.front_matter_keys, "names")
-        for key in keys:
-            if not isinstance(key, str) or not key.strip():
-                raise ConfigError("front_matter_keys", key, "must be the name of a key")
-        object.__setattr__(self, "front_matter_keys", keys)
-
-    def _check_page_markers(self) -> None:
-        if self.page_markers is None:
-            return
-        allowed = (
-            "must be a regular expression that does not match a blank line, with no group or one: "
-            "(?P<begins>...) or (?P<ends>...)"
-        )
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # reject deprecated syntax
-                pattern = re.compile(self.page_markers)
-                blank = pattern.fullmatch("") is not None
-        except (re.error, TypeError, ValueError, OverflowError, RecursionError, Warning) as error:
-            raise ConfigError("page_markers", self.page_markers, f"{allowed}: {error}") from error
-        if (
-            pattern.groups > 1
-            or len({"begins", "ends"} & pattern.groupindex.keys()) < pattern.groups
-            or blank
-        ):
-            raise ConfigError("page_markers", self.page_markers, allowed)
-
-    def _check_scores(self) -> None:
-        allowed = "must be a mapping from kind to number"
-        if not isinstance(self.scores, Mapping):
-            raise ConfigError("scores", self.scores, allowed)
-        try:
-            scores = dict(self.scores)
-        except Exception as error:  # a user's own mapping may raise anything
-            raise ConfigError("scores", self.scores, allowed) from error
-        for kind, score in scores.items():
-            if not isinstance(kind, str) or kind not in SCORES:
-                raise ConfigError("scores", kind, _suggest(kind, SCORES))
-            _check_number(f"scores[{kind!r}]", score)
-        object.__setattr__(self, "scores", scores)
-
-    def _check_extensions(self) -> None:
-        names = _items("extensions", self.extensions, "names")
-        for name in names:
-            if not isinstance(name, str) or name not in EXTENSIONS:
-                raise ConfigError("extensions", name, _suggest(name, EXTENSIONS))
-        object.__setattr__(self, "extensions", names)
-
-    def _check_heuristics(self) -> None:
-        heuristics = _items("heuristics", self.heuristics, "Heuristic objects")
-        Pipeline.of(heuristics)
-        object.__setattr__(self, "heuristics", heuristics)
-
-    def _check_tools(self) -> None:
-        tools = _items("tools", self.tools, "Tool objects")
-        if tools:
-            from chunkast.toolcalls.tools import tools_by_name
-
-            tools = tuple(tools_by_name(tools).values())
-        object.__setattr__(self, "tools", tools)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not 0 <= value < (1 if isinstance(value, float) else most):
+            raise ConfigError(
+                "overlap",
+                value,
+                f"must be a fraction of max_tokens (0.0 <= overlap < 1.0) or a whole number of "
+                f"tokens (0 <= overlap < max_tokens={self.max_tokens}{less})",
+            )
 
     def changed_fields(self) -> dict[str, Any]:
         """Return the values of the fields that differ from their defaults, by field name."""
@@ -447,30 +339,154 @@ def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
     return items
 
 
-def _check_int(name: str, value: object, *, least: int) -> None:
-    if not _is_whole(value, least=least):
-        allowed = f"must be a whole number of at least {least} and at most 2**63 - 1"
-        raise ConfigError(name, value, allowed)
+# A check takes a field's name and its value, and returns the value that the field keeps.
+_Check = Callable[[str, Any], Any]
 
 
-def _is_whole(value: object, *, least: int) -> bool:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole and least <= value <= _MOST_TOKENS  # type: ignore[operator]
+def _where(is_valid: Callable[[Any], bool], allowed: str) -> _Check:
+    def check(name: str, value: Any) -> Any:
+        if not is_valid(value):
+            raise ConfigError(name, value, allowed)
+        return value
+
+    return check
 
 
-def _check_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
-        raise ConfigError(name, value, "must be a finite number")
+def _whole(least: int, other: object = ..., words: str = "") -> _Check:
+    """Return the check of a number of tokens, or of the value ``other``, which ``words`` name."""
+
+    def is_valid(value: Any) -> bool:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return least <= value <= _MOST_TOKENS
+        return other is not ... and _is_one_of(value, (other,))
+
+    allowed = f"must be a whole number of at least {least} and at most 2**63 - 1{words}"
+    return _where(is_valid, allowed)
 
 
-def _is_finite(value: float) -> bool:
+def _choice(*choices: object) -> _Check:
+    allowed = f"must be one of {', '.join(map(repr, choices))}"
+    return _where(lambda value: _is_one_of(value, choices), allowed)
+
+
+def _is_one_of(value: object, choices: Iterable[object]) -> bool:
+    # The type is compared first, because ``==`` of other types may do anything.
+    return any(type(value) is type(choice) and value == choice for choice in choices)
+
+
+def _is_number(value: object) -> bool:
     try:
-        return math.isfinite(value)
+        return isinstance(value, (int, float)) and type(value) is not bool and math.isfinite(value)
     except OverflowError:  # the integer is too large for a float
         return False
 
 
-def _check_choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    # The type is compared first, because ``==`` of other types may do anything.
-    if not any(type(value) is type(choice) and value == choice for choice in allowed):
-        raise ConfigError(name, value, f"must be one of {', '.join(map(repr, allowed))}")
+def _each(what: str, problem: Callable[[Any], str]) -> _Check:
+    """Return the check of a field with several values; ``problem`` is empty for a valid one."""
+
+    def check(name: str, value: Any) -> tuple[Any, ...]:
+        items = _items(name, value, what)
+        for item in items:
+            if found := problem(item):
+                raise ConfigError(name, item, found)
+        return items
+
+    return check
+
+
+def _key_problem(key: object) -> str:
+    return "" if isinstance(key, str) and key.strip() else "must be the name of a key"
+
+
+def _extension_problem(name: object) -> str:
+    known = isinstance(name, str) and name in EXTENSIONS
+    return "" if known else _suggest(name, EXTENSIONS)
+
+
+def _page_markers(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    allowed = (
+        "must be a regular expression that does not match a blank line, with no group or one: "
+        "(?P<begins>...) or (?P<ends>...)"
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # reject deprecated syntax
+            pattern = re.compile(value)
+            blank = pattern.fullmatch("") is not None
+    except (re.error, TypeError, ValueError, OverflowError, RecursionError, Warning) as error:
+        raise ConfigError(name, value, f"{allowed}: {error}") from error
+    known = {"begins", "ends"} & pattern.groupindex.keys()
+    if blank or pattern.groups > 1 or len(known) < pattern.groups:
+        raise ConfigError(name, value, allowed)
+    return value
+
+
+def _scores(name: str, value: Any) -> dict[str, float]:
+    allowed = "must be a mapping from kind to number"
+    if not isinstance(value, Mapping):
+        raise ConfigError(name, value, allowed)
+    try:
+        scores = dict(value)
+    except Exception as error:  # a user's own mapping may raise anything
+        raise ConfigError(name, value, allowed) from error
+    for kind, score in scores.items():
+        if not isinstance(kind, str) or kind not in SCORES:
+            raise ConfigError(name, kind, _suggest(kind, SCORES))
+        if not _is_number(score):
+            raise ConfigError(f"{name}[{kind!r}]", score, "must be a finite number")
+    return scores
+
+
+def _heuristics(name: str, value: Any) -> tuple[Heuristic[Any, Any], ...]:
+    heuristics = _items(name, value, "Heuristic objects")
+    Pipeline.of(heuristics)
+    return heuristics
+
+
+def _tools(name: str, value: Any) -> tuple[Any, ...]:
+    tools = _items(name, value, "Tool objects")
+    if not tools:
+        return ()
+    from chunkast.toolcalls.tools import tools_by_name
+
+    return tuple(tools_by_name(tools).values())
+
+
+_FLAG: Final = _choice(True, False)
+# Field -> its check. ``encoding`` is checked when the tokenizer is loaded, ``overlap`` last.
+_CHECKS: Final[Mapping[str, _Check]] = {
+    "reserve_tokens": _whole(0),
+    "max_tokens": _whole(1, "model", ', or "model" for the limit of the tokenizer'),
+    "min_tokens": _whole(0, None),
+    "window": _whole(0, None),
+    "model": _where(
+        lambda value: value is None or isinstance(value, str), "must be a model's name, or None"
+    ),
+    "decay": _where(
+        lambda value: _is_number(value) and 0 <= value <= 1, "must be a number from 0 to 1"
+    ),
+    "packing": _choice("sections", "fill"),
+    "context": _choice("none", "title", "headings"),
+    "oversize": _choice("split", "keep"),
+    "opaque": _choice("split", "keep"),
+    "front_matter": _choice("raw", "parsed"),
+    "front_matter_text": _choice("keep", "drop"),
+    "front_matter_keys": _each("names", _key_problem),
+    "heading_levels": _choice("marks", "numbering"),
+    "pseudo_headings": _FLAG,
+    "page_markers": _page_markers,
+    "page_markers_in_embed": _FLAG,
+    "running_heads_in_embed": _FLAG,
+    "trim": _FLAG,
+    "allow_download": _FLAG,
+    "sentence_language": _where(
+        lambda value: isinstance(value, str) and (value == "auto" or value in LANGUAGES),
+        'must be "auto" or the code of a language in ISO 639-1, such as "de"',
+    ),
+    "scores": _scores,
+    "extensions": _each("names", _extension_problem),
+    "heuristics": _heuristics,
+    "tools": _tools,
+}

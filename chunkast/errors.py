@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from pathlib import Path
 from typing import Final
 
 __all__ = (
@@ -15,6 +18,7 @@ __all__ = (
     "UsageError",
     "check_count",
     "describe",
+    "warn",
 )
 
 # These end the program; any other exception is a failure of the current document. (Libraries
@@ -22,6 +26,7 @@ __all__ = (
 STOPS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
 # The maximum number of characters of a value in a message.
 _MAX_SHOWN: Final = 80
+_PACKAGE: Final = str(Path(__file__).parent)
 
 
 class ChunkastError(Exception):
@@ -30,6 +35,14 @@ class ChunkastError(Exception):
 
 class ChunkastWarning(UserWarning):
     """Part of the input was skipped; the message names that part and the reason."""
+
+
+def warn(message: str) -> None:
+    """Issue a ``ChunkastWarning`` that names the caller's line, which is outside this package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ChunkastWarning, stacklevel=level)
 
 
 class ConfigError(ChunkastError, ValueError):

@@ -284,7 +284,8 @@ _OPTIONS_HEAD = """\
 Every option of `Chunker`, `ChunkConfig` and `chunkast chunk`. This page is generated; each example
 cuts one text twice. A line `─── n tokens` begins a chunk. *Embedded* examples show `embed_text`.
 
-On the command line, `max_tokens` is `--max-tokens`, and so on; `--set NAME=VALUE` sets any of them.
+On the command line, `--set NAME=VALUE` sets any of them. `chunkast chunk --help-all` lists those
+that have an option of their own, such as `--max-tokens`.
 `chunk_size` and `chunk_overlap` are other names of `max_tokens` and `overlap`.
 """
 

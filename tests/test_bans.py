@@ -51,25 +51,3 @@ def opens_text(node: ast.Call, name: str) -> bool:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_nothing_banned_is_used(path: Path) -> None:
     assert list(banned(path.read_bytes().decode("utf-8"))) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "number"),
-    [
-        ("lines = map(str.splitlines, texts)", 1),
-        ("open(path)", 1),
-        ("open(path, 'w', encoding='utf-8')", 1),
-        ("path.open()", 1),
-        ("path.open('w', newline='')", 1),
-        ("path.read_text(encoding='utf-8')", 1),
-        ("os.fdopen(number, 'w')", 1),
-        ("io.TextIOWrapper(raw)", 1),
-        ("open(path, 'rb')", 0),
-        ("open(path, encoding='utf-8', newline='')", 0),
-        ("os.open(os.devnull, os.O_WRONLY)", 0),
-        ("elements.open(name, 0)", 0),
-        ("write_text(chunks, out)", 0),
-    ],
-)
-def test_what_is_banned_is_found(code: str, number: int) -> None:
-    assert len(list(banned(code))) == number

@@ -25,8 +25,6 @@ import chunkast
 from chunkast.cli.main import COMMANDS
 from tests.command import (
     GUIDE,
-    children,
-    command,
     environment,
     errors,
     expected,
@@ -35,7 +33,6 @@ from tests.command import (
     posix,
     records,
     run,
-    run_process,
     sources,
     started,
     write,
@@ -59,18 +56,6 @@ def test_help_and_version(tmp_path: Path, arguments: list[str]) -> None:
     assert done.stdout.decode().startswith(begins)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [([], "usage: chunkast"), (["chunk"], "PATHS"), (["chnk", "a.md"], "'chnk'")],
-)
-def test_a_command_needs_paths_and_a_known_name(
-    tmp_path: Path, arguments: list[str], says: str
-) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert says in done.stderr.decode()
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
     def options(flag: str) -> tuple[list[str], str]:
@@ -82,7 +67,7 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
     assert set(few) <= set(every)
     # Besides --help and --help-all.
     assert len(few) <= 12
-    assert len(every) > 25 or len(every) <= 14
+    assert len(every) > 20 or len(every) <= 14
     for page in (short, full):
         assert page.partition("examples:\n")[2].count("\n  ") == 1
     # The examples are right about the options.
@@ -102,7 +87,8 @@ def test_help_is_short_and_help_all_is_not(name: str, tmp_path: Path) -> None:
         (["view", "a.md", "--budget"], "option --budget; did you mean --budgets?"),
         (["index", "a.md", "--zzz"], "unknown option --zzz (see chunkast index --help-all)"),
         (["chunk", "a.md", "-z"], "unknown option -z"),
-        (["chunk", "a.md", "--sentence-language", "xx"], "sentence_language='xx': must be "),
+        (["chunk", "a.md", "--set", "sentence_language=xx"], "sentence_language='xx': must be "),
+        (["chunk"], "PATHS missing"),
         (["chunk", "a.md", "-o", "x.foo"], "--output x.foo: unknown extension; give --format, or"),
         (["chunk", "a.md", "--format", "json", "-o", "x.jsonl"], "--format json contradicts "),
     ],
@@ -118,22 +104,11 @@ def test_a_mistake_is_answered_with_the_choices(
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
 
 
-def test_options_have_the_other_names_that_python_accepts(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": GUIDE})
-    done = run("chunk", "a.md", "--chunk-size", "64", "--chunk-overlap=0.1", cwd=tmp_path)
-    assert records(done.stdout) == expected([("a.md", GUIDE)], max_tokens=64, overlap=0.1)
-
-
 @posix
 def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "# Guide\n\nOne \x1b[31m.\n\n- a\n- b\n- c\n"})
     write(tmp_path, {"b.md": f"# {'Title ' * 40}\n\nOne{' word' * 40}.\n"})
-    for options, begins in (
-        ([], b"a.md:1-7  "),
-        (["--format", "jsonl"], b'{"id":'),
-        (["-o", "-"], b'{"id":'),
-        (["--format", "text"], b"a.md:1-7  "),
-    ):
+    for options, begins in (([], b"a.md:1-7  "), (["-o", "-"], b'{"id":')):
         ours, theirs = pty.openpty()
         with started("chunk", "a.md", "b.md", *options, cwd=tmp_path, stdout=theirs) as process:
             os.close(theirs)
@@ -150,23 +125,6 @@ def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
             assert [line[:6] for line in lines[6:9]] == ["b.md:1", "  # Ti", "  One "]
             assert all(line.endswith("…") for line in lines[6:9])
             assert "--format jsonl" in lines[-1]
-
-
-@pytest.mark.slow
-@linux
-def test_large_inputs_are_spread_over_all_cores(tmp_path: Path) -> None:
-    write(tmp_path, {f"docs/{n:02}.md": paragraphs(6_000, n) for n in range(20)})
-    size = sum(path.stat().st_size for path in (tmp_path / "docs").iterdir())
-    assert size > 8_000_000
-    alone = run_process("chunk", "docs", "--jobs", 1, cwd=tmp_path)
-    most = 0
-    with started("chunk", "docs", "-o", "out.jsonl", "-q", cwd=tmp_path) as process:
-        while process.poll() is None:
-            most = max(most, len(children(process.pid)))
-            time.sleep(0.01)
-    assert (tmp_path / "out.jsonl").read_bytes() == alone.stdout
-    cores = len(os.sched_getaffinity(0))
-    assert most >= (2 if cores > 1 else 0)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +164,12 @@ def test_arguments_are_parsed_before_heavy_imports(
         (["--encoding", "klingon"], "encoding='klingon': must be one of cl100k_base, o200k_base, "),
         (["--model", "klingon-4"], "model='klingon-4': "),
         (["--packing", "loose"], "--packing: invalid choice: 'loose'"),
-        (["--decay", "2"], "decay=2.0: "),
+        (["--set", "decay=2"], "decay=2: "),
         (["--extensions", "tabels"], "did you mean 'tables'?"),
         (["--set", "max_token=5"], "did you mean 'max_tokens'?"),
         (["--set", 'scores={"h9": 1}'], "scores='h9': must be one of h1, "),
         (["--set", "trim=yes"], "trim='yes': "),
         (["--set", "decay"], "--set decay: expected FIELD=VALUE"),
-        (["--decay", "0.5", "--set", "decay=0.5"], "decay is given twice"),
         (["--max-tokens", "5", "--set", "chunk_size=5"], "given twice"),
         (["--format", "yaml"], "--format: invalid choice: 'yaml'"),
         (["--jobs", "0"], "--jobs: '0' is not a whole number of at least 1"),
@@ -263,23 +220,6 @@ def test_a_folder_is_searched_for_markdown(tmp_path: Path) -> None:
     note = next(line for line in done.stderr.decode().splitlines() if "note" in line)
     assert "docs/node_modules" in note
     assert "docs/deep/venv" in note
-
-
-def test_a_file_found_twice_is_taken_once_and_order_does_not_matter(tmp_path: Path) -> None:
-    write(tmp_path, {"b.md": "b\n", "docs/a.md": "a\n", "build/c.md": "c\n"})
-    ways = (
-        ["b.md", "build", "docs/a.md", "docs"],
-        ["docs/../docs/a.md", "docs/*.md", "build", "b.md"],
-    )
-    for way in ways:
-        done = run("chunk", *way, cwd=tmp_path)
-        assert done.returncode == 0
-        # "build" would be left out of a folder, and is taken when it is named.
-        assert [record["source"] for record in records(done.stdout)] == [
-            "b.md",
-            "build/c.md",
-            "docs/a.md",
-        ]
 
 
 @posix
@@ -384,13 +324,6 @@ def test_globs_that_no_shell_expanded(tmp_path: Path, pattern: str, names: list[
         assert f"{pattern}: no file matches" in errors(done.stderr)[0]
 
 
-def test_paths_and_options_in_any_order(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "a\n", "b.md": "b\n", "-c.md": "c\n"})
-    done = run("chunk", "a.md", "--max-tokens", "50", "b.md", "-q", "--", "-c.md", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert sources(done.stdout) == ["-c.md", "a.md", "b.md"]
-
-
 # Reading
 
 
@@ -407,44 +340,6 @@ def test_standard_input(tmp_path: Path) -> None:
     bad = run("chunk", "-", cwd=tmp_path, stdin=b"ab\xff")
     assert bad.returncode == 1
     assert "<stdin> at byte 2: " in errors(bad.stderr)[0]
-
-
-def test_nothing_is_normalised(tmp_path: Path) -> None:
-    text = (
-        "\ufeff# Title\r\n\r\nA\tline\rand\u2028another.\r\n\r\n\x00 — Ünïcode 🙂 e\u0301\x85 end"
-    )
-    write(tmp_path, {"a.md": text})
-    done = run("chunk", "a.md", "--no-trim", "--overlap", "0", cwd=tmp_path)
-    assert "".join(record["text"] for record in records(done.stdout)) == text
-
-
-@pytest.mark.slow
-def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
-    text = "# Ünïcode\n\nBlåbærgrød 🙂 漢字\n"
-    write(tmp_path, {"ä.md": text})
-    plain = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    for form in ("jsonl", "json", "text"):
-        done = run_process("chunk", ".", "--format", form, cwd=tmp_path, env=plain)
-        assert (done.returncode, errors(done.stderr)) == (0, [])
-        for part in ("Blåbærgrød 🙂 漢字", "Ünïcode"):
-            assert part.encode() in done.stdout
-
-
-@linux
-def test_lone_surrogates_are_escaped(tmp_path: Path) -> None:
-    # A file name that is not UTF-8 becomes a str with a lone surrogate.
-    name = b"caf\xe9.md"
-    (tmp_path / os.fsdecode(name)).write_bytes(b"Text.\n")
-    for form in ("jsonl", "json", "text"):
-        done = run("chunk", ".", "--format", form, cwd=tmp_path)
-        assert done.returncode == 0
-        assert rb"caf\udce9.md" in done.stdout
-        done.stdout.decode("utf-8")
-        if form == "jsonl":
-            assert os.fsencode(str(sources(done.stdout)[0])) == name
-    (tmp_path / os.fsdecode(name)).write_bytes(b"\xff")
-    failed = run("chunk", ".", cwd=tmp_path)
-    assert r"caf\udce9.md at byte 0" in errors(failed.stderr)[0]
 
 
 def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
@@ -488,64 +383,21 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     assert quiet.stderr.decode().splitlines() == told
 
 
-def run_in(kilobytes: int, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in so much memory."""
-    return subprocess.run(
-        ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *command(*arguments)],
-        cwd=cwd,
-        capture_output=True,
-        env=environment(),
-        timeout=120,
-        check=False,
-    )
-
-
-@pytest.mark.slow
-@linux
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_document_larger_than_memory_costs_itself_alone(tmp_path: Path, jobs: int) -> None:
-    good = {f"docs/{n}.md": paragraphs(1, n) for n in range(40)}
-    write(tmp_path, {**good, "docs/parsed.md": "a\n\n" * 4_000_000})
-    # It takes no room on the disk.
-    for name in ("read.md", "book.ipynb"):
-        with (tmp_path / "docs" / name).open("wb") as file:
-            file.truncate(2**32)
-    told = [
-        f"chunkast: error: docs/{name}: there is not enough memory"
-        for name in ("book.ipynb", "parsed.md", "read.md")
-    ]
-    for arguments in (["chunk", "docs"], ["stats", "docs"], ["index", "docs", "--db", "a.db"]):
-        done = run_in(350_000, *arguments, "--jobs", jobs, cwd=tmp_path)
-        assert done.returncode == 1
-        assert errors(done.stderr) == told
-        if arguments[0] == "chunk":
-            assert set(sources(done.stdout)) == good.keys()
-    assert run("search", "Paragraph", "--db", "a.db", cwd=tmp_path).stdout
-    done = run_in(350_000, "view", "docs/parsed.md", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert errors(done.stderr) == ["chunkast: error: docs/parsed.md: there is not enough memory"]
-
-
-@posix
-def test_a_name_cannot_forge_lines(tmp_path: Path) -> None:
-    done = run("chunk", "a\nchunkast: error: b\x1b]0;.md", cwd=tmp_path)
-    assert errors(done.stderr) == [
-        r"chunkast: error: a\nchunkast: error: b\x1b]0;.md: no such file or folder"
-    ]
-
-
 # Options
 
 
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [
-        (["--max-tokens", "60", "--overlap", "0.5"], {"max_tokens": 60, "overlap": 0.5}),
+        (["--max-tokens", "60"], {"max_tokens": 60}),
         (["--max-tokens", "60", "--overlap", "1"], {"max_tokens": 60, "overlap": 1}),
-        (["--model", "gpt-4o", "--no-trim"], {"model": "gpt-4o", "trim": False}),
-        (["--packing", "fill", "--window", "0"], {"packing": "fill", "window": 0}),
-        (["--context", "none", "--min-tokens", "0"], {"context": "none", "min_tokens": 0}),
-        (["--max-tokens", "20", "--oversize", "keep"], {"max_tokens": 20, "oversize": "keep"}),
+        (["--model", "gpt-4o"], {"model": "gpt-4o"}),
+        (
+            ["--max-tokens", "60", "--packing", "fill", "--context", "none"],
+            {"max_tokens": 60, "packing": "fill", "context": "none"},
+        ),
+        (["--min-tokens", "0"], {"min_tokens": 0}),
+        (["--max-tokens", "20", "--set", "oversize=keep"], {"max_tokens": 20, "oversize": "keep"}),
         (["--extensions", ""], {"extensions": ()}),
         (["--extensions", "tables, deflists"], {"extensions": ("tables", "deflists")}),
         (
@@ -661,18 +513,6 @@ def test_a_full_disk(tmp_path: Path) -> None:
 # Output files
 
 
-def test_output_file(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": GUIDE, "out/old.jsonl": "old\n"})
-    plain = run("chunk", "a.md", cwd=tmp_path)
-    for name in ("old.jsonl", "new.jsonl"):
-        done = run("chunk", "a.md", "-o", f"out/{name}", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (0, b"")
-        assert (tmp_path / "out" / name).read_bytes() == plain.stdout
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["new.jsonl", "old.jsonl"]
-    dash = run("chunk", "a.md", "-o", "-", cwd=tmp_path)
-    assert dash.stdout == plain.stdout
-
-
 @posix
 def test_output_file_keeps_its_rights_and_its_link(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": GUIDE, "b.md": "b\n", "real.jsonl": "old\n"})
@@ -704,10 +544,8 @@ def test_output_file_stays_when_nothing_was_chunked(tmp_path: Path) -> None:
 
 def test_output_file_is_no_input(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": GUIDE, "out.txt": "old\n"})
-    for _ in range(2):
-        done = run("chunk", ".", "-o", "out.txt", "--format", "text", cwd=tmp_path)
-        assert done.returncode == 0
-        assert b"1 file," in done.stderr
+    done = run("chunk", ".", "-o", "out.txt", "--format", "text", cwd=tmp_path)
+    assert (done.returncode, b"1 file," in done.stderr) == (0, True)
     refused = run("chunk", "a.md", "-o", "./a.md", "--format", "text", cwd=tmp_path)
     assert refused.returncode == 2
     assert "--output ./a.md: that is one of the inputs" in errors(refused.stderr)[0]

@@ -134,6 +134,6 @@ def test_other_values_are_refused() -> None:
 def test_the_command_has_both(tmp_path: Path) -> None:
 
     write(tmp_path, {"a.md": TEXT})
-    options = ("--front-matter-text", "drop", "--front-matter-keys", "tags, authors")
+    options = ("--set", "front_matter_text=drop", "--set", "front_matter_keys=tags, authors")
     [chunk] = records(run("chunk", "a.md", *options, cwd=tmp_path).stdout)
     assert chunk["embed_text"].startswith("tags: sea, moon\nauthors: Ann, Bob\nTides\n\n# Guide")

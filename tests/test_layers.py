@@ -10,9 +10,6 @@ from pathlib import Path
 import pytest
 
 import chunkast
-from chunkast.config import EXTENSIONS
-from chunkast.markdown import CONSTRUCTS
-from chunkast.markdown.dialects import DIALECTS
 
 ROOT = Path(chunkast.__file__).parent
 # From the lowest room to the highest; a module belongs to the first that fits its name.
@@ -45,28 +42,6 @@ ORDER = (
     "cli",
     "__main__",
 )
-# The modules that compare a block's kind with one by name, and why.
-ASKS_FOR_KINDS = {
-    "markdown/dialects/tags.py": "divides leaves of text and HTML, of which it is a reading",
-    "markdown/dialects/html_blocks.py": "pairs leaves of HTML, of which it is a reading",
-    "markdown/dialects/html_headings.py": "relabels leaves of HTML, of which it is a reading",
-    "core/analysis/headings.py": "the title of an HTML heading is HTML",
-    "markdown/dialects/html_tables.py": "joins what the parser made of a table",
-    "markdown/blocks.py": "the rest of an HTML block beside a tag is text",
-    "markdown/tree.py": "an alert's type is on its first line",
-    "core/analysis/tool_calls.py": "a masked call is HTML to the parser",
-    "index/schema.py": "the kinds are SQLite's: tables and indexes",
-}
-# The modules that ask for an extension by name: what is done before a parse, in titles, and
-# where brackets close.
-ASKS_FOR_EXTENSIONS = {
-    "reading/sections.py": {"attributes"},
-    "config.py": {"dialects"},
-    "markdown/parser.py": {"front_matter"},
-    "markdown/inline.py": {"footnotes"},
-    "core/analysis/headings.py": {"attributes"},
-    "core/analysis/markdown.py": {"page_markers"},
-}
 # The package itself may name what it offers.
 ANYTHING = "__init__"
 
@@ -115,45 +90,6 @@ def test_only_the_markdown_room_knows_the_parser() -> None:
         text = path.read_text(encoding="utf-8")
         inside = path.relative_to(ROOT).parts[0] == "markdown"
         assert inside or ("import markdown_it" not in text and "from markdown_it" not in text), path
-
-
-def test_a_construct_is_a_row() -> None:
-    """How a kind is treated is read off its row: no other module asks which kind a block has."""
-    asked = set()
-    for path in MODULES:
-        for node in comparisons(path):
-            sides = [node.left, *node.comparators]
-            about = {getattr(side, "attr", getattr(side, "id", "")) for side in sides}
-            if about & {"kind", "named"} and strings(node) & CONSTRUCTS.keys():
-                asked.add(path.relative_to(ROOT).as_posix())
-    assert asked == ASKS_FOR_KINDS.keys()
-
-
-def test_a_dialect_is_a_module_and_a_row() -> None:
-    """What an extension changes is in its row: no other module asks whether it is on."""
-    asked: dict[str, set[str]] = {}
-    for path in MODULES:
-        for node in comparisons(path):
-            if isinstance(node.ops[0], (ast.In, ast.NotIn)) and (
-                found := strings(node.left) & EXTENSIONS.keys()
-            ):
-                asked.setdefault(path.relative_to(ROOT).as_posix(), set()).update(found)
-    assert asked == ASKS_FOR_EXTENSIONS
-    rows = [dialect.extension for dialect in DIALECTS]
-    elsewhere = set().union(*ASKS_FOR_EXTENSIONS.values())
-    assert len(rows) == len(set(rows))
-    assert set(rows) | elsewhere == EXTENSIONS.keys()
-
-
-def comparisons(path: Path) -> list[ast.Compare]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
-
-
-def strings(node: ast.AST) -> set[str]:
-    """The strings in an expression."""
-    parts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
-    return {value for value in parts if isinstance(value, str)}
 
 
 def loaded_after(code: str) -> set[str]:

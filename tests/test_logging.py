@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from pathlib import Path
 
 import pytest
@@ -36,12 +35,6 @@ def test_each_note_of_an_analysis_is_logged_once_and_below_warnings(
     told = [record for record in caplog.records if record.getMessage() == analysis.notes[0]]
     assert [record.levelno for record in told] == [logging.INFO]
     assert repr(analysis) in caplog.messages
-
-
-def test_code_without_a_grammar_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "chunkast")
-    Chunker().chunk("x\n\ny\n", language="klingon")
-    assert caplog.messages == ["no grammar for 'klingon': cut at blank lines and indentation"]
 
 
 @pytest.mark.usefixtures("fresh_parsers")
@@ -82,16 +75,3 @@ def test_debug_shows_where_an_error_was_raised(
     assert (plain.returncode, shown.returncode) == (code, code)
     assert told in shown.stderr.splitlines()
     assert b"chunkast: debug: Traceback" in shown.stderr
-
-
-def test_nothing_is_logged_as_a_warning_without_a_handler(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where logging is not set up, Python prints warnings on stderr."""
-    monkeypatch.setattr("chunkast.markdown.fast.VERIFIED", frozenset())
-    parser._parser.cache_clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Chunker().chunk("# A\n\nText.\n")
-    parser._parser.cache_clear()
-    assert capsys.readouterr().err == ""

@@ -144,25 +144,6 @@ def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
             assert "--allow-download" in said
 
 
-@pytest.mark.slow
-def test_a_damaged_file_in_the_users_cache_is_left_alone(traced: Traced) -> None:
-    content = b"damaged"
-    cache = traced.folder / "cache"
-    cache.mkdir()
-    names = {*BUNDLED.values(), *(f"{n:040}" for n in range(3))}
-    for name in names:
-        (cache / name).write_bytes(content)
-    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
-        done = traced.run(COUNTS, ENCODINGS, **{variable: str(cache)})
-        counts = dict(zip(ENCODINGS, done.stdout.splitlines(), strict=True))
-        assert [counts[name] for name in sorted(BUNDLED)] == ["2"] * len(BUNDLED)
-        assert all("is not bundled" in counts[name] for name in OTHERS)
-    assert {path.name: path.read_bytes() for path in cache.iterdir()} == dict.fromkeys(
-        names, content
-    )
-    assert traced.attempts() == 0
-
-
 # An encoding as a plugin of tiktoken's may bring it, with a file that is not bundled: real
 # files of the other encodings are too large to be kept for a test.
 PLUGIN = """

@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import Chunk, Chunker, plan_writes
-from chunkast.index import Store
+from chunkast import Chunk, Chunker
 
 TEXT = "# Guide\n\nCarry two litres of water, and more when the sun shines.\n\n- one\n- two\n"
 ANYTHING = st.text(st.characters(), max_size=200)
@@ -52,18 +51,6 @@ def test_a_chunker_shows_what_differs_from_the_defaults() -> None:
     shown = "Chunker(max_tokens=512, overlap=0.1, scores={'hr': 5}, extensions=())"
     assert repr(chunker) == shown
     assert eval(shown, {"Chunker": Chunker}).config == chunker.config  # noqa: S307 - our own text
-
-
-def test_a_plan_shows_counts() -> None:
-    before = Chunker(overlap=0).chunk(TEXT, "a.md")
-    plan = plan_writes(before, [])
-    assert repr(plan) == (
-        "<WritePlan: added 1, changed 0, unchanged 0, removed 0, embed 1, moved 0, reuse 0, repeats 0>"
-    )
-    with Store(":memory:", create=True) as store:
-        assert repr(store.update([("a.md", TEXT)], Chunker())) == (
-            "<IndexReport: added 1, changed 0, unchanged 0, removed 0, moved 0, embed 1, reuse 0>"
-        )
 
 
 def test_a_chunk_shows_where_it_is_from_and_how_it_begins() -> None:

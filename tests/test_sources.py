@@ -103,6 +103,19 @@ def test_a_path_outside_the_root_is_told(tmp_path: Path, command: str, path: str
     assert not (tmp_path / "a.db").exists()
 
 
+def test_sources_are_relative_to_a_folder_outside(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "here/x.md": "x"})
+    outside, here = tmp_path / "src" / "ch01", tmp_path / "here"
+    done = run("chunk", outside, cwd=here)
+    assert sources(done.stdout) == ["b.md", "c.md"]
+    assert notes(done.stderr) == [
+        f"chunkast: note: sources are relative to {outside}, as it is outside the current folder"
+    ]
+    done = run("chunk", outside, tmp_path / "notes", cwd=here)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "--root" in errors(done.stderr)[0]
+
+
 # What is left out
 
 
@@ -224,43 +237,3 @@ def test_gitignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:
             if (tmp_path / folder / ".gitignore").exists()
         }
         assert sources(done.stdout) == sorted(filter(None, listed.split("\0"))), rules
-
-
-# The index
-
-
-def listed(path: Path) -> list[str]:
-    with Store(str(path), read_only=True) as store:
-        return sorted({chunk.source or "" for chunk in store.chunks()})
-
-
-def test_an_index_of_several_folders_and_files(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    paths = ["src/ch01", "notes", "src/a.md"]
-    done = run("index", *paths, "--db", "a.db", cwd=tmp_path)
-    assert done.stdout.startswith(b"added 4, ")
-    assert listed(tmp_path / "a.db") == ["notes/a.md", "src/a.md", "src/ch01/b.md", "src/ch01/c.md"]
-    # The root is remembered, wherever the command is run, however paths are typed.
-    again = run(
-        "index", ".", "../../notes", "../a.md", "--db", "../../a.db", cwd=tmp_path / "src/ch01"
-    )
-    assert again.stdout.startswith(
-        b"added 0, changed 0, unchanged 4, removed 0, moved 0\nembed 0, "
-    )
-    # What is gone is removed, what was not named is not.
-    (tmp_path / "src/ch01/b.md").unlink()
-    (tmp_path / "src/a.md").unlink()
-    done = run("index", "src/ch01", "notes", "--db", "a.db", cwd=tmp_path)
-    assert done.stdout.startswith(b"added 0, changed 0, unchanged 2, removed 2")
-    done = run("index", "src/ch01", "--db", "a.db", cwd=tmp_path)
-    assert done.returncode == 1
-    assert (
-        "1 document would be removed, as it is not below the given paths (notes/a.md)"
-        in (errors(done.stderr)[0])
-    )
-    assert listed(tmp_path / "a.db") == ["notes/a.md", "src/ch01/c.md"]
-    run("index", "src/ch01", "--db", "a.db", "--replace", cwd=tmp_path)
-    assert listed(tmp_path / "a.db") == ["src/ch01/c.md"]
-    # Nobody could look there, so nothing is gone.
-    done = run("index", "src/ch01", "src/ch01/c.md", "none", "--db", "a.db", cwd=tmp_path)
-    assert (done.returncode, listed(tmp_path / "a.db")) == (1, ["src/ch01/c.md"])

@@ -3,60 +3,130 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tiktoken
 
-from chunkast import ChunkastError, Chunker
+from chunkast import ChunkastError, Chunker, ConfigError
 from chunkast.heuristics import Heuristic
-from chunkast.sources.workers import started
 from chunkast.toolcalls import Tool
-from tests.command import children, linux, posix
+from tests.command import children, environment, linux, posix
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 
-# Several work units' worth of documents, and what a program does with them.
+# A program without a main guard, and the ways in which its processes do not fork.
 PROGRAM = """
-import multiprocessing, sys
+import multiprocessing, sys, threading
+print("begins", flush=True)
 from chunkast import Chunker
-
 def words(text):
     return len(text.split())
-
 def main():
-    chunker = Chunker(encoding={encoding}, max_tokens=200)
-    texts = [f"# {{n}}\\n\\n" + "A sentence of some words stands here. " * {times} for n in range(24)]
-    together = chunker.chunk_batch(texts, workers=2)
-    assert together == chunker.chunk_batch(texts), "not the same"
-    print(sum(map(len, together)))
-
-if __name__ == "__main__":
     {first}
-    main()
+    chunker = Chunker(encoding={encoding}, max_tokens=50)
+    texts = [f"# {{n}}\\n\\n" + "A sentence of some words stands here. " * {times} for n in range(9)]
+    assert chunker.chunk_batch(texts, workers=2) == chunker.chunk_batch(texts)
+    print("ends")
+{guard}main()
 """
-
-
-def paragraphs(times: int) -> str:
-    return "# Title\n\n" + "A sentence of some words stands here.\n\n" * times
+FIRST = {
+    "thread": "threading.Thread(target=threading.Event().wait, daemon=True).start()",
+    "spawn": "multiprocessing.set_start_method('spawn')",
+    "forkserver": "multiprocessing.set_start_method('forkserver')",
+}
+GUARD = 'if __name__ == "__main__": '
 
 
 def program(
-    tmp_path: Path, first: str = "pass", encoding: str = '"cl100k_base"', times: int = 1000
-) -> list[str]:
-    file = tmp_path / "program.py"
-    file.write_text(PROGRAM.format(first=first, encoding=encoding, times=times), "utf-8")
-    return [sys.executable, str(file)]
+    first: str = "pass", encoding: str = '"cl100k_base"', guard: str = "", times: int = 20
+) -> str:
+    return PROGRAM.format(first=first, encoding=encoding, guard=guard, times=times)
+
+
+def ran(folder: Path, code: str, way: str = "file") -> subprocess.CompletedProcess[str]:
+    """Run a program from a file, from standard input or as an argument."""
+    file = folder / "program.py"
+    file.write_text(code, "utf-8")
+    words = {
+        "file": [str(file)],
+        "stdin": ["-"],
+        "-c": ["-c", code],
+        "exec": ["-c", "exec(" + repr(code) + ")"],
+    }
+    return subprocess.run(
+        [sys.executable, *words[way]],
+        input=code,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("first", "way"),
+    [
+        ("thread", "file"),
+        ("thread", "stdin"),
+        *(pytest.param("spawn", way, marks=SLOW) for way in ("file", "stdin", "-c", "exec")),
+        *(pytest.param("forkserver", way, marks=[SLOW, posix]) for way in ("file", "stdin", "-c")),
+    ],
+)
+def test_a_program_without_a_guard_runs_once(tmp_path: Path, first: str, way: str) -> None:
+    done = ran(tmp_path, program(FIRST[first]), way)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begins\nends\n", "")
+
+
+@SLOW
+@pytest.mark.parametrize("first", FIRST)
+def test_a_guarded_program_may_have_its_own_counter(tmp_path: Path, first: str) -> None:
+    done = ran(tmp_path, program(FIRST[first], "words", GUARD))
+    assert (done.returncode, done.stderr, done.stdout[-5:]) == (0, "", "ends\n")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "says"),
+    [
+        ("words", 'function or class of the main program, .*write `if __name__ == "__main__":`'),
+        ("lambda text: len(text)", "cannot be sent to other processes"),
+    ],
+)
+def test_what_other_processes_cannot_have_is_one_error(
+    tmp_path: Path, encoding: str, says: str
+) -> None:
+    done = ran(tmp_path, program(FIRST["spawn"], encoding))
+    assert (done.returncode, done.stdout) == (1, "begins\n")
+    assert done.stderr.count("Error: ") == 1 or encoding != "words"
+    last = done.stderr.strip().splitlines()[-1]
+    assert re.match(f"chunkast.errors.ConfigError: workers=2: .*{says}", last)
+
+
+def in_a_pool(_number: int) -> str:
+    with pytest.raises(ConfigError) as told:
+        Chunker().chunk_batch(["One.", "Two."], workers=2)
+    return str(told.value)
+
+
+@linux
+def test_a_process_of_a_pool_starts_no_others() -> None:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.map(in_a_pool, [1]) == ["workers=2: must be 1 in a process of a pool"]
 
 
 def is_loaded(process: int) -> bool:
@@ -74,133 +144,19 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-# What processes do with a unit.
-
-
-def squares() -> Callable[[int], int]:
-    # The first ones take longest.
-    def square(number: int) -> int:
-        time.sleep(0.05 / (1 + number))
-        return number * number
-
-    return square
-
-
-def failing(how: str) -> Callable[[int], int]:
-    def fail(number: int) -> int:
-        if number != 3:
-            return number
-        if how == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if how == "exit":
-            os._exit(7)
-        if how == "local":
-
-            class LocalError(Exception):
-                pass
-
-            raise LocalError("cannot be sent")
-        return int(how)
-
-    return fail
-
-
-def test_results_come_in_order_and_units_are_taken_as_they_are_needed() -> None:
-    taken: list[int] = []
-
-    def units() -> Iterator[int]:
-        for number in range(60):
-            taken.append(number)
-            yield number
-
-    with started(squares, 2) as workers:
-        results = workers.results(units())
-        for number in range(20):
-            assert next(results) == number * number
-            assert len(taken) <= number + 9
-        assert list(results) == [number * number for number in range(20, 60)]
-
-
-@pytest.mark.slow
-def test_an_exception_is_raised_where_its_result_would_be() -> None:
-    with started(partial(failing, "no number"), 2) as workers:
-        results = workers.results(range(8))
-        assert [next(results) for _ in range(3)] == [0, 1, 2]
-        with pytest.raises(ValueError, match="no number") as caught:
-            next(results)
-    assert "in fail" in str(caught.value.__cause__)
-
-
-@pytest.mark.slow
-@posix
-@pytest.mark.parametrize(
-    ("how", "reason"), [("kill", "it was killed, perhaps for lack of memory"), ("exit", "code 7")]
-)
-def test_a_process_that_dies_is_told_of(how: str, reason: str) -> None:
-    with (
-        started(partial(failing, how), 2) as workers,
-        pytest.raises(ChunkastError, match=f"a worker process was lost: .*{reason}"),
-    ):
-        list(workers.results(range(100)))
-
-
-# Batches
-
-
-@pytest.mark.slow
-def test_chunks_are_the_same_to_the_last_field() -> None:
-    texts = [file.read_bytes().decode() for file in sorted(DOCUMENTS.iterdir())] * 3
-    sources = [f"{number % 31}.md" if number % 5 else None for number in range(len(texts))]
-    chunker = Chunker(max_tokens=64)
-    alone = chunker.chunk_batch(texts, sources)
-    together = chunker.chunk_batch(texts, sources, workers=2)
-    assert together == alone
-    assert [chunk.metadata for chunks in together for chunk in chunks] == [
-        chunk.metadata for chunks in alone for chunk in chunks
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "first",
-    [
-        "multiprocessing.set_start_method('spawn')",
-        "multiprocessing.set_start_method('forkserver')",
-        "import threading; threading.Thread(target=sys.stdin.read, daemon=True).start()",
-    ],
-)
-def test_every_way_to_start_a_process(tmp_path: Path, first: str) -> None:
-    if "forkserver" in first and os.name != "posix":
-        pytest.skip("there is no fork server here")
-    done = subprocess.run(
-        program(tmp_path, first, encoding="words"),
-        stdin=subprocess.PIPE,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout) > 24
-
-
-def test_a_configuration_that_cannot_be_sent(tmp_path: Path) -> None:
-    first = "multiprocessing.set_start_method('spawn')"
-    command = program(tmp_path, first, encoding="lambda text: len(text)")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("chunkast.errors.ConfigError: workers=2: the configuration cannot be")
-
-
-@pytest.mark.slow
+@SLOW
 @linux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["INT", "KILL"])
-@pytest.mark.parametrize("first", ["pass", "multiprocessing.set_start_method('spawn')"])
+@pytest.mark.parametrize("first", ["pass", FIRST["spawn"]])
 def test_a_program_that_is_stopped_leaves_no_process(
     tmp_path: Path, first: str, number: signal.Signals
 ) -> None:
-    command = program(tmp_path, first, times=20_000)
-    with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True) as process:
+    file = tmp_path / "program.py"
+    file.write_text(program(first, times=60_000), "utf-8")
+    command = [sys.executable, str(file)]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, start_new_session=True, env=environment()
+    ) as process:
         wait_until(lambda: sum(map(is_loaded, children(process.pid))) == 2)
         if number == signal.SIGINT:
             # As a terminal does it: to the workers as well.
@@ -223,6 +179,19 @@ def test_a_program_that_is_stopped_leaves_no_process(
     wait_until(gone)
 
 
+@SLOW
+def test_chunks_are_the_same_to_the_last_field() -> None:
+    texts = [file.read_bytes().decode() for file in sorted(DOCUMENTS.iterdir())] * 3
+    sources = [f"{number % 31}.md" if number % 5 else None for number in range(len(texts))]
+    chunker = Chunker(max_tokens=64)
+    alone = chunker.chunk_batch(texts, sources)
+    together = chunker.chunk_batch(texts, sources, workers=2)
+    assert together == alone
+    assert [chunk.metadata for chunks in together for chunk in chunks] == [
+        chunk.metadata for chunks in alone for chunk in chunks
+    ]
+
+
 # One document that fails
 
 
@@ -236,9 +205,35 @@ def stumbling(text: str) -> int:
     return 1 // 0 if "Zero" in text else len(text)
 
 
+def dying(text: str) -> int:
+    """A counter that ends its process on some texts."""
+    if "Kill" in text:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "Exit" in text:
+        os._exit(7)
+    return len(text)
+
+
+@posix
+def test_a_process_that_dies_costs_its_document_alone() -> None:
+    bad = {4: "Kill", 5: "Kill", 20: "Exit"}
+    texts = [f"# {number}\n\nWords. {bad.get(number, '')}" for number in range(24)]
+    told: dict[int, str] = {}
+
+    def on_error(number: int, _source: str | None, error: BaseException) -> None:
+        assert isinstance(error, ChunkastError)
+        told[number] = str(error)
+
+    found = Chunker(encoding=dying).chunk_batch(texts, workers=2, on_error=on_error)
+    assert [number for number, chunks in enumerate(found) if not chunks] == [4, 5, 20]
+    assert told.keys() == bad.keys()
+    assert told[4].startswith("a worker process was lost: it ended by signal 9; perhaps there is ")
+    assert told[20] == "a worker process was lost: it ended with exit code 7"
+
+
 STUMBLING = Chunker(encoding=stumbling, max_tokens=500)
-# Some of one source, so that their parts are counted on, and units of several documents.
-TEXTS = [paragraphs(300) for _ in range(40)]
+# Some of one source, so that their parts are counted on.
+TEXTS = ["# Title\n\n" + "A sentence of some words stands here.\n\n" * 30 for _ in range(40)]
 SOURCES = ["one.md" if number % 3 else f"{number}.md" for number in range(40)]
 BAD = {4: "Zero", 11: "Memory", 12: "Panic", 31: "Zero", 38: "Memory"}
 
@@ -248,8 +243,7 @@ def texts_with(bad: Mapping[int, str]) -> list[str]:
     return [f"{text}# Last\n\n{bad.get(number, 'Good')}" for number, text in enumerate(TEXTS)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
 def test_a_document_that_fails_costs_itself_alone(workers: int) -> None:
     told: list[tuple[int, str | None, BaseException]] = []
 
@@ -273,7 +267,7 @@ def test_a_document_that_fails_costs_itself_alone(workers: int) -> None:
     assert "index out of range" in str(told[2][2])
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
 def test_without_on_error_the_first_failure_is_raised_at_the_end(workers: int) -> None:
     counted: list[int] = []
 

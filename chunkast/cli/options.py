@@ -137,19 +137,17 @@ def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str
         metavar, text = _OPTIONS[name]
         default, hint, flag = _FIELDS[name], hints[name], name.replace("_", "-")
         if isinstance(default, bool):
-            prefix, action = ("--no-", "store_false") if default else ("--", "store_true")
-            group.add_argument(f"{prefix}{flag}", dest=name, action=action, help=text)
+            group.add_argument(f"--{flag}", dest=name, action="store_true", help=text)
             continue
         shown = f" (default {default})" if isinstance(default, (str, int, float)) else ""
-        values: dict[str, Any] = {
-            "dest": name,
-            "metavar": metavar,
-            "type": _TYPES.get(name) or _number_type(hint),
-            "choices": get_args(hint) if get_origin(hint) is Literal else None,
-        }
-        group.add_argument(f"--{flag}", help=f"{text}{shown}", **values)
-        if name in _ALIASES:
-            group.add_argument(_ALIASES[name], help=argparse.SUPPRESS, **values)
+        group.add_argument(
+            f"--{flag}",
+            dest=name,
+            metavar=metavar,
+            type=_TYPES.get(name, str),
+            choices=get_args(hint) if get_origin(hint) is Literal else None,
+            help=f"{text}{shown}",
+        )
     group.add_argument(
         "--set",
         dest="settings",
@@ -158,12 +156,6 @@ def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str
         help="any field of ChunkConfig; VALUE is JSON or plain text: "
         "--set decay=0.5 --set 'scores={\"hr\": 90}'",
     )
-
-
-def _number_type(hint: Any) -> type:
-    """Return the first of ``int`` and ``float`` that a type hint allows, else ``str``."""
-    admitted = (hint, *get_args(hint))
-    return next((number for number in (int, float) if number in admitted), str)
 
 
 def config_of(options: argparse.Namespace) -> ChunkConfig:
@@ -272,12 +264,13 @@ def whole_number(text: str) -> int:
 # Types of fields that their type hints do not give.
 _TYPES: Final[Mapping[str, Any]] = {
     "max_tokens": _budget,
+    "reserve_tokens": int,
+    "min_tokens": int,
     "overlap": _overlap,
     "front_matter_keys": _names,
     "extensions": _names,
 }
 _COUNTING: Final = ("encoding", "model", "allow_download", "extensions")
-_ALIASES: Final = {"max_tokens": "--chunk-size", "overlap": "--chunk-overlap"}
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "max_tokens": (
@@ -304,27 +297,10 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
         "N",
         "join neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
     ),
-    "window": (
-        "N",
-        "how many tokens before the limit 'fill' looks for a cut (default: 2/9 of the budget)",
-    ),
-    "decay": ("X", "how much of its score a cut loses at the window's far end"),
-    "oversize": (None, "divide a block larger than the budget, or keep it"),
     "opaque": (
         None,
         "divide data URIs, base64, hex dumps and minified code larger than the budget, or keep them",
     ),
-    "front_matter": (None, "front matter in the metadata: as a string, or parsed"),
-    "front_matter_text": (None, "front matter in the text of the chunks: keep or drop it"),
-    "front_matter_keys": (
-        "A,B,C",
-        "put the values of these keys of front matter first in the text to embed",
-    ),
-    "sentence_language": (
-        "CODE",
-        "language of the sentences, such as de; auto: detected for each document",
-    ),
-    "trim": (None, "keep blank lines and white space at the edges of chunks"),
     "extensions": ("A,B,C", _EXTENSIONS),
     "tools": (
         "TOOLS.json",

@@ -138,15 +138,14 @@ def results(
     """Yield the task's result for each document in order, and report documents that fail."""
     for problem in selection.problems:
         tally.fail(problem)
-    left_out = str(selection.left_out)
-    if left_out and not options.quiet:
-        say_note(left_out)
+    if (note := selection.note()) and not options.quiet:
+        say_note(note)
     files = selection.files
     wanted = progress and not options.quiet
     groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
     # The bar is a thread, so the processes are started before it.
     with (
-        answers(groups, partial(_run, chunker, task), _size, options.jobs or _jobs(files)) as found,
+        answers(groups, partial(_run, chunker, task), options.jobs or _jobs(files)) as found,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
         for outcome in _outcomes(files, found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -20,7 +19,7 @@ from chunkast.core.pack import pack
 from chunkast.core.replaced import Replaced
 from chunkast.core.sections import sections_of
 from chunkast.core.units import Units, cut_points, units_of
-from chunkast.errors import ChunkastWarning
+from chunkast.errors import warn
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
 from chunkast.text.opaque import OpaqueRun
@@ -82,9 +81,7 @@ def _warn(runs: Sequence[OpaqueRun], source: str | None) -> None:
     """Warn that opaque data was split across chunks."""
     largest = max(runs, key=lambda run: run.end - run.start).placeholder
     more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-    warnings.warn(
+    warn(
         f"{source or 'a document'}: opaque data was split across chunks: {largest}{more}; "
-        "opaque='keep' (--opaque keep) keeps it whole",
-        ChunkastWarning,
-        stacklevel=2,
+        "opaque='keep' (--opaque keep) keeps it whole"
     )

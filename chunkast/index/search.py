@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from chunkast.errors import ChunkastWarning
+from chunkast.errors import warn
 from chunkast.index.parts import Parts
 from chunkast.index.ranking import Candidate, best_sections
 
@@ -77,12 +76,10 @@ def take_best(
             larger.append(found)
     if missed := larger[: better if count else None]:
         best = missed[0].chunk
-        warnings.warn(
+        warn(
             f"skipped better hits: {len(missed)} larger than the budget of {budget:,} tokens, the "
             f"best of them {best.source}:{best.start_line}-{best.end_line} with "
-            f"{best.token_count:,}; raise the budget, or expand hits to get its beginning",
-            ChunkastWarning,
-            stacklevel=2,
+            f"{best.token_count:,}; raise the budget, or expand hits to get its beginning"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from os import PathLike
@@ -12,7 +11,7 @@ from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import ENDINGS
 from chunkast.core import chunks_of
 from chunkast.core.analysis import analyze
-from chunkast.errors import ChunkastWarning
+from chunkast.errors import warn
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_text
@@ -55,7 +54,7 @@ def iter_document(
     if not isinstance(document, (Analysis, Notebook)):
         document = checked_text(document)
         if language is None and is_notebook(name):
-            document = notebook_in(document) or document
+            document = notebook_in(document, name or "") or document
     if isinstance(document, Notebook):
         return chunk_cells(chunker, document, source, parts)
     if isinstance(document, Analysis):
@@ -86,5 +85,4 @@ def warn_of_path(text: object) -> None:
         return
     name = text.strip()
     if name.lower().endswith(_FILE_ENDINGS) and "\n" not in name and "\r" not in name:
-        note = f"the text {name!r} looks like a path; chunk_file({name!r}) chunks that file"
-        warnings.warn(note, ChunkastWarning, stacklevel=3)
+        warn(f"the text {name!r} looks like a path; chunk_file({name!r}) chunks that file")

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from chunkast.config import ChunkConfig
-from chunkast.errors import SourceError
+from chunkast.errors import SourceError, warn
 from chunkast.identity import Parts
-from chunkast.model import Analysis, Block, Chunk, Heading
+from chunkast.model import Analysis, Chunk, Heading
 from chunkast.text.source_map import encode
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = (
     "Cell",
-    "ChunkerLike",
     "Notebook",
     "analyze_cells",
     "cell_source",
@@ -43,6 +42,7 @@ __all__ = (
 )
 
 _MAX_ID: Final = 64
+_FORMAT: Final = 4
 T = TypeVar("T")
 
 
@@ -58,11 +58,10 @@ class Cell:
     """A cell of a notebook.
 
     number: the index of the cell in the notebook, from 0.
-    type: the type of the cell: "markdown", "code", "raw" or, in format 3, "heading".
+    type: the type of the cell: "markdown", "code" or "raw".
     source: the text of the cell, unchanged.
     id: the id of the cell in the notebook; empty if the format does not have ids.
     language: the language of a code cell; empty for other cells.
-    level: the level, from 1 to 6, of a "heading" cell; 0 for other cells.
     """
 
     number: int
@@ -70,7 +69,6 @@ class Cell:
     source: str
     id: str = ""
     language: str = ""
-    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def is_notebook(source: str | None) -> bool:
 
 
 def read_notebook(text: str, path: str = "notebook") -> Notebook:
-    """Read a notebook of format 4, 3 or 2 from its JSON, and return it.
+    """Read a notebook of format 4 from its JSON, and return it.
 
     Raises ``SourceError``, which names ``path`` and the fault, if ``text`` is not such a notebook.
     """
@@ -102,79 +100,71 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
         raise SourceError(path, "not a notebook: nested too deeply") from None
     except ValueError as error:  # a number with more digits than Python reads
         raise SourceError(path, f"a notebook that cannot be read: {error}") from None
-    reader = _Reader(path)
-    return Notebook(text, tuple(reader.cells(reader.mapping(values, "the notebook"))))
-
-
-def notebook_in(text: str) -> Notebook | None:
-    """Return the notebook whose JSON is ``text``, or ``None`` if ``text`` is not a notebook."""
+    if version := _older_format(values):
+        convert = "jupyter nbconvert --to notebook --inplace"
+        raise _OldFormatError(
+            path, f"a notebook of format {version}; convert it with: {convert} FILE"
+        )
     try:
-        return read_notebook(text)
+        return Notebook(text, tuple(_cells(values)))
+    except _WrongTypeError as error:
+        raise SourceError(path, f"not a notebook: {error}") from None
+
+
+def notebook_in(text: str, path: str = "notebook") -> Notebook | None:
+    """Return the notebook whose JSON is ``text``, or ``None`` if ``text`` is not a notebook.
+
+    Issues a ``ChunkastWarning`` for a notebook of an older format.
+    """
+    try:
+        return read_notebook(text, path)
+    except _OldFormatError as error:
+        warn(f"{error}; until then it is treated as text")
     except SourceError:
-        return None
+        pass
+    return None
 
 
-class _Reader:
-    """Reads the required parts of a notebook's JSON and checks their types."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def checked(self, value: Any, where: str, of: type[T], name: str) -> T:
-        """Return ``value`` if it is an instance of ``of``, or raise ``SourceError``."""
-        if isinstance(value, of):
-            return value
-        given = "nothing" if value is None else type(value).__name__
-        raise SourceError(self.path, f"not a notebook: {where} is {given}; must be {name}")
-
-    def mapping(self, value: Any, where: str) -> dict[str, Any]:
-        return self.checked(value, where, dict, "an object")
-
-    def items(self, value: Any, where: str) -> list[Any]:
-        return self.checked(value, where, list, "a list")
-
-    def text(self, value: Any, where: str) -> str:
-        """Return ``value`` as a str; it may be a list of lines with their line endings."""
-        if isinstance(value, list) and all(isinstance(line, str) for line in value):
-            return "".join(value)
-        return self.checked(value, where, str, "a string or a list of strings")
-
-    def cells(self, notebook: Mapping[str, Any]) -> Iterator[Cell]:
-        language = _language(notebook.get("metadata"))
-        for number, (where, value) in enumerate(self.listed(notebook)):
-            cell = self.mapping(value, where)
-            cell_type = self.checked(cell.get("cell_type"), f"{where}.cell_type", str, "a string")
-            given_id, own = cell.get("id"), cell.get("language", language)
-            # Format 3 has the source of code under another name; cells of other types may lack it.
-            name = "input" if "input" in cell and "source" not in cell else "source"
-            yield Cell(
-                number=number,
-                type=cell_type,
-                source=self.text(cell.get(name, ""), f"{where}.{name}"),
-                id=given_id if isinstance(given_id, str) and len(given_id) <= _MAX_ID else "",
-                language=own if cell_type == "code" and isinstance(own, str) else "",
-                level=_level(cell.get("level")) if cell_type == "heading" else 0,
-            )
-
-    def listed(self, notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield the location and the JSON value of each cell.
-
-        In older formats, the cells of all worksheets are included.
-        """
-        sheets: list[tuple[str, Any]] = [("", notebook)]
-        if "cells" not in notebook and "nbformat" in notebook:
-            given = self.items(notebook.get("worksheets", []), "worksheets")
-            sheets = [(f"worksheets[{number}].", sheet) for number, sheet in enumerate(given)]
-        for prefix, sheet in sheets:
-            # A worksheet may be empty, but JSON without any cells is not a notebook.
-            known = self.mapping(sheet, prefix.rstrip("."))
-            listed = self.items(known.get("cells", [] if prefix else None), f"{prefix}cells")
-            for number, cell in enumerate(listed):
-                yield f"{prefix}cells[{number}]", cell
+class _OldFormatError(SourceError):
+    """A notebook has a format that is no longer read."""
 
 
-def _level(given: Any) -> int:
-    return min(max(given, 1), 6) if isinstance(given, int) else 1
+class _WrongTypeError(Exception):
+    """A part of a notebook has the wrong type; the message says which part."""
+
+
+def _older_format(values: Any) -> int:
+    """Return the format of a notebook if it is older than format 4, else 0."""
+    version = values.get("nbformat") if isinstance(values, dict) else None
+    if isinstance(version, int) and version < _FORMAT and "cells" not in values:
+        return version
+    return 0
+
+
+def _cells(values: Any) -> Iterator[Cell]:
+    notebook = _checked(values, "the notebook", dict, "an object")
+    language = _language(notebook.get("metadata"))
+    for number, value in enumerate(_checked(notebook.get("cells"), "cells", list, "a list")):
+        where = f"cells[{number}]"
+        cell = _checked(value, where, dict, "an object")
+        source, given_id = cell.get("source", ""), cell.get("id")
+        if isinstance(source, list) and all(isinstance(line, str) for line in source):
+            source = "".join(source)
+        cell_type = _checked(cell.get("cell_type"), f"{where}.cell_type", str, "a string")
+        yield Cell(
+            number=number,
+            type=cell_type,
+            source=_checked(source, f"{where}.source", str, "a string or a list of strings"),
+            id=given_id if isinstance(given_id, str) and len(given_id) <= _MAX_ID else "",
+            language=language if cell_type == "code" else "",
+        )
+
+
+def _checked(value: Any, where: str, of: type[T], name: str) -> T:
+    if isinstance(value, of):
+        return value
+    given = "nothing" if value is None else type(value).__name__
+    raise _WrongTypeError(f"{where} is {given}; must be {name}")
 
 
 def _language(metadata: Any) -> str:
@@ -240,34 +230,11 @@ def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
 
     if cell.type == "markdown":
         return analyze(cell.source, config)
-    if cell.type == "heading":
-        return _of_one_block(config, cell, "heading")
     if cell.type == "raw" and cell.number == 0:
         analysis = analyze(cell.source, config)
         if analysis.front_matter:
             return analysis
-    if cell.type == "code" and cell.language:
-        return analyze(cell.source, config, language=cell.language)
-    return _of_one_block(config, cell, "code")
-
-
-def _of_one_block(config: ChunkConfig, cell: Cell, kind: str) -> Analysis:
-    """Return the analysis of a cell as a single block, which may be cut between its lines."""
-    from chunkast.core.analysis.points import scan_break_points
-    from chunkast.core.analysis.regions import find_regions
-    from chunkast.markdown.titles import plain_title
-
-    text, level = cell.source, cell.level
-    block = Block(kind, 0, len(text), (), level, "", cell.language)
-    tree = Block("document", 0, len(text), (block,) if text else ())
-    title = plain_title(text, extensions=config.extensions)
-    return Analysis(
-        text=text,
-        blocks=tree,
-        break_points=tuple(scan_break_points(text, tree, config.score_table)),
-        regions=tuple(find_regions(text, tree)),
-        headings=(Heading(0, len(text), level, title, (title,)),) if text and level else (),
-    )
+    return analyze(cell.source, config, language=cell.language or "text")
 
 
 def chunk_notebook(

@@ -10,14 +10,15 @@ import gc
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from chunkast.identity import Parts
 from chunkast.model import Chunk
-from chunkast.sources.workers import Answer, attempt, started
+from chunkast.sources.arguments import checked_text
+from chunkast.sources.workers import Answer, Workers, attempt
 
 __all__ = ("OnError", "answers", "chunk_texts", "progress_bar")
 
@@ -26,11 +27,6 @@ Result = TypeVar("Result")
 # Called for a document that failed: its position from 0, its source, the exception.
 OnError = Callable[[int, "str | None", BaseException], object]
 _Run = Callable[[Document, Parts], Result]
-
-# A work unit ends at this size (in bytes or characters) or number of documents, so that sending
-# it costs little and its results do not pile up.
-_UNIT_SIZE: Final = 256 * 1024
-_UNIT_DOCUMENTS: Final = 32
 
 
 class _Continued(defaultdict[bytes, int]):
@@ -47,48 +43,19 @@ class _Continued(defaultdict[bytes, int]):
 
 @contextmanager
 def answers(
-    groups: Sequence[Sequence[Document]],
-    run: _Run[Document, Result],
-    size: Callable[[Document], int],
-    workers: int,
+    groups: Sequence[Sequence[Document]], run: _Run[Document, Result], workers: int
 ) -> Iterator[Iterator[Answer[Result]]]:
     """Call ``run(document, parts)`` for each document of the groups; yield the answers in order.
 
-    With several units of work, up to ``workers`` processes are used, and ``run`` must be picklable.
-    A unit consists of whole groups and is limited by the ``size`` of their documents. ``parts``
-    continues from one document of a group to the next. Each answer is pickled separately, so that
-    an answer that cannot be pickled does not affect the others.
+    With several groups, up to ``workers`` processes are used, and ``run`` must be picklable.
+    ``parts`` continues from one document of a group to the next.
     """
-    units = list(_units(groups, size)) if workers > 1 else []
-    if len(units) > 1:
-        with started(partial(_unit_runner, run), min(workers, len(units))) as processes:
-            yield map(Answer.unpacked, chain.from_iterable(processes.results(units)))
+    count = min(workers, len(groups))
+    if count > 1:
+        with closing(Workers(partial(_answers, run), count)) as processes:
+            yield processes.answers(groups)
     else:
         yield chain.from_iterable(_answers(run, group) for group in groups)
-
-
-def _units(
-    groups: Iterable[Sequence[Document]], size: Callable[[Document], int]
-) -> Iterator[list[Sequence[Document]]]:
-    unit: list[Sequence[Document]] = []
-    total = documents = 0
-    for group in groups:
-        unit.append(group)
-        total += sum(map(size, group))
-        documents += len(group)
-        if total >= _UNIT_SIZE or documents >= _UNIT_DOCUMENTS:
-            yield unit
-            unit = []
-            total = documents = 0
-    if unit:
-        yield unit
-
-
-def _unit_runner(
-    run: _Run[Document, Result],
-) -> Callable[[list[Sequence[Document]]], list[bytes]]:
-    """Return the function that a worker process calls for each unit."""
-    return lambda unit: [answer.packed() for group in unit for answer in _answers(run, group)]
 
 
 def _answers(run: _Run[Document, Result], group: Iterable[Document]) -> Iterator[Answer[Result]]:
@@ -118,9 +85,11 @@ def chunk_texts(
         groups.setdefault(number if source is None else source, []).append(number)
     results: list[list[Chunk]] = [[] for _ in texts]
     failed: dict[int, BaseException] = {}
-    documents = [[(sources[number], texts[number]) for number in g] for g in groups.values()]
+    # A subclass of str may be unknown to another process; what is no str fails when it is chunked.
+    plain = [checked_text(text) if isinstance(text, str) else text for text in texts]
+    documents = [[(sources[number], plain[number]) for number in g] for g in groups.values()]
     with (
-        answers(documents, partial(_chunk, chunker), _size, workers) as found,
+        answers(documents, partial(_chunk, chunker), workers) as found,
         progress_bar(len(texts), wanted=progress) as advance,
     ):
         for number, answer in zip(chain.from_iterable(groups.values()), found, strict=True):
@@ -141,11 +110,6 @@ def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list
 
     source, text = document
     return chunk_document(chunker, text, source, parts)
-
-
-def _size(document: tuple[str | None, str]) -> int:
-    # A document that is not text fails later, when it is chunked, without affecting the others.
-    return len(document[1]) if isinstance(document[1], str) else 0
 
 
 @contextmanager

@@ -1,108 +1,42 @@
-"""Distributes units of work among processes and yields their results in order.
+"""Runs work in several processes, and yields the results in order.
 
 Each process has its own connection, so that its end is noticed whenever it happens. The queues of
-``concurrent.futures`` are shared: if a process ends while it is writing, all other processes wait
-forever. Memory is bounded: for each process, at most ``_UNITS_PER_PROCESS`` units are being
-processed, or finished and waiting for their turn. The next unit is taken when a result is yielded.
+``concurrent.futures`` are shared: if a process is killed while it writes a result, the others and
+the program wait forever. Memory is bounded: for each process, at most ``_GROUPS_PER_PROCESS``
+groups of documents are being processed, or finished and waiting for their turn.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from chunkast.errors import STOPS, ChunkastError, ConfigError, describe
 
 if TYPE_CHECKING:
-    from multiprocessing.context import BaseContext
     from multiprocessing.process import BaseProcess
 
-__all__ = ("Answer", "Workers", "attempt", "started")
+__all__ = ("Answer", "Workers", "attempt")
 
-Unit = TypeVar("Unit")
 Result = TypeVar("Result")
+# Documents that one process works on, in order.
+Group = Sequence[Any]
+_Run = Callable[[Group], "Iterable[Answer[Any]]"]
 
-# The maximum number of units per process that are being processed, or finished and waiting for
-# their turn.
-_UNITS_PER_PROCESS: Final = 4
+_GROUPS_PER_PROCESS: Final = 8
 # Seconds to wait for a process that has closed its connection.
 _JOIN_TIMEOUT_S: Final = 10
-# SIGKILL, which ``signal`` does not have on Windows.
-_SIGKILL: Final = 9
-
-
-class Workers(Generic[Unit, Result]):
-    """Processes that wait for units of work."""
-
-    def __init__(self, processes: dict[Any, BaseProcess]) -> None:
-        self._processes = processes
-
-    def results(self, units: Iterable[Unit]) -> Generator[Result, None, None]:
-        """Yield the result of each unit, in order; take new units as results are consumed.
-
-        If a unit fails, its exception is raised when its turn comes. Raises ``ChunkastError`` if a
-        process has ended unexpectedly.
-        """
-        from multiprocessing.connection import wait
-
-        rest = iter(units)
-        idle = list(self._processes)
-        busy: dict[Any, int] = {}
-        done: dict[int, Answer[Result]] = {}
-        sent = turn = 0
-        while True:
-            # A worker has one unit at a time: it reads the unit before it answers, so that
-            # neither side waits for the other to read.
-            while idle and sent < turn + len(self._processes) * _UNITS_PER_PROCESS:
-                try:
-                    unit = next(rest)
-                except StopIteration:
-                    break
-                worker = idle.pop()
-                self._exchange(worker, worker.send, unit)
-                busy[worker] = sent
-                sent += 1
-            if turn in done:
-                yield done.pop(turn).value()
-                turn += 1
-            elif busy:
-                ready: Any
-                for ready in wait(list(busy)):
-                    done[busy.pop(ready)] = Answer.unpacked(self._exchange(ready, ready.recv_bytes))
-                    idle.append(ready)
-            else:
-                return
-
-    def _exchange(self, worker: Any, action: Callable[..., Any], *values: object) -> Any:
-        """Send or receive data; raise ``ChunkastError`` if the worker process has ended."""
-        try:
-            return action(*values)
-        except (EOFError, OSError):
-            process = self._processes[worker]
-            process.join(timeout=_JOIN_TIMEOUT_S)
-            raise ChunkastError(f"a worker process was lost: {_end(process.exitcode)}") from None
-
-
-def _end(code: int | None) -> str:
-    """Return a description of how a process ended, from its exit code."""
-    if code is None:
-        return "it does not answer"
-    if code >= 0:
-        return f"it ended with exit code {code}"
-    if code == -_SIGKILL:
-        return "it was killed, perhaps for lack of memory; try fewer processes"
-    return f"it ended by signal {-code}"
-
-
-class _RemoteError(Exception):
-    """The traceback of an exception in another process, as text."""
+_GUARD: Final = 'if __name__ == "__main__":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +68,6 @@ class Answer(Generic[Result]):
 
         If the answer cannot be pickled, an answer with the error is packed instead.
         """
-        import pickle
-
         if self.error is not None:
             return pickle.dumps(_sendable(self.error))
         packed = attempt(lambda: pickle.dumps(self))
@@ -144,16 +76,16 @@ class Answer(Generic[Result]):
     @staticmethod
     def unpacked(data: bytes) -> Answer[Any]:
         """Return the answer that another process has packed with :meth:`packed`."""
-        import pickle
-
         loaded: Answer[Answer[Any]] = attempt(lambda: pickle.loads(data))  # noqa: S301 - our own
         return loaded if loaded.error is not None else loaded.value()
 
 
+class _RemoteError(Exception):
+    """The traceback of an exception in another process, as text."""
+
+
 def _sendable(error: BaseException) -> Answer[Any]:
     """Return an answer with ``error``, or with only its message if ``error`` cannot be pickled."""
-    import pickle
-
     trace = attempt(lambda: "".join(traceback.format_exception(error))).result or ""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
@@ -180,83 +112,174 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
         return Answer(error=error)
 
 
-@contextmanager
-def started(
-    start: Callable[[], Callable[[Unit], Result]], count: int
-) -> Iterator[Workers[Unit, Result]]:
-    """Start ``count`` worker processes, and terminate them at the end of the ``with`` block.
+class Workers:
+    """Processes that call ``run`` with one document after the other, until they are closed.
 
-    Each process calls ``start`` once, and then calls the returned function for each unit. If
-    processes cannot be forked, ``start`` must be picklable; ``ConfigError`` is raised if it is not.
+    If processes cannot be forked, ``run`` must be picklable; raises ``ConfigError`` if it is not.
     """
-    context = _context()
-    processes: dict[Any, BaseProcess] = {}
-    process: Any
-    try:
-        with _signals_blocked(context):
-            for _ in range(count):
-                ours, theirs = context.Pipe()
-                processes[ours] = process = _process(context, theirs, (*processes, ours), start)
-                with theirs, _pickling(count):
-                    process.start()
-        yield Workers(processes)
-    finally:
-        for process in processes.values():
-            if process.pid is not None:
-                process.terminate()
-        for ours, process in processes.items():
-            if process.pid is not None:
-                process.join()
-            ours.close()
+
+    def __init__(self, run: _Run, count: int) -> None:
+        import multiprocessing
+
+        if multiprocessing.current_process().daemon:
+            raise ConfigError("workers", count, "must be 1 in a process of a pool")
+        self._context: Any = multiprocessing.get_context(_start_method())
+        self._forks = self._context.get_start_method() == "fork"
+        self._run: Any = run if self._forks else _pickled(run, count)
+        self._processes: dict[Any, BaseProcess] = {}
+        self._idle = [self._started() for _ in range(count)]
+
+    def close(self) -> None:
+        """End all processes at once."""
+        for process in self._processes.values():
+            process.terminate()
+        for connection, process in self._processes.items():
+            process.join()
+            connection.close()
+
+    def answers(self, groups: Iterable[Group]) -> Iterator[Answer[Any]]:
+        """Yield the answer for each document of the groups, in order.
+
+        If a process is lost, only the documents of its group fail. Raises ``ChunkastError`` if a
+        process does not start.
+        """
+        from multiprocessing.connection import wait
+
+        for worker in self._idle:
+            self._check_started(worker)
+        rest = enumerate(groups)
+        most = len(self._idle) * _GROUPS_PER_PROCESS
+        busy: dict[Any, tuple[int, Group]] = {}
+        done: dict[int, list[Answer[Any]]] = {}
+        turn = 0
+        while True:
+            # A worker has one group at a time: it reads the group before it answers, so that
+            # neither side waits for the other to read.
+            while self._idle and len(busy) + len(done) < most and (work := next(rest, None)):
+                worker = self._idle.pop()
+                busy[worker] = work
+                with suppress(OSError):  # a lost worker is noticed when its answer is read
+                    worker.send(work[1])
+            if turn in done:
+                yield from done.pop(turn)
+                turn += 1
+            elif busy:
+                for worker in wait(list(busy)):
+                    number, group = busy.pop(worker)
+                    done[number] = self._received(worker, group)
+            else:
+                return
+
+    def _received(self, worker: Any, group: Group) -> list[Answer[Any]]:
+        """Return the answers of a worker for ``group``; the worker, or a new one, becomes idle."""
+        try:
+            answer = Answer.unpacked(worker.recv_bytes())
+        except (EOFError, OSError):
+            answer = Answer(error=ChunkastError(f"a worker process was lost: {self._end(worker)}"))
+            worker = self._started()
+            self._check_started(worker)
+        self._idle.append(worker)
+        if answer.error is not None:
+            return [answer for _ in group]
+        return list(map(Answer.unpacked, answer.value()))
+
+    def _started(self) -> Any:
+        """Start a process, and return the connection to it."""
+        ours, theirs = self._context.Pipe()
+        # A forked process has copies of its parent's connections. If they stayed open, the child
+        # would not notice the end of its parent.
+        copies = (*self._processes, ours) if self._forks else ()
+        process = self._context.Process(target=_work, args=(theirs, copies, self._run), daemon=True)
+        hidden = nullcontext() if self._forks or _needs_main(self._run) else _main_hidden()
+        with theirs, hidden, _signals_blocked(forks=self._forks):
+            process.start()
+        self._processes[ours] = process
+        return ours
+
+    def _check_started(self, worker: Any) -> None:
+        """Wait until a process has started; raise ``ChunkastError`` if it has not."""
+        try:
+            Answer.unpacked(worker.recv_bytes()).value()
+        except (EOFError, OSError):
+            reason = f"a worker process did not start: {self._end(worker)}"
+            raise ChunkastError(reason) from None
+
+    def _end(self, worker: Any) -> str:
+        """Return a description of how a process ended."""
+        process = self._processes.pop(worker)
+        process.join(timeout=_JOIN_TIMEOUT_S)
+        worker.close()
+        if process.exitcode is None or process.exitcode >= 0:
+            return f"it ended with exit code {process.exitcode}"
+        memory = "; perhaps there is not enough memory for so many processes"
+        return f"it ended by signal {-process.exitcode}{memory}"
 
 
-def _process(
-    context: Any, connection: Any, ours: Sequence[Any], start: Callable[[], object]
-) -> BaseProcess:
-    # A forked process has copies of its parent's connections. If they stayed open, the child would
-    # not notice the end of its parent.
-    copies = ours if context.get_start_method() == "fork" else ()
-    process: BaseProcess = context.Process(
-        target=_work, args=(connection, copies, start), daemon=True
-    )
-    return process
+def _start_method() -> str:
+    """Return "fork" if this is safe, or else a method that starts new interpreters.
 
-
-def _context() -> BaseContext:
-    """Return a context that forks processes if this is safe, or else starts new interpreters.
-
-    A fork is fast and shares loaded modules, but it is not safe on macOS or while other threads are
-    running. Another start method that the program has chosen takes precedence.
+    A fork is fast and shares loaded modules, but it is not safe on macOS or while other threads,
+    including those of libraries, are running. Another start method that the program has chosen
+    takes precedence.
     """
     import multiprocessing
 
     chosen = multiprocessing.get_start_method(allow_none=True) or "fork"
-    if chosen == "fork" and not (sys.platform == "linux" and _is_single_threaded()):
-        chosen = "spawn"
-    return multiprocessing.get_context(chosen)
-
-
-def _is_single_threaded() -> bool:
-    """Return True if this process has only one thread, including the threads of libraries."""
-    try:
-        return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - only their number
+    try:  # only Linux has this folder
+        single = len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - only their number
     except OSError:
-        return False
+        single = False
+    return chosen if single or chosen != "fork" else "spawn"
 
 
-@contextmanager
-def _pickling(count: int) -> Iterator[None]:
-    import pickle
-
+def _pickled(run: _Run, count: int) -> bytes:
+    """Return ``run`` as bytes; raise ``ConfigError`` if a new interpreter could not load it."""
     try:
-        yield
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        data = pickle.dumps(run)
+    except Exception as error:  # a class may do anything
         allowed = f"the configuration cannot be sent to other processes ({error}); must be 1"
         raise ConfigError("workers", count, allowed) from error
+    if _needs_main(data) and not _is_guarded():
+        raise ConfigError(
+            "workers",
+            count,
+            "the configuration has a function or class of the main program, which other processes "
+            f"would run again; write `{_GUARD}` before the code that runs, or import the function",
+        )
+    return data
+
+
+def _needs_main(data: bytes) -> bool:
+    return b"__main__" in data
+
+
+def _is_guarded() -> bool:
+    """Return True if the main program can be imported without running all its code."""
+    try:
+        code = Path(sys.modules["__main__"].__file__ or "").read_bytes()
+    except (AttributeError, OSError, ValueError):
+        return False
+    return b"__name__" in code and b"__main__" in code
 
 
 @contextmanager
-def _signals_blocked(context: BaseContext) -> Iterator[None]:
+def _main_hidden() -> Iterator[None]:
+    """Keep processes that start in the block from running the main program again.
+
+    A new interpreter finds the main program by these two attributes.
+    """
+    main: Any = sys.modules["__main__"]
+    before = {name: vars(main)[name] for name in ("__spec__", "__file__") if name in vars(main)}
+    main.__spec__ = main.__file__ = None
+    try:
+        yield
+    finally:
+        del main.__spec__, main.__file__
+        vars(main).update(before)
+
+
+@contextmanager
+def _signals_blocked(*, forks: bool) -> Iterator[None]:
     """Block signals in a ``with`` block, so that processes started in it do not receive them.
 
     Ctrl-C and SIGHUP are meant only for this process. SIGTERM is blocked until a new process has
@@ -265,7 +288,7 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    if context.get_start_method() != "fork":
+    if not forks:
         from multiprocessing import resource_tracker
 
         # The tracker unblocks signals when it starts, so it must not start with the first process.
@@ -278,23 +301,30 @@ def _signals_blocked(context: BaseContext) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(
-    connection: Any, copies: Sequence[Any], start: Callable[[], Callable[[Any], Any]]
-) -> None:
-    """Run units in a worker process until the parent process closes the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def _work(connection: Any, copies: Sequence[Any], run: Any) -> None:
+    """Process groups in a worker process until the parent process closes the connection."""
+    for name, action in (
+        ("INT", signal.SIG_IGN),
+        ("HUP", signal.SIG_IGN),
+        ("TERM", signal.SIG_DFL),
+    ):
+        if number := getattr(signal, f"SIG{name}", None):
+            signal.signal(number, action)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     for copy in copies:
         copy.close()
-    run = start()
+    loaded = attempt(lambda: pickle.loads(run) if isinstance(run, bytes) else run)  # noqa: S301 - our own
     # Objects loaded so far are never freed: the collector need not visit them, nor write to memory
     # that is shared with the parent process.
     gc.freeze()
     with suppress(EOFError, OSError):
-        while True:
-            unit = connection.recv()
-            connection.send_bytes(attempt(lambda: run(unit)).packed())  # noqa: B023 - called here
+        connection.send_bytes(Answer(error=loaded.error).packed())
+        while loaded.error is None:
+            answer = attempt(partial(_packed, loaded.value(), connection.recv_bytes()))
+            connection.send_bytes(answer.packed())
+
+
+def _packed(run: _Run, group: bytes) -> list[bytes]:
+    # Each answer is packed by itself, in case one of them cannot be pickled.
+    return [answer.packed() for answer in run(pickle.loads(group))]  # noqa: S301 - our own

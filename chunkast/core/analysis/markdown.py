@@ -9,7 +9,6 @@ paragraphs. A user's heuristics run after the built-in steps of their phase.
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -22,7 +21,7 @@ from chunkast.core.analysis.pages import find_page_marks, mask_pages, with_pages
 from chunkast.core.analysis.points import scan_break_points
 from chunkast.core.analysis.regions import find_regions
 from chunkast.core.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
-from chunkast.errors import ChunkastWarning, describe
+from chunkast.errors import describe, warn
 from chunkast.heuristics import Draft, Pipeline, PipelineRun
 from chunkast.markdown import ParsedMarkdown, parse_document, parse_paragraphs
 from chunkast.markdown.dialects import dialects_of
@@ -61,7 +60,7 @@ def analyze_markdown(
         return _analysis(text, source, parse_document(source, extensions, blanks=whole), extensions)
 
     heuristics = Pipeline.of(config.heuristics)
-    run = PipelineRun(parse, check=patch_problem, report=_warn)
+    run = PipelineRun(parse, check=patch_problem, report=warn)
     context = DocumentContext(config, calls, extensions)
     draft: DocumentDraft = Draft(source, text, None, (), notes, context)
     draft = run.parse(run.phase(heuristics.pre_parse, draft))
@@ -74,7 +73,7 @@ def analyze_markdown(
     draft = run.phase(heuristics.post_parse, draft)
     value = draft.value or value
     value = replace(value, notes=(*value.notes, *draft.notes)) if draft.notes else value
-    value = checked(value, _warn) if extended else value
+    value = checked(value, warn) if extended else value
     if _LOG.isEnabledFor(logging.INFO):
         _LOG.debug("%r", value)
         for note in value.notes:
@@ -87,12 +86,8 @@ def _mask(source: str, marks: Sequence[_Mark], mask: Callable[[str, Sequence[_Ma
     masked = mask(source, marks) if marks else source
     problem = None if masked is source else mask_problem(source, masked)
     if problem is not None:
-        _warn(f"{len(marks)} marks were not masked: the mask {problem}")
+        warn(f"{len(marks)} marks were not masked: the mask {problem}")
     return source if problem else masked
-
-
-def _warn(note: str) -> None:
-    warnings.warn(note, ChunkastWarning, stacklevel=2)
 
 
 def _analysis(
@@ -165,6 +160,6 @@ def _with_front_matter(analysis: Analysis) -> Analysis:
         raise
     except Exception as error:  # noqa: BLE001 - any error of the YAML and TOML parsers
         note = f"front matter is not valid: {describe(error)}"
-        _warn(note)
+        warn(note)
         return replace(analysis, notes=(*analysis.notes, note))
     return replace(analysis, front_matter_data=data)
