@@ -58,6 +58,23 @@ class Counter:
             return self.pretokens.counts(text, positions)
         return map(self.count, spans_between(text, positions))
 
+    def check_budget(self, max_tokens: int, reserved: int) -> None:
+        """Raise ``ConfigError`` if ``max_tokens`` has no room beside special and reserved tokens.
+
+        Only a user's own counter counts special tokens. If the counter raises an exception, it is
+        raised again when a document is chunked.
+        """
+        try:
+            special = self.count("")
+        except Exception:  # noqa: BLE001
+            return
+        if special > max_tokens - reserved:
+            allowed = (
+                f"must be at least {special + reserved}, as the encoding counts {special} for an "
+                "empty text"
+            )
+            raise ConfigError("max_tokens", max_tokens, allowed)
+
     def window_room(self) -> int:
         """Return the maximum number of tokens in a text that the model can read.
 

@@ -78,7 +78,7 @@ class TokenIndex(SpanCounts):
         self._most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
         tokens = accumulate(counter.each(text, self._checkpoints), initial=0)
-        self._prefix = make_array(tokens, len(text))
+        self._prefix = self.collect(tokens)
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
