@@ -77,7 +77,7 @@ def load_encoding(name: str, *, allow_download: bool = False) -> tiktoken.Encodi
     try:
         return tiktoken.get_encoding(name)
     except Exception as error:
-        allowed = f"its vocabulary could not be loaded ({type(error).__name__}: {error})"
+        allowed = f"its vocabulary could not be downloaded ({type(error).__name__}: {error})"
         raise ConfigError("encoding", name, allowed) from error
 
 
@@ -92,6 +92,7 @@ def _from_package(name: str) -> tiktoken.Encoding:
     if sha256(content).hexdigest() != digest:
         allowed = f"chunkast's own file {file} is missing or damaged; reinstall chunkast"
         raise ConfigError("encoding", name, allowed)
-    tokens = (line.split() for line in content.splitlines())
-    ranks = {b64decode(token): int(rank) for token, rank in tokens}
+    # Each line has a token and its rank.
+    fields = content.split()
+    ranks = dict(zip(map(b64decode, fields[::2]), map(int, fields[1::2]), strict=True))
     return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
