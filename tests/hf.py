@@ -22,11 +22,6 @@ __all__ = ("FAMILIES", "UNKNOWN", "own_count", "train", "train_on")
 
 _CORPUS: Final = Path(__file__).parents[1] / "fixtures" / "documents"
 UNKNOWN: Final = "[UNK]"
-# The pattern of Llama 3, which is that of cl100k_base.
-_LLAMA: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 
 
 def _wordpiece() -> tuple[Tokenizer, Any]:
@@ -42,19 +37,6 @@ def _byte_level() -> tuple[Tokenizer, Any]:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer, trainers.BpeTrainer
-
-
-def _byte_level_pattern() -> tuple[Tokenizer, Any]:
-    """Llama 3, Qwen, whose normalizer composes characters."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(_LLAMA), behavior="isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
     return tokenizer, trainers.BpeTrainer
 
 
@@ -81,23 +63,11 @@ def _bpe_of_spaces() -> tuple[Tokenizer, Any]:
     return tokenizer, trainers.BpeTrainer
 
 
-def _bpe_lower() -> tuple[Tokenizer, Any]:
-    """BPE over Metaspace, with a normalizer that makes texts longer and shorter."""
-    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    return tokenizer, trainers.BpeTrainer
-
-
 FAMILIES: Final[dict[str, Callable[[], tuple[Tokenizer, Any]]]] = {
     "wordpiece": _wordpiece,
     "byte-level": _byte_level,
-    "byte-level with a pattern": _byte_level_pattern,
     "unigram": _unigram,
     "bpe of spaces": _bpe_of_spaces,
-    "bpe of words": _bpe_lower,
 }
 
 

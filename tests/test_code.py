@@ -313,20 +313,21 @@ def code_text() -> st.SearchStrategy[str]:
 
 
 @grammars
-@given(code_text(), st.sampled_from([*SAMPLES]), configurations())
-def test_promises_on_any_code(text: str, name: str, config: ChunkConfig) -> None:
-    check_promises(text, config, language=name)
-
-
-@grammars
 @given(
-    code_text(), st.sampled_from([*SAMPLES]), st.sampled_from(["", "> ", "  "]), configurations()
+    code_text(),
+    st.sampled_from([*SAMPLES]),
+    st.sampled_from([None, "", "> ", "  "]),
+    configurations(),
 )
-def test_promises_on_fences_of_any_code(
-    text: str, name: str, prefix: str, config: ChunkConfig
+def test_promises_on_any_code(
+    text: str, name: str, prefix: str | None, config: ChunkConfig
 ) -> None:
-    document = fenced(text, name)
-    check_promises("".join(prefix + line for line in document.splitlines(keepends=True)), config)
+    """In a source file, and in a fence with a prefix before each line."""
+    if prefix is None:
+        check_promises(text, config, language=name)
+        return
+    lines = fenced(text, name).splitlines(keepends=True)
+    check_promises("".join(prefix + line for line in lines), config)
 
 
 @pytest.mark.slow

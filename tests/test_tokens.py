@@ -15,7 +15,6 @@ from chunkast.tokens import index_of, resolve_counter
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.vocabulary import BUNDLED
 from tests.strategies import documents, nasty_text
-from tests.test_linear import TIME_LIMIT, time_growth
 
 HOSTILE = st.text(
     alphabet="aB1é中。,.'/_-` \t\n\r\x0b\x0c\x1c\x85\xa0\u2028\u0301\u200d👍½²ªǅ\u0902", max_size=60
@@ -107,16 +106,6 @@ ALIKE = st.tuples(*map(st.sampled_from, (BEFORE_SPACE, RUNS, AFTER_SPACE))).map(
 @settings(max_examples=4 * settings().max_examples)
 def test_any_text_is_encoded_with_runs_apart(text: str, name: str) -> None:
     assert ENCODE[name](text) == ENCODERS[name].encode_ordinary(text)
-
-
-def test_runs_that_are_not_long_enough_are_looked_at_once() -> None:
-    def counted(text: str) -> int:
-        return count_tokens(text + "\ue000")
-
-    def build(size: int) -> str:
-        return "\t" * (size // 2) + "x" + "\t" * (size // 2)
-
-    assert time_growth(counted, build, 8_000) <= TIME_LIMIT
 
 
 def test_special_tokens_are_ordinary_text() -> None:
