@@ -51,6 +51,7 @@ class Chunker:
         self.counter = resolve_counter(*given, allow_download=config.allow_download)
         if config.max_tokens == "model":
             config = replace(config, max_tokens=self.counter.window_room())
+        self.counter.check_budget(config.budget + config.reserve_tokens, config.reserve_tokens)
         self.config = config
 
     def __repr__(self) -> str:

@@ -127,9 +127,9 @@ class ChunkConfig:
         a callable that takes a str and returns its token count.
     model: the name of a model that tiktoken knows, such as "gpt-4o". The model's encoding is used
         instead of ``encoding``.
-    allow_download: allow tiktoken to download the vocabulary of an encoding that is neither
-        bundled with chunkast nor in tiktoken's cache. chunkast does not use the network for
-        anything else.
+    allow_download: allow tiktoken to load an encoding that is not bundled with chunkast. Its
+        vocabulary is downloaded if it is not in tiktoken's cache. chunkast does not use the
+        network for anything else.
 
     **Cutting**
 

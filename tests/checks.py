@@ -41,7 +41,6 @@ def counter_of(config: ChunkConfig) -> Callable[[str], int]:
         return lambda text: math.ceil(own(text))
     if isinstance(config.encoding, Tokenizer):
         return own_count(config.encoding)
-    Chunker(config)  # has the bundled vocabularies found
     encoding = tiktoken.get_encoding(config.encoding)
     return lambda text: len(encoding.encode_ordinary(text))
 

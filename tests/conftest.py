@@ -11,6 +11,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from chunkast.code import versions
+from chunkast.tokens.vocabulary import VOCABULARY
+
+# Where tests compare with tiktoken itself, it finds the bundled vocabularies.
+os.environ["TIKTOKEN_CACHE_DIR"] = str(VOCABULARY)
 
 # A shell's background job ignores Ctrl-C, what nohup starts a closed terminal; so would the
 # programs that the tests start.

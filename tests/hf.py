@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,11 +22,6 @@ __all__ = ("FAMILIES", "UNKNOWN", "own_count", "train", "train_on")
 
 _CORPUS: Final = Path(__file__).parents[1] / "fixtures" / "documents"
 UNKNOWN: Final = "[UNK]"
-# The pattern of Llama 3, which is that of cl100k_base.
-_LLAMA: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 
 
 def _wordpiece() -> tuple[Tokenizer, Any]:
@@ -43,19 +37,6 @@ def _byte_level() -> tuple[Tokenizer, Any]:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer, trainers.BpeTrainer
-
-
-def _byte_level_pattern() -> tuple[Tokenizer, Any]:
-    """Llama 3, Qwen, whose normalizer composes characters."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(_LLAMA), behavior="isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
     return tokenizer, trainers.BpeTrainer
 
 
@@ -82,39 +63,11 @@ def _bpe_of_spaces() -> tuple[Tokenizer, Any]:
     return tokenizer, trainers.BpeTrainer
 
 
-def _bpe_marked() -> tuple[Tokenizer, Any]:
-    """Llama 2: no pre-tokenizer once it is trained, spaces marked by the normalizer."""
-    tokenizer, trainer = _bpe_of_spaces()
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", behavior="merged_with_next")
-    return tokenizer, trainer
-
-
-def _bpe_of_runs() -> tuple[Tokenizer, Any]:
-    """Gemma: as before, but no mark before a text, and tokens of several line ends or spaces."""
-    tokenizer, trainer = _bpe_marked()
-    tokenizer.normalizer = normalizers.Replace(" ", "▁")
-    return tokenizer, trainer
-
-
-def _bpe_lower() -> tuple[Tokenizer, Any]:
-    """BPE over Metaspace, with a normalizer that makes texts longer and shorter."""
-    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    return tokenizer, trainers.BpeTrainer
-
-
 FAMILIES: Final[dict[str, Callable[[], tuple[Tokenizer, Any]]]] = {
     "wordpiece": _wordpiece,
     "byte-level": _byte_level,
-    "byte-level with a pattern": _byte_level_pattern,
     "unigram": _unigram,
     "bpe of spaces": _bpe_of_spaces,
-    "bpe of marked words": _bpe_marked,
-    "bpe of runs": _bpe_of_runs,
-    "bpe of words": _bpe_lower,
 }
 
 
@@ -139,29 +92,10 @@ def train_on(texts: list[str], family: str, size: int) -> Tokenizer:
         # Without a pre-tokenizer, training takes each text for one word.
         texts = [" ".join(line.split()[:6]) for text in texts for line in text.splitlines()]
     tokenizer.train_from_iterator(texts, trainer(show_progress=False, **settings))
-    if family == "bpe of marked words":
-        tokenizer = _with_bytes(tokenizer)
-        tokenizer.pre_tokenizer = None
-    if family == "bpe of runs":
-        tokenizer = _with_bytes(tokenizer, "\n\n\n", "\t\t", "▁▁▁▁")
-        # There are no spaces once they are marked.
-        tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", behavior="merged_with_previous")
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
     )
     return tokenizer
-
-
-def _with_bytes(tokenizer: Tokenizer, *runs: str) -> Tokenizer:
-    """The tokenizer with a token for each byte of unknown characters, and with those of ``runs``."""
-    settings = json.loads(tokenizer.to_str())
-    model = settings["model"]
-    model["byte_fallback"] = True
-    parts = [run[:end] for run in runs for end in range(1, len(run) + 1)]
-    for token in (*(f"<0x{byte:02X}>" for byte in range(256)), *parts):
-        model["vocab"].setdefault(token, len(model["vocab"]))
-    model["merges"] += [[part[:-1], part[-1]] for part in parts if len(part) > 1]
-    return Tokenizer.from_str(json.dumps(settings))
 
 
 def own_count(tokenizer: Tokenizer) -> Callable[[str], int]:

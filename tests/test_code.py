@@ -6,10 +6,9 @@ What needs a grammar is skipped without the extra ``code``; what happens then is
 from __future__ import annotations
 
 import ast
-import json
 import sysconfig
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -21,7 +20,7 @@ from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
 from tests.checks import check_promises
 from tests.code_samples import SAMPLES
-from tests.command import run, write
+from tests.command import records, run, write
 from tests.hostile import CODE
 from tests.strategies import nasty_text
 from tests.test_linear import TIME_LIMIT, time_growth
@@ -72,27 +71,30 @@ def test_definitions_of_every_language(name: str) -> None:
     assert definitions(text, outline(text, name)) == expected
 
 
+# A class of each language: its first line, a member, and its end.
+CLASSES: Final = {
+    "python": ("class A:", "    def f{}(self):\n        return 1\n", ""),
+    "javascript": ("class A {", "  f{}() {\n    return 1;\n  }\n", "}"),
+    "typescript": ("export class A {", "  f{}(): number {\n    return 1;\n  }\n", "}"),
+    "tsx": ("class A {", "  f{}() {\n    return <b>1</b>;\n  }\n", "}"),
+    "rust": ("impl A {", "    fn f{}() -> u8 {\n        1\n    }\n", "}"),
+    "java": ("class A {", "    int f{}() {\n        return 1;\n    }\n", "}"),
+    "cpp": ("class A\n{", "  int f{}() {\n    return 1;\n  }\n", "};"),
+    "ruby": ("class A", "  def f{}\n    1\n  end\n", "end"),
+    "go": ("type A interface {", "\tf{}() (\n\t\tint,\n\t)\n", "}"),
+    "c": ("#ifndef A\n#define A", "int f{}(void) {\n  return 1;\n}\n", "#endif"),
+    "shell": ("a() {", "  f{}() {\n    echo 1\n  }\n", "}"),
+    "json": ("{", '  "f{}": [\n    1,\n    2\n  ],\n', '  "a": 1\n}'),
+    "yaml": ("a:", "  f{}:\n    - 1\n    - 2\n", ""),
+    "toml": ("[a]", "f{} = [\n  1,\n  2,\n]\n", ""),
+}
+
+
 @grammars
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_class_of_many_windows_is_read_to_its_end(name: str) -> None:
     """Whatever does not fit what is read at once is read from the inside."""
-    class_of: dict[str, tuple[str, str, str]] = {
-        "python": ("class A:", "    def f{}(self):\n        return 1\n", ""),
-        "javascript": ("class A {", "  f{}() {\n    return 1;\n  }\n", "}"),
-        "typescript": ("export class A {", "  f{}(): number {\n    return 1;\n  }\n", "}"),
-        "tsx": ("class A {", "  f{}() {\n    return <b>1</b>;\n  }\n", "}"),
-        "rust": ("impl A {", "    fn f{}() -> u8 {\n        1\n    }\n", "}"),
-        "java": ("class A {", "    int f{}() {\n        return 1;\n    }\n", "}"),
-        "cpp": ("class A\n{", "  int f{}() {\n    return 1;\n  }\n", "};"),
-        "ruby": ("class A", "  def f{}\n    1\n  end\n", "end"),
-        "go": ("type A interface {", "\tf{}() (\n\t\tint,\n\t)\n", "}"),
-        "c": ("#ifndef A\n#define A", "int f{}(void) {\n  return 1;\n}\n", "#endif"),
-        "shell": ("a() {", "  f{}() {\n    echo 1\n  }\n", "}"),
-        "json": ("{", '  "f{}": [\n    1,\n    2\n  ],\n', '  "a": 1\n}'),
-        "yaml": ("a:", "  f{}:\n    - 1\n    - 2\n", ""),
-        "toml": ("[a]", "f{} = [\n  1,\n  2,\n]\n", ""),
-    }
-    opening, member, closing = class_of[name]
+    opening, member, closing = CLASSES[name]
     count = 300
     body = "\n".join(member.replace("{}", str(number)) for number in range(count))
     text = f"{opening}\n{body}\n{closing}\n"
@@ -137,28 +139,19 @@ def test_what_belongs_to_a_definition_stands_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("info", "name"),
+    ("infos", "name"),
     [
-        ("python", "python"),
-        ("Python title='a'", "python"),
-        ("{.python .numberLines}", "python"),
-        ("{python}", "python"),
-        ("rust,no_run", "rust"),
-        ("c++", "c++"),
-        ("jsx", "javascript"),
-        ("sh", "shell"),
-        ("yml", "yaml"),
+        (("python", "Python title='a'", "{.python .numberLines}", "{python}"), "python"),
+        (("rust,no_run",), "rust"),
+        (("c++",), "c++"),
+        (("jsx",), "javascript"),
+        (("sh",), "shell"),
+        (("yml",), "yaml"),
+        (("", "text", "console", "pythonic", "{}", "c#"), None),
     ],
 )
-def test_info_strings_name_languages(info: str, name: str) -> None:
-    language = language_named(info)
-    assert language is not None
-    assert language.name == name
-
-
-@pytest.mark.parametrize("info", ["", "text", "console", "pythonic", "{}", "c#"])
-def test_other_info_strings_name_none(info: str) -> None:
-    assert language_named(info) is None
+def test_info_strings_name_languages(infos: tuple[str, ...], name: str | None) -> None:
+    assert {language and language.name for language in map(language_named, infos)} == {name}
 
 
 def test_files_are_known_by_their_ending() -> None:
@@ -234,16 +227,6 @@ def test_imports_part_better_than_statements_and_worse_than_definitions() -> Non
     }
 
 
-@grammars
-def test_scores_of_code_can_be_overridden() -> None:
-    points = (
-        Chunker(scores={"function": 7})
-        .analyze("a = 1\ndef f(): pass\n", language="py")
-        .break_points
-    )
-    assert [(point.kind, point.score) for point in points] == [("function", 7)]
-
-
 BROKEN: Final = "def f(:\n  ]] {{ = = ) 5 5\n\n" * 60
 
 
@@ -310,16 +293,6 @@ def test_what_follows_a_method_belongs_to_the_class() -> None:
     assert chunks[1].embed_text == "class A\n\n    x = 1"
 
 
-@grammars
-@pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("budget", [5, 24, 60, 900])
-def test_promises_on_source_files(name: str, budget: int) -> None:
-    text = SAMPLES[name][0] * 3
-    for packing in ("sections", "fill"):
-        config = ChunkConfig(max_tokens=budget, packing=packing, min_tokens=0)
-        check_promises(text, config, language=name)
-
-
 def test_source_code_without_a_grammar_divides_at_blank_lines() -> None:
     text = "\n\n".join(f"procedure p{n}\n  begin\n  end" for n in range(20)) + "\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=40, overlap=0), language="pascal")
@@ -340,20 +313,21 @@ def code_text() -> st.SearchStrategy[str]:
 
 
 @grammars
-@given(code_text(), st.sampled_from([*SAMPLES]), configurations())
-def test_promises_on_any_code(text: str, name: str, config: ChunkConfig) -> None:
-    check_promises(text, config, language=name)
-
-
-@grammars
 @given(
-    code_text(), st.sampled_from([*SAMPLES]), st.sampled_from(["", "> ", "  "]), configurations()
+    code_text(),
+    st.sampled_from([*SAMPLES]),
+    st.sampled_from([None, "", "> ", "  "]),
+    configurations(),
 )
-def test_promises_on_fences_of_any_code(
-    text: str, name: str, prefix: str, config: ChunkConfig
+def test_promises_on_any_code(
+    text: str, name: str, prefix: str | None, config: ChunkConfig
 ) -> None:
-    document = fenced(text, name)
-    check_promises("".join(prefix + line for line in document.splitlines(keepends=True)), config)
+    """In a source file, and in a fence with a prefix before each line."""
+    if prefix is None:
+        check_promises(text, config, language=name)
+        return
+    lines = fenced(text, name).splitlines(keepends=True)
+    check_promises("".join(prefix + line for line in lines), config)
 
 
 @pytest.mark.slow
@@ -394,41 +368,20 @@ def test_without_the_extra_code_divides_at_blank_lines(
 # The command
 
 
-def chunks_of(*arguments: str, cwd: Path) -> list[dict[str, Any]]:
-    done = run("chunk", *arguments, "--quiet", cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-FILES: Final = {
-    "src/store.py": "class Store:\n    def get(self):\n        return 1\n",
-    "src/notes.md": "# Notes\n\nText.\n",
-    "src/Main.java": "class Main {\n}\n",
-}
-
-
-def test_a_named_source_file_is_code(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    (chunk,) = chunks_of("src/store.py", cwd=tmp_path)
-    assert chunk["source"] == "src/store.py"
-    assert chunk["kinds"][-1] == "code"
+def test_source_files_on_the_command_line(tmp_path: Path) -> None:
+    files = {
+        "src/store.py": "class Store:\n    def get(self):\n        return 1\n",
+        "src/notes.md": "# Notes\n\nText.\n",
+        "src/Main.java": "class Main {\n}\n",
+    }
+    write(tmp_path, files)
+    (chunk,) = records(run("chunk", "src/store.py", cwd=tmp_path).stdout)
+    assert (chunk["source"], chunk["kinds"][-1]) == ("src/store.py", "code")
     assert chunk["headings"] == ([] if MISSING else ["class Store"])
-
-
-def test_folders_are_searched_for_code_if_that_is_asked_for(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    markdown = chunks_of("src", cwd=tmp_path)
-    assert [chunk["source"] for chunk in markdown] == ["src/notes.md"]
-    both = chunks_of("src", "--code", cwd=tmp_path)
-    assert [chunk["source"] for chunk in both] == ["src/Main.java", "src/notes.md", "src/store.py"]
-
-
-def test_an_index_of_code(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
+    # Folders are searched for code only if that is asked for.
+    for options, expected in (((), ["src/notes.md"]), (("--code",), sorted(files))):
+        chunks = records(run("chunk", "src", *options, cwd=tmp_path).stdout)
+        assert [chunk["source"] for chunk in chunks] == expected
     done = run("index", "src", "--db", "a.db", "--code", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"added 3,")
-    again = run("index", "src", "--db", "a.db", "--code", cwd=tmp_path)
-    assert again.stdout.startswith(b"added 0, changed 0, unchanged 3,")
-    found = run("search", "get", "--db", "a.db", cwd=tmp_path)
-    assert b"store.py:1-3" in found.stdout
+    assert done.stdout.startswith(b"added 3,"), done.stderr
+    assert b"store.py:1-3" in run("search", "get", "--db", "a.db", cwd=tmp_path).stdout

@@ -1,20 +1,20 @@
-"""Hugging Face tokenizers: objects and files, in this process and in others."""
+"""Hugging Face tokenizers: objects and files, their counts, and the limits of their models."""
 
 from __future__ import annotations
 
 import json
 import os
 import pickle
-import string
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import unicodedata
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import (
     AddedToken,
@@ -26,15 +26,16 @@ from tokenizers import (
 )
 
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast.cli.main import main
 from chunkast.identity.fingerprint import config_values
+from chunkast.tokens import index_of, resolve_counter
 from tests.checks import check_promises
 from tests.command import records, run, write
 from tests.hf import FAMILIES, UNKNOWN, own_count, train
 from tests.strategies import documents, nasty_text
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
-# One of each way to count: pieces that add up, sums of words, estimates.
-QUICK = ("wordpiece", "byte-level with a pattern", "unigram")
+TEXT = "# Guide\n\n" + "Carry two litres of water, and a map.\n\n## Maps\n\n" * 40
 
 
 @pytest.fixture(name="folder")
@@ -66,21 +67,100 @@ def test_estimates_that_mislead(instead: str) -> None:
         check_promises(text, ChunkConfig(encoding=tokenizer, max_tokens=budget))
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        family if family in QUICK else pytest.param(family, marks=pytest.mark.slow)
-        for family in FAMILIES
-    ],
-)
+@pytest.mark.parametrize("family", [*FAMILIES])
 def test_documents_in_any_tokenizer(family: str) -> None:
     tokenizer = train(family)
     count = own_count(tokenizer)
     chunker = Chunker(encoding=tokenizer, max_tokens=120)
-    for path in sorted(DOCUMENTS.glob("*.md"))[:: 3 if family in QUICK else 1]:
+    for path in sorted(DOCUMENTS.glob("*.md"))[::6]:
         for chunk in chunker.chunk(path.read_text("utf-8"), path.name):
             assert chunk.token_count == count(chunk.text) <= 120
             assert chunk.embed_token_count == count(chunk.embed_text) <= 120
+
+
+# BERT's tokenizer, whose words are counted apart
+
+# What it may take for a part of a word, for a mark on one, for white space or for nothing.
+PARTS = (
+    *("word", "Wörd", "A1", "1a", "don't", "x" * 120, "한국", "\u1100\u1161", "中文字", "テスト"),
+    *("[CLS]", "[CLS", "]", "[UNK]", "[ sep ]", "<x>", "<", "＜x＞", "文!", "mask"),
+    *("İ", "ΐ", "ﬁ", "½", "ß", "ª", "ﷺ", "\u212b", "\u0958,", "é,", "a\u0301", "\u0301", "\u302e"),
+    *("नमस्ते", "ก็", "مرحبا", "、", "。", "…", ".", "'", ",", "!!", "-", "/", "_", "〈", "1,000.5"),
+    *(" ", "  ", "\n", "\n\n", "\r\n", "\t", "\r", "\xa0", "\u3000", "\x85", "\u2028"),
+    *("\u200b", "\xad", "\u180e", "\ufeff", "\x0b", "\x0c", "\x1c", "\0", "\x7f", "\ufffd"),
+    *("\ud83d", "\udc00", "👍", "👨\u200d👩", "\ue000", "\U00020000", "\U0001f1e6"),
+)
+HOSTILE = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
+CASED = normalizers.BertNormalizer(lowercase=False, handle_chinese_chars=False)
+RAW = normalizers.BertNormalizer(clean_text=False, strip_accents=False)
+
+
+def bert(*added: AddedToken | str, normalizer: normalizers.Normalizer | None = None) -> Tokenizer:
+    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
+    tokenizer.add_special_tokens([each for each in added if isinstance(each, str)])
+    tokenizer.add_tokens([each for each in added if isinstance(each, AddedToken)])
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    return tokenizer
+
+
+# With tokens that take white space, or that are found in the middle of words or of their pieces.
+BERTS = {
+    "uncased": bert(),
+    "cased": bert(normalizer=CASED),
+    "raw": bert(normalizer=RAW),
+    "MPNet's": bert("<x>", AddedToken("mask", lstrip=True, rstrip=True, normalized=False)),
+    "ideographs": bert("文!", "中"),
+    "normalized": bert(AddedToken("É", normalized=True)),
+    "a part of a word": bert("a"),
+    "words": bert("two words", AddedToken("<x>", single_word=True)),
+}
+
+
+@given(HOSTILE | nasty_text(), st.sampled_from([*BERTS]), st.data())
+def test_words_count_as_the_tokenizer_counts_them(
+    text: str, name: str, data: st.DataObject
+) -> None:
+    text *= data.draw(st.sampled_from([1, 30]))
+    tokenizer = BERTS[name]
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    assert counter.count(text) == count(text)
+    lines = [at for at in range(1, len(text)) if text[at - 1] == "\n"]
+    index = index_of(text, counter, lines)
+    place = st.integers(0, len(text))
+    for _ in range(3):
+        start, end = sorted(data.draw(place) for _ in range(2))
+        assert index.count(start, end) == (count(text[start:end]) if start < end else 0)
+        assert index.count_after("A > B\n\n", start, end) == count("A > B\n\n" + text[start:end])
+
+
+@pytest.mark.parametrize("name", [*BERTS])
+def test_every_part_beside_every_other(name: str) -> None:
+    tokenizer = BERTS[name]
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    for part in PARTS:
+        text = "".join(f"\n{part}{other}. a{part}{other} 1{part}\n" for other in PARTS)
+        assert counter.count(text) == count(text), part
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*BERTS])
+def test_every_character_between_words(name: str) -> None:
+    tokenizer = BERTS[name]
+    counter, count = resolve_counter(tokenizer), own_count(tokenizer)
+    # Few of those that are not assigned or private.
+    characters = [
+        char
+        for char in map(chr, range(0x110000))
+        if unicodedata.category(char) not in ("Cn", "Co") or ord(char) % 64 == 0
+    ]
+    for first in range(0, len(characters), 32):
+        each = characters[first : first + 32]
+        text = "\n".join(f"a{char} b {char}, {char}\nb" for char in each)
+        assert counter.count(text) == count(text), hex(ord(each[0]))
+
+
+# Objects and files
 
 
 def test_truncation_and_padding_touch_no_count(folder: Path) -> None:
@@ -188,225 +268,84 @@ def test_a_file_on_the_command_line(folder: Path) -> None:
     assert b"64  tokens, 2 of them special; it would not read" in done.stdout
 
 
-# BPE without pre-tokens, by small vocabularies made for each
-
-BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
-MARKED = normalizers.Replace(" ", "▁")
-BEGUN = normalizers.Sequence([normalizers.Prepend("▁"), MARKED])
+# Limits
 
 
-def made(
-    *merged: str | tuple[str, ...],
-    also: Sequence[str] = BYTES,
-    without: str = "",
-    added: Sequence[str | AddedToken] = (),
-    normalizer: normalizers.Normalizer | None = BEGUN,
-    splitter: pre_tokenizers.PreTokenizer | None = None,
-    **settings: Any,
-) -> Tokenizer:
-    """A tokenizer of letters, and of what is merged of these, one after the other."""
-    singles = {*string.ascii_lowercase, *"▁<>/;\n"}.difference(without)
-    vocabulary = {each: number for number, each in enumerate(["[UNK]", *sorted(singles), *also])}
-    merges = []
-    for parts in merged:
-        for end in range(2, len(parts) + 1):
-            merges.append(("".join(parts[: end - 1]), parts[end - 1]))
-            vocabulary.setdefault("".join(parts[:end]), len(vocabulary))
-    settings = {"unk_token": "[UNK]", "fuse_unk": True, "byte_fallback": bool(also), **settings}
-    tokenizer = Tokenizer(models.BPE(vocabulary, merges, **settings))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, splitter
-    tokenizer.add_special_tokens([each for each in added if isinstance(each, str)])
-    tokenizer.add_tokens([each for each in added if isinstance(each, AddedToken)])
+def limited(limit: int) -> Tokenizer:
+    tokenizer = Tokenizer.from_str(train("wordpiece").to_str())
+    tokenizer.enable_truncation(limit)
     return tokenizer
 
 
-def metaspace(scheme: str) -> dict[str, Any]:
-    """Settings of a tokenizer whose pre-tokenizer marks spaces."""
-    return {
-        "normalizer": None,
-        "splitter": pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False),
-    }
+def test_the_limit_less_the_special_tokens_is_the_budget() -> None:
+    tokenizer = limited(64)
+    chunker = Chunker(encoding=tokenizer, max_tokens="model")
+    assert chunker.config.max_tokens == chunker.config.budget == 62
+    chunks = chunker.chunk(TEXT)
+    assert len(chunks) > 3
+    count = own_count(tokenizer)
+    assert all(chunk.embed_token_count == count(chunk.embed_text) <= 62 for chunk in chunks)
+    whole = Tokenizer.from_str(tokenizer.to_str())
+    whole.no_truncation()
+    assert max(len(whole.encode(chunk.embed_text).ids) for chunk in chunks) <= 64
 
 
-MIXED = "a b\na  ▁b é\ufffeab\n\n<s> a_b;a"
-# Tokenizers without pre-tokens, each with a text whose words are not merged over spaces, or are.
-MARKED_CASES: list[tuple[Tokenizer, str]] = [
-    (made("▁a", "ab"), "ab ab  cd\n\n e "),
-    (made("\n\n\n"), "a\n\n\n\nb"),
-    (made(without="\n"), "a\né"),
-    (made("é中", also=[*BYTES, *"é中文"], added=["<s>"]), "a中中文 文<s>文\ud800\ud800字👍👍\n"),
-    (made("▁a", added=["文"]), "字文字a文"),
-    (made(";\n"), "a;\n;b c"),
-    (made("\n▁▁"), "a\n  b c"),
-    (made(">▁<"), "a> <b> c d\ne"),
-    (made("▁▁"), "a▁ b c"),
-    (made(">▁<"), "a>  "),
-    (made(also=(), without="\n"), "é\né éa é"),
-    (made(also=BYTES[:9], without="\n"), "é\né b"),
-    (made(byte_fallback=False, without="\n"), "é\né"),
-    (made("▁a", added=["<s>"]), "a<s>\na<s> a\na"),
-    (made("▁a", added=["<s>"], normalizer=MARKED), "a<s>\na<s> a"),
-    (made("ab", added=["<s>"], normalizer=MARKED), "a\nb<s> c"),
-    (made("▁a", added=["\n\n"]), "a\n\na b"),
-    (made("▁a", added=[AddedToken("<s>", lstrip=True)]), "a\n <s>a b"),
-    (made(added=[";▁>", "x\ny"]), "a; >x\nyz b"),
-    (made("▁a", added=[AddedToken("▁▁", normalized=True)]), "a   a b"),
-    (made("▁a", added=["<s>"], **metaspace("always")), " a<s>\na a<s> a"),
-    (made("▁a", added=["<s>"], **metaspace("first")), "a<s>\na ▁a<s> a"),
-    (made("▁a", **metaspace("never")), "a\na a"),
-    (made("▁a", added=["<s>"], normalizer=None, splitter=pre_tokenizers.Metaspace()), "a\na<s> a"),
-    (made("ab", also=[*BYTES, "\ufffe", "\ue000"]), "a\nab \ufffe"),
-    (made("\ue000a", also=[*BYTES, "\ue000"], added=["<s>"]), "b\na<s> c"),
-    *(
-        (tokenizer, MIXED)
-        for tokenizer in (
-            made("a▁b"),
-            made(without="▁"),
-            made("a\ufffeb", also=[*BYTES, "\ufffe"]),
-            made(("<0xC3>", "<0xA9>", "▁")),
-            made(dropout=0.1),
-            made(ignore_merges=True),
-            made(continuing_subword_prefix="##"),
-            made(end_of_word_suffix="</w>"),
-            made(normalizer=normalizers.Sequence([normalizers.NFKC(), MARKED])),
-            made(normalizer=normalizers.Replace("a", "b")),
-            made(splitter=pre_tokenizers.Split(" ", behavior="isolated", invert=True)),
-            made(splitter=pre_tokenizers.Split("b", behavior="isolated")),
-            made(splitter=pre_tokenizers.Metaspace(split=False)),
-            made(normalizer=None, splitter=pre_tokenizers.Metaspace("_", split=False)),
-            made(
-                normalizer=None,
-                splitter=pre_tokenizers.Sequence(
-                    [
-                        pre_tokenizers.Metaspace(split=False),
-                        pre_tokenizers.Split(" ", behavior="isolated"),
-                    ]
-                ),
-            ),
-        )
-    ),
-]
+def test_reserved_tokens_are_left_free_in_what_is_embedded() -> None:
+    tokenizer = limited(64)
+    config = ChunkConfig(encoding=tokenizer, max_tokens="model", reserve_tokens=10)
+    chunks = check_promises(TEXT, config)
+    assert max(chunk.embed_token_count for chunk in chunks) <= 52
+    # They are no part of the budget that overlap and window are shares of.
+    assert chunks == Chunker(encoding=tokenizer, max_tokens=52).chunk(TEXT, "doc.md")
+    whole = Tokenizer.from_str(tokenizer.to_str())
+    whole.no_truncation()
+    prefix = "query: "
+    room = own_count(tokenizer)(prefix)
+    assert room <= 10
+    assert max(len(whole.encode(prefix + chunk.embed_text).ids) for chunk in chunks) <= 64
 
 
-@pytest.mark.parametrize(("tokenizer", "text"), MARKED_CASES)
-def test_marked_words_count_as_the_tokenizer_counts_them(tokenizer: Tokenizer, text: str) -> None:
-    count, counted = own_count(tokenizer), Chunker(encoding=tokenizer).counter.count
-    for end in range(len(text) + 1):
-        assert counted(text[:end]) == count(text[:end]), text[:end]
-        assert counted(text[end:]) == count(text[end:]), text[end:]
-
-
-# Words, by random combinations of what tokenizers have
-
-NORMALIZERS: dict[str, Callable[[], normalizers.Normalizer]] = {
-    "lower": normalizers.Lowercase,
-    "nfc": normalizers.NFC,
-    "nfkc": normalizers.NFKC,
-    "nfd": normalizers.NFD,
-    "accents": normalizers.StripAccents,
-    "nmt": normalizers.Nmt,
-    "bert": normalizers.BertNormalizer,
-    "prepend": lambda: normalizers.Prepend("▁"),
-    "mark": lambda: MARKED,
-    "mark runs": lambda: normalizers.Replace(Regex(" {2,}"), "▁"),
-    "join": lambda: normalizers.Replace(Regex(" {2,}"), " "),
-    "lines": lambda: normalizers.Replace(Regex(r"[\n\r\t]"), " "),
-    "strip": normalizers.Strip,
-    "strip right": lambda: normalizers.Strip(left=False),
-}
-SPLITTERS: dict[str, Callable[[], pre_tokenizers.PreTokenizer]] = {
-    "words": pre_tokenizers.Whitespace,
-    "spaces": pre_tokenizers.WhitespaceSplit,
-    "digits": pre_tokenizers.Digits,
-    "punctuation": pre_tokenizers.Punctuation,
-    "bert": pre_tokenizers.BertPreTokenizer,
-    "marks": pre_tokenizers.Metaspace,
-    "marks first": lambda: pre_tokenizers.Metaspace(prepend_scheme="first"),
-    "never marks": lambda: pre_tokenizers.Metaspace(prepend_scheme="never"),
-    "no split": lambda: pre_tokenizers.Metaspace(split=False),
-}
-WORDS = (
-    "a",
-    "b",
-    "c",
-    "ab",
-    "abc",
-    "1",
-    "12",
-    ".",
-    "!",
-    "▁",
-    "▁a",
-    "▁ab",
-    "é",
-    "中",
-    "\n",
-    "##a",
-    "tok",
+@pytest.mark.parametrize(
+    ("encoding", "why"),
+    [
+        ("cl100k_base", "the encoding has no limit of its own"),
+        (len, "the encoding has no limit of its own"),
+        (train("wordpiece"), "the encoding has no limit of its own"),
+        (limited(2), "special tokens take all 2"),
+    ],
 )
-PIECES = st.sampled_from(
-    (
-        *"ab.1A!",
-        "abc",
-        " ",
-        "  ",
-        "\n",
-        "\t",
-        "\r\n",
-        "12",
-        "?!",
-        "é",
-        "é",
-        "中",
-        "▁",
-        "<s>",
-        "tok",
-        "\xa0",
-        "\u3000",
-        "¼",
-        "İ",
-        "ß",
-        "\u200b",
-        "\x00",
-        "٣",
-        "ﬁ",
-    )
-)
+def test_a_tokenizer_without_a_limit_is_a_configuration_error(encoding: object, why: str) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"^max_tokens='model': must be a whole number, as {why}"
+    ):
+        Chunker(max_tokens="model", encoding=encoding)
 
 
-def combined(normal: Sequence[str], split: Sequence[str], added: Sequence[AddedToken]) -> Tokenizer:
-    vocabulary = {word: number for number, word in enumerate(["[UNK]", *WORDS])}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN))
-    if normal:
-        tokenizer.normalizer = normalizers.Sequence([NORMALIZERS[name]() for name in normal])
-    parts = [SPLITTERS[name]() for name in split]
-    tokenizer.pre_tokenizer = parts[0] if len(parts) == 1 else pre_tokenizers.Sequence(parts)
-    tokenizer.add_tokens(list(added))
-    return tokenizer
+def test_a_budget_that_is_not_known_yet() -> None:
+    config = ChunkConfig(max_tokens="model", overlap=100)
+    with pytest.raises(
+        ConfigError, match=r"^max_tokens='model': is resolved to a number only in Chunker"
+    ):
+        _ = config.budget
+    with pytest.raises(ConfigError, match=r"^overlap=100: .*max_tokens=62"):
+        Chunker(replace(config, encoding=limited(64)))
+    with pytest.raises(ConfigError, match=r"^reserve_tokens=62: must be less than max_tokens=62"):
+        Chunker(encoding=limited(64), max_tokens="model", reserve_tokens=62)
+    with pytest.raises(ConfigError, match=r"^max_tokens='models': .*\"model\""):
+        ChunkConfig(max_tokens="models")  # type: ignore[arg-type]
 
 
-@example(["mark"], ["words"], [], "! a")
-@example(["mark runs"], ["words"], [], "?!  ")
-@example(["mark runs"], ["spaces"], [], "中a   A")
-@example(["mark runs"], ["bert"], [], ".  A!")
-@example(["strip"], ["marks"], [AddedToken("tok")], "tok  a")
-@example(["strip"], ["marks first"], [], "  12")
-@example(["bert"], ["words", "marks"], [], "中.٣")
-@given(
-    st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
-    st.lists(st.sampled_from(sorted(SPLITTERS)), min_size=1, max_size=2),
-    st.lists(
-        st.sampled_from(("<s>", "tok", "b!")).flatmap(
-            lambda text: st.builds(
-                AddedToken, st.just(text), lstrip=st.booleans(), normalized=st.booleans()
-            )
-        ),
-        max_size=1,
-    ),
-    st.lists(PIECES, max_size=8).map("".join),
-)
-def test_every_combination_counts_as_the_library_counts(
-    normal: list[str], split: list[str], added: list[AddedToken], text: str
+def test_reserved_tokens_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tokenizer = combined(normal, split, added)
-    assert Chunker(encoding=tokenizer).counter.count(text) == own_count(tokenizer)(text)
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"guide.md": TEXT})
+    arguments = ["guide.md", "--max-tokens", "70", "--reserve-tokens", "12"]
+    assert main(["chunk", *arguments, "-q"]) == 0
+    chunks = records(capsys.readouterr().out.encode())
+    assert max(chunk["embed_token_count"] for chunk in chunks) <= 58
+    assert main(["stats", *arguments, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["max_tokens"], report["reserve_tokens"], report["model"]) == (70, 12, None)
+    assert main(["stats", *arguments]) == 0
+    assert "tokens, 12 of them reserved" in capsys.readouterr().out

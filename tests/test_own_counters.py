@@ -1,4 +1,4 @@
-"""Token counters of a user's own: what they may return, and when it is checked."""
+"""What ``encoding`` may be besides a tokenizer's file: names, models, and counters of a user's own."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
+import tiktoken
 from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast.tokens import vocabulary
+from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 from tests.checks import check_promises
-from tests.strategies import documents
+from tests.strategies import documents, nasty_text
 
 TEXT = "# A\n\nOne two three.\n\nFour five six.\n"
 
@@ -43,11 +48,12 @@ def test_fractions_are_rounded_up(count: Callable[[str], Any]) -> None:
     )
     chunks = Chunker(max_tokens=6, overlap=0, encoding=count).chunk(TEXT)
     assert all(type(chunk.token_count) is int for chunk in chunks)
-    own = "".join(chunk.text for chunk in chunks)
-    assert "".join(own.split()) == "".join(TEXT.split())
+    assert "".join("".join(chunk.text for chunk in chunks).split()) == "".join(TEXT.split())
 
 
-@pytest.mark.parametrize("value", [None, "12", math.nan, math.inf, -1, -0.5, True, 10**400, [1]])
+@pytest.mark.parametrize(
+    "value", [None, "12", math.nan, math.inf, -1, -0.5, True, 10**400, [1], Decimal(1)]
+)
 def test_other_values_are_configuration_errors_at_once(value: Any) -> None:
     for make in (
         lambda: Chunker(encoding=lambda _text: value),
@@ -62,32 +68,79 @@ def test_a_later_value_is_a_configuration_error_too() -> None:
     assert chunker.chunk("One.")
     with pytest.raises(ConfigError, match=r"three.* it gave None"):
         chunker.chunk(TEXT)
-    told: list[int] = []
-    found = chunker.chunk_batch([TEXT, "One."], on_error=lambda number, *_: told.append(number))
-    assert (told, [len(chunks) for chunks in found]) == ([0], [0, 1])
+    failed: list[int] = []
+    found = chunker.chunk_batch([TEXT, "One."], on_error=lambda number, *_: failed.append(number))
+    assert (failed, [len(chunks) for chunks in found]) == ([0], [0, 1])
 
 
-def test_an_error_of_the_counter_is_raised_where_a_text_is_chunked() -> None:
+@pytest.mark.parametrize("fails", [bool, lambda text: "three" in text, lambda text: not text])
+def test_an_error_of_the_counter_is_raised_where_a_text_is_chunked(
+    fails: Callable[[str], object],
+) -> None:
     def count(text: str) -> int:
-        raise KeyError(text)
+        if fails(text):
+            raise KeyError(text)
+        return len(text)
 
-    chunker = Chunker(encoding=count)
-    with pytest.raises(KeyError):
-        chunker.chunk("One.")
+    chunker = Chunker(encoding=count, max_tokens=20)
+    if fails(TEXT):
+        with pytest.raises(KeyError):
+            chunker.chunk(TEXT)
+    else:
+        assert len(chunker.chunk(TEXT)) > 1
 
 
 def test_an_encode_method_returns_tokens() -> None:
     class Words:
-        def encode(self, text: str) -> Any:
-            return text.split()
+        def encode(self, text: str, add_special_tokens: bool = True) -> Any:
+            return text.split() + [""] * 2 * add_special_tokens
 
     class Fields:
         def encode(self, text: str) -> Any:
             return {"input_ids": text.split(), "attention_mask": []}
 
-    assert count_tokens("a b c", Words()) == 3
+    class Builtin:
+        # It has no signature.
+        encode = str
+
+    assert [count_tokens("a b c", own) for own in (Words(), Builtin(), len)] == [3, 5, 5]
     with pytest.raises(ConfigError, match="must count tokens as a number"):
         Chunker(encoding=Fields())
+    with pytest.raises(ConfigError, match=r"^encoding=7: must be a tiktoken encoding's name"):
+        Chunker(encoding=7)
+
+
+# Counters with special tokens, that shrink or jump as a text grows, or without any sense of size.
+# They have at most the tokens of their budget for an empty text.
+ODD: dict[str, Callable[[str], Any]] = {
+    "a quarter of the characters, and one": lambda text: 1 + len(text) // 4,
+    "words and special tokens": lambda text: 5 + len(text.split()),
+    "constant": lambda _text: 3,
+    "none": lambda _text: 0,
+    "lines": lambda text: text.count("\n"),
+    "any": lambda text: len(text) * 7_919 % 13,
+    "fewer for more": lambda text: max(0, 20 - len(text)),
+    "huge": lambda text: len(text) * 2**30,
+    "fractions": lambda text: len(text) * 0.1,
+}
+
+
+@given(documents() | nasty_text(), st.sampled_from([*ODD]), st.data())
+def test_the_promises_hold_for_any_counter(text: str, name: str, data: st.DataObject) -> None:
+    count = ODD[name]
+    config = ChunkConfig(
+        max_tokens=data.draw(st.integers(max(1, math.ceil(count(""))), 30)),
+        overlap=data.draw(st.sampled_from([0, 0.2])),
+        packing=data.draw(st.sampled_from(["sections", "fill"])),
+        encoding=count,
+    )
+    chunks = Chunker(config).chunk(text)
+    own = "".join(chunk.text[chunk.overlap :] for chunk in chunks)
+    assert "".join(own.split()) == "".join(text.split())
+    for chunk in chunks:
+        assert chunk.token_count == math.ceil(count(chunk.text))
+        assert chunk.embed_token_count == math.ceil(count(chunk.embed_text))
+        assert chunk.oversize or max(chunk.token_count, chunk.embed_token_count) <= config.budget
 
 
 @given(documents())
@@ -95,6 +148,62 @@ def test_the_promises_hold_for_an_estimate(text: str) -> None:
     check_promises(text, ChunkConfig(max_tokens=20, overlap=4, encoding=lambda t: len(t) / 4))
 
 
-def test_a_decimal_is_a_number_that_python_does_not_call_real() -> None:
-    with pytest.raises(ConfigError):
-        Chunker(encoding=lambda text: Decimal(len(text)))
+def test_a_budget_that_special_tokens_fill_is_a_configuration_error() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^max_tokens=4: must be at least 5, as the encoding counts 5"
+    ):
+        Chunker(max_tokens=4, encoding=ODD["words and special tokens"])
+    with pytest.raises(ConfigError, match=r"^max_tokens=6: must be at least 7"):
+        Chunker(max_tokens=6, reserve_tokens=2, encoding=ODD["words and special tokens"])
+    chunks = Chunker(max_tokens=6, encoding=ODD["words and special tokens"]).chunk(TEXT)
+    assert "".join("".join(chunk.text for chunk in chunks).split()) == "".join(TEXT.split())
+
+
+# Names
+
+
+def test_the_encoding_of_a_model() -> None:
+    assert Chunker(model="gpt-4o", encoding="cl100k_base").counter.name == "o200k_base"
+    with pytest.raises(ConfigError) as raised:
+        Chunker(model="gpt-99")
+    known = [word.strip(",") for word in str(raised.value).split(" and others")[0].split()[-8:]]
+    assert str(raised.value) == (
+        f"model='gpt-99': tiktoken knows no such model; it knows {', '.join(known)} and others"
+    )
+    assert {tiktoken.model.encoding_name_for_model(model) for model in known} <= {*BUNDLED}
+    with pytest.raises(ConfigError, match=r"^model='gpt2': its encoding is gpt2: .* not bundled"):
+        Chunker(model="gpt2")
+
+
+def test_encodings_that_are_unknown_or_not_bundled() -> None:
+    with pytest.raises(ConfigError, match=r"^encoding='cl100k': must be one of .*, or of gpt2"):
+        Chunker(encoding="cl100k")
+    with pytest.raises(ConfigError, match=r"not bundled .*--allow-download"):
+        Chunker(encoding="p50k_base")
+
+
+def test_tiktoken_loads_what_is_not_bundled_if_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def own(name: str) -> tiktoken.Encoding:
+        if name == "r50k_base":
+            raise OSError("no network here")
+        ranks = {bytes([byte]): byte for byte in range(256)}
+        return tiktoken.Encoding(name, pat_str=".", mergeable_ranks=ranks, special_tokens={})
+
+    monkeypatch.setattr(tiktoken, "get_encoding", own)
+    assert load_encoding("p50k_base", allow_download=True).n_vocab == 256
+    with pytest.raises(ConfigError, match=r"could not be downloaded \(OSError: no network here\)"):
+        Chunker(encoding="r50k_base", allow_download=True)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"IQ== 0\n"])
+def test_a_bundled_vocabulary_that_is_gone_or_damaged(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vocabulary, "VOCABULARY", tmp_path)
+    file = BUNDLED["cl100k_base"].file
+    if content is not None:
+        (tmp_path / file).write_bytes(content)
+    with pytest.raises(ConfigError, match=f"own file {file} is missing or damaged; reinstall"):
+        load_encoding("cl100k_base")

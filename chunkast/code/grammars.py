@@ -11,7 +11,6 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
-from sys import getrefcount
 from typing import Any, ClassVar, Final
 
 from chunkast.code.languages import ENDINGS, Language
@@ -84,8 +83,6 @@ def parse(source: str, language: Language) -> Any:
         tree = parser.parse(parts.read, progress_callback=is_too_much)
     except ValueError:
         return None  # the parse was stopped
-    finally:
-        parts.count_kept()
     return tree.root_node
 
 
@@ -97,11 +94,12 @@ class _Parts:
     different pairs.
     """
 
-    # Bytes of all parts that tree-sitter keeps in this process.
+    # The bytes that tree-sitter was passed in this process, and keeps.
     kept: ClassVar[int] = 0
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        _Parts.kept += len(data)
         self._made: dict[int, bytes] = {}
 
     def read(self, position: int, _point: object) -> bytes:
@@ -113,14 +111,6 @@ class _Parts:
             end = position - position % _PART_BYTES + _PART_BYTES
             part = self._made[position] = self._data[position:end]
         return part
-
-    def count_kept(self) -> None:
-        """Add to ``_Parts.kept`` the size of every part that tree-sitter still references."""
-        # A part that was never passed on has as many references as those that are not kept.
-        self._made[-1] = self._data[1:]
-        counts = [getrefcount(part) for part in self._made.values()]
-        parts = zip(self._made.values(), counts, strict=True)
-        _Parts.kept += sum(len(part) for part, count in parts if count > counts[-1])
 
 
 @cache

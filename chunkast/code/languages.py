@@ -52,9 +52,10 @@ class Language:
         return self.package.replace("_", "-")
 
 
-def _kinds(**types: str) -> dict[str, str]:
-    """Return a mapping from node types to kinds; each keyword lists the node types of a kind."""
-    return {name: kind for kind, names in types.items() for name in names.split()}
+def _kinds(*rows: str) -> dict[str, str]:
+    """Return a mapping from node types to kinds; a row has a kind, a colon and its node types."""
+    pairs = (row.split(":") for row in rows)
+    return {name: kind for kind, names in pairs for name in names.split()}
 
 
 def _has_many_heredocs(source: str) -> bool:
@@ -72,21 +73,17 @@ def _is_deep(source: str) -> bool:
 
 
 _JAVASCRIPT: Final = _kinds(
-    **{
-        "class": "class_declaration class",
-        "function": "function_declaration generator_function_declaration method_definition "
-        "arrow_function function_expression generator_function export_statement",
-        "import": "import_statement",
-    }
+    "class: class_declaration class",
+    "function: function_declaration generator_function_declaration method_definition "
+    "arrow_function function_expression generator_function export_statement",
+    "import: import_statement",
 )
 _TYPESCRIPT: Final = {
     **_JAVASCRIPT,
     **_kinds(
-        **{
-            "class": "abstract_class_declaration interface_declaration internal_module module",
-            "function": "function_signature abstract_method_signature",
-            "type": "enum_declaration type_alias_declaration",
-        }
+        "class: abstract_class_declaration interface_declaration internal_module module",
+        "function: function_signature abstract_method_signature",
+        "type: enum_declaration type_alias_declaration",
     ),
 }
 _JAVASCRIPT_WRAPPERS: Final = frozenset(
@@ -97,12 +94,10 @@ _TYPESCRIPT_WRAPPERS: Final = _JAVASCRIPT_WRAPPERS | {
     "expression_statement",
 }
 _C: Final = _kinds(
-    **{
-        "class": "struct_specifier union_specifier",
-        "function": "function_definition",
-        "type": "enum_specifier type_definition",
-        "import": "preproc_include",
-    }
+    "class: struct_specifier union_specifier",
+    "function: function_definition",
+    "type: enum_specifier type_definition",
+    "import: preproc_include",
 )
 _DIRECTIVES: Final = (("#if", "#endif"),)
 _RUBY_BLOCKS: Final = tuple((word, "end") for word in ("class", "module", "def"))
@@ -114,12 +109,10 @@ _ROWS: Final = (
         (".py", ".pyi", ".pyw"),
         "tree_sitter_python",
         _kinds(
-            **{
-                "class": "class_definition",
-                "function": "function_definition decorated_definition",
-                "type": "type_alias_statement",
-                "import": "import_statement import_from_statement future_import_statement",
-            }
+            "class: class_definition",
+            "function: function_definition decorated_definition",
+            "type: type_alias_statement",
+            "import: import_statement import_from_statement future_import_statement",
         ),
         frozenset({"decorated_definition"}),
         filler="pass",
@@ -156,11 +149,9 @@ _ROWS: Final = (
         (".go",),
         "tree_sitter_go",
         _kinds(
-            **{
-                "function": "function_declaration method_declaration",
-                "type": "type_declaration",
-                "import": "import_declaration",
-            }
+            "function: function_declaration method_declaration",
+            "type: type_declaration",
+            "import: import_declaration",
         ),
     ),
     Language(
@@ -169,12 +160,10 @@ _ROWS: Final = (
         (".rs",),
         "tree_sitter_rust",
         _kinds(
-            **{
-                "class": "struct_item trait_item impl_item mod_item union_item",
-                "function": "function_item function_signature_item macro_definition",
-                "type": "enum_item type_item",
-                "import": "use_declaration extern_crate_declaration",
-            }
+            "class: struct_item trait_item impl_item mod_item union_item",
+            "function: function_item function_signature_item macro_definition",
+            "type: enum_item type_item",
+            "import: use_declaration extern_crate_declaration",
         ),
     ),
     Language(
@@ -183,14 +172,11 @@ _ROWS: Final = (
         (".java",),
         "tree_sitter_java",
         _kinds(
-            **{
-                "class": "class_declaration interface_declaration record_declaration "
-                "annotation_type_declaration",
-                "function": "method_declaration constructor_declaration "
-                "compact_constructor_declaration",
-                "type": "enum_declaration",
-                "import": "import_declaration package_declaration",
-            }
+            "class: class_declaration interface_declaration record_declaration "
+            "annotation_type_declaration",
+            "function: method_declaration constructor_declaration compact_constructor_declaration",
+            "type: enum_declaration",
+            "import: import_declaration package_declaration",
         ),
     ),
     Language(
@@ -210,10 +196,8 @@ _ROWS: Final = (
         {
             **_C,
             **_kinds(
-                **{
-                    "class": "class_specifier namespace_definition",
-                    "type": "alias_declaration concept_definition",
-                }
+                "class: class_specifier namespace_definition",
+                "type: alias_declaration concept_definition",
             ),
         },
         frozenset({"type_definition", "template_declaration"}),
@@ -224,7 +208,7 @@ _ROWS: Final = (
         ("ruby", "rb"),
         (".rb", ".rake"),
         "tree_sitter_ruby",
-        _kinds(**{"class": "class module singleton_class", "function": "method singleton_method"}),
+        _kinds("class: class module singleton_class", "function: method singleton_method"),
         closers=_RUBY_BLOCKS,
         refuses=_has_many_heredocs,
     ),
@@ -233,7 +217,7 @@ _ROWS: Final = (
         ("bash", "sh", "shell", "zsh", "ksh"),
         (".sh", ".bash", ".zsh", ".ksh"),
         "tree_sitter_bash",
-        _kinds(function="function_definition"),
+        _kinds("function: function_definition"),
     ),
     Language(
         "json", ("json", "jsonc", "geojson"), (".json", ".jsonc", ".geojson"), "tree_sitter_json"
@@ -250,7 +234,7 @@ _ROWS: Final = (
         ("toml",),
         (".toml",),
         "tree_sitter_toml",
-        _kinds(type="table table_array_element"),
+        _kinds("type: table table_array_element"),
     ),
 )
 LANGUAGES: Final[Mapping[str, Language]] = MappingProxyType(

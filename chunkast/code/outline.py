@@ -78,7 +78,6 @@ class _Found:
     """An item in a window, which consists of the lines from ``row`` to ``last``.
 
     complete: true if the item does not contain syntax errors.
-    loose: true if no construct contains the item.
     """
 
     row: int
@@ -87,7 +86,6 @@ class _Found:
     depth: int
     kind: str
     complete: bool
-    loose: bool
     named: tuple[int, int, int] | None = None
 
 
@@ -200,10 +198,6 @@ class _CodeReader:
         found = list(self.walk(tree, at, stop, body))
         next_row = stop if stop == last else self.end_of_complete(found, at, stop)
         broken = errors(tree, at + shift, next_row + shift)
-        # An error above may have removed the construct around a statement.
-        level = self.level(at)
-        loose = (item for item in found if item.loose and item.row < next_row)
-        broken += sum(item.column - level for item in loose if item.column > level)
         if broken > max(_FEW_ERRORS, _size(self.lines[at:next_row]) // _ERROR_SHARE):
             return None
         self.found += [item for item in found if item.row < next_row]
@@ -228,13 +222,12 @@ class _CodeReader:
         """
         lines, language = self.lines, self.language
         shift = at - len(body.opening)
-        # A node, its parent (slow to ask for), its depth, and the start of the innermost item
-        # around it.
-        stack: list[tuple[Any, Any, int, Any]] = [
-            (child, root, body.depth, None) for child in reversed(root.children)
+        # A node, its depth, and the start of the innermost item around it.
+        stack: list[tuple[Any, int, Any]] = [
+            (child, body.depth, None) for child in reversed(root.children)
         ]
         while stack:
-            node, around, depth, begun = stack.pop()
+            node, depth, begun = stack.pop()
             begin, end = node.start_point, node.end_point
             line, column = begin.row + shift, begin.column
             last = end.row - (end.column == 0) + shift
@@ -257,7 +250,6 @@ class _CodeReader:
                         depth,
                         kind or kind_of(node),
                         complete=not node.has_error,
-                        loose=around is root or around.is_error,
                         named=named,
                     )
                     if node.end_byte - node.start_byte <= self.outliner.least:
@@ -267,7 +259,7 @@ class _CodeReader:
                         node = inner.child_by_field_name("body") or inner
                         end = node.end_point
             if end.row > begin.row:
-                stack.extend((child, node, depth, begun) for child in reversed(node.children))
+                stack.extend((child, depth, begun) for child in reversed(node.children))
 
     def level(self, at: int) -> int:
         """Return the indentation of the statement at line ``at``, ignoring comments before it."""

@@ -10,7 +10,6 @@ from chunkast.core.context import Context
 from chunkast.core.document import TRIMMED, Document
 from chunkast.core.replaced import Replaced
 from chunkast.core.units import Units
-from chunkast.text.source_map import make_array
 from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)
@@ -86,15 +85,14 @@ def _tokens_before(document: Document, units: Units) -> tuple[Sequence[int], Seq
     The size of a unit never depends on text outside it.
     """
     index, pos = document.index, units.pos
-    size = len(document.text)
     if index.estimated:
-        estimates = make_array(map(index.estimate, pos), size)
+        estimates = index.collect(map(index.estimate, pos))
         return estimates, estimates
-    exact = make_array(index.exact.each(pos), size)
+    exact = index.collect(index.exact.each(pos))
     if NOT_EXACT not in exact:
         return exact, exact
     sizes = (
         index.count(*span) if NOT_EXACT in (first, last) else last - first
         for span, (first, last) in zip(pairwise(pos), pairwise(exact), strict=True)
     )
-    return make_array(accumulate(sizes, initial=0), size), exact
+    return index.collect(accumulate(sizes, initial=0)), exact

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chunkast.errors import ConfigError
 from chunkast.text.source_map import spans_between
+from chunkast.tokens.pretokens import PretokenCounter
 from chunkast.tokens.spans import SpanCounts
 
 __all__ = ("Counter", "Window")
@@ -31,12 +32,7 @@ class Counter:
 
     The other fields are optional:
 
-    ``token_ends(text, start)`` takes a text that begins at index ``start`` of a document. For each
-    token it yields a character index at or before the token's end and in the same pre-token. It is
-    only set for encodings to which the proof in ``tokens/index.py`` applies.
-
-    ``counts(text, positions)`` yields the token count of each span between neighbouring sorted
-    ``positions``. It is faster than calling ``count`` for each span.
+    ``pretokens`` counts by pre-tokens, for tokenizers whose safe positions are known.
 
     ``estimates(text)`` returns an index of a document that estimates counts far from a limit
     instead of computing them. It is only used if ``trusted`` is true.
@@ -46,8 +42,7 @@ class Counter:
 
     name: str
     count: Callable[[str], int]
-    token_ends: Callable[[str, int], Iterable[int]] | None = None
-    counts: Callable[[str, Sequence[int]], Iterable[int]] | None = None
+    pretokens: PretokenCounter | None = None
     estimates: Callable[[str], SpanCounts] | None = None
     trusted: bool = True
     window: Window | None = None
@@ -59,9 +54,26 @@ class Counter:
 
     def each(self, text: str, positions: Sequence[int]) -> Iterable[int]:
         """Return the token count of each span between neighbouring ``positions``, in order."""
-        if self.counts is not None:
-            return self.counts(text, positions)
+        if self.pretokens is not None:
+            return self.pretokens.counts(text, positions)
         return map(self.count, spans_between(text, positions))
+
+    def check_budget(self, max_tokens: int, reserved: int) -> None:
+        """Raise ``ConfigError`` if ``max_tokens`` has no room beside special and reserved tokens.
+
+        Only a user's own counter counts special tokens. If the counter raises an exception, it is
+        raised again when a document is chunked.
+        """
+        try:
+            special = self.count("")
+        except Exception:  # noqa: BLE001
+            return
+        if special > max_tokens - reserved:
+            allowed = (
+                f"must be at least {special + reserved}, as the encoding counts {special} for an "
+                "empty text"
+            )
+            raise ConfigError("max_tokens", max_tokens, allowed)
 
     def window_room(self) -> int:
         """Return the maximum number of tokens in a text that the model can read.

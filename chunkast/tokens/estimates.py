@@ -15,7 +15,7 @@ from typing import Final
 
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
-__all__ = ("MAX_REMEMBERED", "EstimateIndex", "StartIndex")
+__all__ = ("EstimateIndex",)
 
 # An estimate is assumed to differ from the count by at most ``_MARGIN`` tokens and one token in
 # ``_MARGIN_SHARE``.
@@ -24,66 +24,17 @@ _MARGIN_SHARE: Final = 32
 # The characters encoded at once for estimates.
 _ENCODED_AT_ONCE: Final = 65_536
 # The maximum number of spans whose counts are remembered.
-MAX_REMEMBERED: Final = 16_384
+_MAX_REMEMBERED: Final = 16_384
 
 
 class EstimateIndex(SpanCounts):
-    """Token counts of spans of ``text``; spans far from a limit are only estimated."""
+    """Token counts of spans of ``text``; spans far from a limit are only estimated.
 
-    __slots__ = ("_counts",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.additive = False
-        self.estimated = True
-        self._counts: dict[tuple[int, int], int] = {}
-
-    def count(self, start: int, end: int) -> int:
-        """Return the exact number of tokens in ``text[start:end]``, which is cached."""
-        if start >= end:
-            return 0
-        known = self._counts.get((start, end))
-        if known is None:
-            known = self.count_after("", start, end)
-            remember(self._counts, (start, end), known, MAX_REMEMBERED)
-        return known
-
-    def at_most(self, start: int, end: int) -> float:
-        """Return a likely, but not certain, upper bound of ``count(start, end)``."""
-        tokens = self._difference(start, end)
-        return tokens + self._margin(start, end, tokens)
-
-    def is_within(self, start: int, end: int, room: int) -> bool:
-        """Return whether ``text[start:end]`` has at most ``room`` tokens.
-
-        The tokens are only counted if their estimated number is near ``room``.
-        """
-        tokens = self._difference(start, end)
-        if abs(tokens - room) > self._margin(start, end, tokens):
-            return tokens <= room
-        return self.count(start, end) <= room
-
-    def is_near(self, start: int, end: int) -> bool:
-        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
-        tokens = self._difference(start, end)
-        return abs(tokens - self.count(start, end)) <= self._margin(start, end, tokens)
-
-    def _difference(self, start: int, end: int) -> int:
-        """Return the estimated number of tokens in ``text[start:end]``."""
-        return self.estimate(end) - self.estimate(start)
-
-    def _margin(self, start: int, end: int, tokens: int) -> int:  # noqa: ARG002 - for ``WordIndex``
-        """Return the maximum assumed difference between a span's estimate and its token count."""
-        return _MARGIN + tokens // _MARGIN_SHARE
-
-
-class StartIndex(EstimateIndex):
-    """Token counts of spans of ``text``, estimated from the starts of its tokens.
-
-    ``token_starts(text)`` yields the approximate start of each token in a text, in order.
+    Estimates are made from the starts of the document's tokens: ``token_starts(text)`` yields the
+    approximate start of each token in a text, in order.
     """
 
-    __slots__ = ("_count", "_starts")
+    __slots__ = ("_count", "_counts", "_starts")
 
     def __init__(
         self,
@@ -91,14 +42,27 @@ class StartIndex(EstimateIndex):
         count: Callable[[str], int],
         token_starts: Callable[[str], Iterable[int]],
     ) -> None:
-        super().__init__(text)
+        self.text = text
+        self.additive = False
+        self.estimated = True
         self._count = count
+        self._counts: dict[tuple[int, int], int] = {}
         self._starts = array("q")
         for at in range(0, len(text), _ENCODED_AT_ONCE):
             starts = token_starts(text[at : at + _ENCODED_AT_ONCE])
             # A token that a normalizer moved may begin before the token before it.
             self._starts.extend(accumulate((at + start for start in starts), max))
         self.exact = Exact((0, len(text)), (0, len(self._starts)))
+
+    def count(self, start: int, end: int) -> int:
+        """Return the exact number of tokens in ``text[start:end]``, which is cached."""
+        if start >= end:
+            return 0
+        known = self._counts.get((start, end))
+        if known is None:
+            known = self._count(self.text[start:end])
+            remember(self._counts, (start, end), known, _MAX_REMEMBERED)
+        return known
 
     def count_after(self, before: str, start: int, end: int) -> int:
         """Return the exact number of tokens in ``before + text[start:end]``."""
@@ -107,3 +71,32 @@ class StartIndex(EstimateIndex):
     def estimate(self, position: int) -> int:
         """Return the estimated number of tokens before ``position``."""
         return bisect_left(self._starts, position)
+
+    def at_most(self, start: int, end: int) -> float:
+        """Return a likely, but not certain, upper bound of ``count(start, end)``."""
+        tokens = self._difference(start, end)
+        return tokens + _margin(tokens)
+
+    def is_within(self, start: int, end: int, room: int) -> bool:
+        """Return whether ``text[start:end]`` has at most ``room`` tokens.
+
+        The tokens are only counted if their estimated number is near ``room``.
+        """
+        tokens = self._difference(start, end)
+        if abs(tokens - room) > _margin(tokens):
+            return tokens <= room
+        return self.count(start, end) <= room
+
+    def is_near(self, start: int, end: int) -> bool:
+        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
+        tokens = self._difference(start, end)
+        return abs(tokens - self.count(start, end)) <= _margin(tokens)
+
+    def _difference(self, start: int, end: int) -> int:
+        """Return the estimated number of tokens in ``text[start:end]``."""
+        return self.estimate(end) - self.estimate(start)
+
+
+def _margin(tokens: int) -> int:
+    """Return the maximum assumed difference between a span's estimate and its token count."""
+    return _MARGIN + tokens // _MARGIN_SHARE

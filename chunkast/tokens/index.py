@@ -1,41 +1,7 @@
-r"""Token counts of any span of one document, computed in one pass over it.
+"""Token counts of any span of one document, computed in one pass over it.
 
-Tokens are counted between *checkpoints*: safe positions at which blocks begin, and other safe
-positions inside long blocks.
-
-The counts of neighbouring spans only add up to the count of the whole if the encoding always
-splits the text between them. Such a position is called *safe*: no match of the splitting pattern
-spans it, whatever text surrounds it. So the texts on both sides are split independently of each
-other.
-
-Proof for the patterns of cl100k_base and o200k_base (o200k_harmony uses the latter). Their
-alternatives are: a word (letters, with at most one leading character that is not a letter, digit or
-line end; in o200k marks count as letters, and a contraction that begins with an apostrophe may end
-the word); up to three digits; punctuation with at most one leading space and trailing line ends
-(in o200k also slashes); white space up to a line end; white space before white space or before
-the end of the text; white space.
-
-1. *The start of a line that is not blank* (in o200k, and does not begin with a slash). A match
-   over it would contain a line end followed by something else. In the punctuation alternative,
-   only line ends (in o200k also slashes) follow a line end. In "white space up to a line end",
-   the greedy match ends after the last line end of the white space. That is this position or one
-   before it, because the rest of the line's indentation contains no line end. The remaining
-   white space alternatives are only tried where no line end is ahead in the white space. If the
-   text is cut off here, the white space before this position ends the text, "white space before
-   the end" matches all of it, and it is the same pre-token.
-2. *Before a space that follows a character other than white space.* No alternative has a space,
-   or any white space other than a line end, after a character that is not white space.
-3. *Between a letter or digit and ASCII or CJK punctuation* other than an apostrophe. In a match,
-   letters are only followed by letters, marks and the apostrophe of a contraction, and digits only
-   by digits.
-4. *Between an ASCII letter and an ASCII digit*: for the same reason.
-5. *Between a letter or digit and a line end*: for the same reason.
-
-Python's classes differ from those of tiktoken's regular expressions in one direction only.
-Python's white space also contains U+001C to U+001F, so fewer positions are taken as safe. A
-character that is a letter or digit in Python's Unicode version stays one in later versions. Lone
-surrogates are encoded like U+FFFD. A document with pairs of surrogates is counted without these
-shortcuts, and so is every document of any other counter.
+Tokens are counted between *checkpoints*: safe positions (``tokens/safe.py``) at which blocks begin,
+and other safe positions inside long blocks.
 """
 
 from __future__ import annotations
@@ -45,23 +11,18 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from operator import sub
 from typing import Final
 
 from chunkast.text.source_map import has_surrogates, make_array, without_surrogates
 from chunkast.tokens.counter import Counter
+from chunkast.tokens.safe import CL100K_POSITIONS
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
 __all__ = ("TokenIndex",)
 
-_PUNCTUATION = r"!\"#$%&()*+,\-.:;<=>?@\[\\\]^`{|}~、。，！？；：（）「」『』《》"
-_SAFE = re.compile(rf"(?<=\S)(?= )|(?<=[^\W_])(?=[{_PUNCTUATION}\r\n])|(?<=[A-Za-z])(?=[0-9])")
-# Matches up to the last such position.
-_LAST_SAFE = re.compile(
-    rf".*(?:\S(?= )|[^\W_](?=[{_PUNCTUATION}\r\n])|[A-Za-z](?=[0-9]))", re.DOTALL
-)
-_NOT_BLANK = re.compile(r"[^\S\r\n]*\S")
 # The distance of checkpoints inside long blocks, so that no count has to walk far.
 _CHECKPOINT_DISTANCE = 1_024
 _CHECKPOINT_GAP = 2 * _CHECKPOINT_DISTANCE
@@ -93,12 +54,14 @@ class TokenIndex(SpanCounts):
         "_prefix",
         "_released",
         "_remembered",
-        "_slash",
+        "_safe",
     )
 
     def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
         self.estimated = False
-        self.additive = counter.token_ends is not None
+        self.additive = counter.pretokens is not None
+        # Without pre-tokens, these only tell where blocks begin.
+        self._safe = counter.pretokens.safe if counter.pretokens else CL100K_POSITIONS
         if self.additive and not text.isascii() and has_surrogates(text):
             # tiktoken reads a lone surrogate as U+FFFD, but a pair as one character, and a span
             # may end inside a pair.
@@ -106,17 +69,16 @@ class TokenIndex(SpanCounts):
             text = without_surrogates(text) if self.additive else text
         self.text = text
         self._counter = counter
-        self._slash = counter.name.startswith("o200k")
         self._lengths: dict[str, int] = {}
         # By a checkpoint's number: the ends of the tokens between the previous checkpoint and it,
         # stored on first use.
         self._inner: dict[int, Sequence[int]] = {}
         self._released = 0
-        # The maximum number of tokens per character: no token of an encoding is empty.
+        # The maximum number of tokens per character: no token is empty.
         self._most_per_character = (1 if text.isascii() else 4) if self.additive else math.inf
         self._checkpoints = self._place_checkpoints(positions)
         tokens = accumulate(counter.each(text, self._checkpoints), initial=0)
-        self._prefix = make_array(tokens, len(text))
+        self._prefix = self.collect(tokens)
         self.exact = Exact(self._checkpoints, self._prefix)
         # The tokens before other positions; None for a position that is not safe.
         self._remembered: dict[int, int | None] = {}
@@ -129,12 +91,13 @@ class TokenIndex(SpanCounts):
         If so, by rule 1, the token counts of a text that ends with a line end and of the text from
         ``position`` on add up.
         """
-        return self.additive and self._begins_safely(position)
+        return self.additive and self._safe.at_line_start(self.text, position)
 
     def _place_checkpoints(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the checkpoints: the text's ends, safe ``positions``, and some between them."""
         text = self.text
-        safe = make_array(filter(self._begins_safely, positions), len(text))
+        begins = partial(self._safe.at_line_start, text)
+        safe = make_array(filter(begins, positions), len(text))
         if not safe or safe[0]:
             safe.insert(0, 0)
         if text:
@@ -145,20 +108,13 @@ class TokenIndex(SpanCounts):
         for last, position in pairwise(safe):
             inner = last
             while self.additive and position - inner > _CHECKPOINT_GAP:
-                match = _SAFE.search(text, inner + _CHECKPOINT_DISTANCE, position)
+                match = self._safe.inner.search(text, inner + _CHECKPOINT_DISTANCE, position)
                 if not match:
                     break
                 inner = match.start()
                 checkpoints.append(inner)
             checkpoints.append(position)
         return checkpoints
-
-    def _begins_safely(self, position: int) -> bool:
-        """Return whether ``position``, the start of a line, is safe by rule 1."""
-        first = self.text[position : position + 1]
-        if first.isspace():
-            return _NOT_BLANK.match(self.text, position) is not None
-        return not (self._slash and first == "/")
 
     def estimate(self, position: int) -> int:
         """Return the estimated number of tokens before ``position``; exact at a checkpoint."""
@@ -243,10 +199,10 @@ class TokenIndex(SpanCounts):
     def _token_ends(self, slot: int) -> Sequence[int]:
         """Return the ends of the tokens between checkpoints ``slot - 1`` and ``slot``."""
         start, end = self._checkpoints[slot - 1], self._checkpoints[slot]
-        token_ends = self._counter.token_ends
-        assert token_ends is not None, "called only where counts add up"
+        pretokens = self._counter.pretokens
+        assert pretokens is not None, "called only where counts add up"
         kind = "I" if len(self.text) < _UNSIGNED_INT_LIMIT else "Q"
-        return array(kind, token_ends(self.text[start:end], start))
+        return array(kind, pretokens.token_ends(self.text[start:end], start))
 
     def _is_safe(self, position: int) -> bool:
         text = self.text
@@ -254,10 +210,10 @@ class TokenIndex(SpanCounts):
             return True
         previous = text[position - 1]
         if previous in "\r\n":
-            return self._begins_safely(position)
+            return self._safe.at_line_start(text, position)
         if text[position] in "\r\n" and previous.isalnum():
             return True  # the most common case, by rule 5
-        return _SAFE.match(text, position) is not None
+        return self._safe.inner.match(text, position) is not None
 
     def _safe_after(self, start: int, end: int) -> int:
         """Return the first position after ``start`` that is a checkpoint or safe by rules 2 to 5.
@@ -273,7 +229,7 @@ class TokenIndex(SpanCounts):
             first = after = checkpoint
         if start < first:
             # Up to the known span.
-            match = _SAFE.search(self.text, start + 1, first + 1)
+            match = self._safe.inner.search(self.text, start + 1, first + 1)
             after = match.start() if match else after
             remember(self._none_safe, slot, (start, after), _MAX_REMEMBERED)
         return min(after, end)
@@ -285,12 +241,12 @@ class TokenIndex(SpanCounts):
         """
         checkpoint = max(start, self._checkpoints[bisect_left(self._checkpoints, end) - 1])
         near = max(checkpoint, end - _NEAR_DISTANCE)
-        match = _LAST_SAFE.match(self.text, near, end)
+        match = self._safe.last.match(self.text, near, end)
         if match:
             return match.end()
         # A paragraph may have thousands of lines in which no other rule applies.
         line = max(self.text.rfind("\n", near, end - 1), self.text.rfind("\r", near, end - 1)) + 1
-        return line if line > near and self._begins_safely(line) else checkpoint
+        return line if line > near and self._safe.at_line_start(self.text, line) else checkpoint
 
     def _length(self, span: str) -> int:
         """Return a span's token count; the counts of short spans are cached, because many recur."""

@@ -2,8 +2,8 @@ r"""Encodes texts with runs of white space that are too long for tiktoken's engi
 
 The engine's regular expressions remember every character of a run over which they may backtrack,
 and fail beyond a few hundred thousand. This module encodes such runs separately, as the pre-tokens
-into which the encoding's pattern splits them. Encoding a single pre-token does not need a regular
-expression.
+into which the encoding's pattern splits them. An encoding with the same vocabulary, whose pattern
+never splits, encodes a single pre-token.
 
 White space means the Unicode property here, as in tiktoken. Python's definition also includes
 U+001C to U+001F.
@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
-
-from chunkast.tokens.pretokens import CL100K, O200K
 
 if TYPE_CHECKING:
     import tiktoken
 
 __all__ = ("encoder",)
 
+_Encode = Callable[[str], list[int]]
 # A long run has at least this many characters.
 _MIN_LONG_RUN: Final = 16_384
 # The length of the samples taken to find a long run; at most half of one.
@@ -47,37 +47,47 @@ class _SpaceRules:
     line_ends: bool
 
 
-# The rules by splitting pattern. All remaining white space is one pre-token, except that its last
-# character joins the text after it, if there is any.
+_GPT_2: Final = _SpaceRules(None, line_ends=False)
+_O200K: Final = _SpaceRules(re.compile(r"[\r\n/]*"), line_ends=True)
+# The rules of tiktoken's own encodings. All remaining white space is one pre-token, except that its
+# last character joins the text after it, if there is any.
 _SPACE_RULES: Final = {
-    # gpt2, r50k_base, p50k_base, p50k_edit
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": _SpaceRules(
-        None, line_ends=False
-    ),
-    CL100K: _SpaceRules(re.compile(r"[\r\n]*"), line_ends=True),
-    O200K: _SpaceRules(re.compile(r"[\r\n/]*"), line_ends=True),
+    **dict.fromkeys(("gpt2", "r50k_base", "p50k_base", "p50k_edit"), _GPT_2),
+    "cl100k_base": _SpaceRules(re.compile(r"[\r\n]*"), line_ends=True),
+    "o200k_base": _O200K,
+    "o200k_harmony": _O200K,
 }
 
 
 def encoder(encoding: tiktoken.Encoding, long: int = _MIN_LONG_RUN) -> Callable[[str], list[int]]:
     """Return a function that works like ``encode_ordinary``, even for long runs of white space.
 
-    The function encodes runs of at least ``long`` characters separately. If the encoding's
-    splitting pattern is unknown, ``encode_ordinary`` itself is returned.
+    ``encoding`` is one of tiktoken's own. Runs of at least ``long`` characters are encoded
+    separately.
     """
     ordinary = encoding.encode_ordinary
-    rules = _SPACE_RULES.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
-    if rules is None or (rules.joins and len(ordinary(_PROBE)) != 1):
+    rules = _SPACE_RULES.get(encoding.name)
+    if rules is None:
         return ordinary
     # With the lookbehind, a shorter run is tried once and not from each of its characters.
     runs = re.compile(rf"(?<!{_SPACE}){_SPACE}{{{long},}}")
+    whole = cache(lambda: _undivided(encoding).encode_ordinary)
 
     def encode(text: str) -> list[int]:
         if len(text) >= long and _may_have_long_run(text, long):
-            return list(_encode(encoding, _valid(text), rules, runs))
+            return list(_encode(ordinary, whole(), _valid(text), rules, runs))
         return ordinary(text)
 
     return encode
+
+
+def _undivided(encoding: tiktoken.Encoding) -> tiktoken.Encoding:
+    """Return an encoding with the same vocabulary, for which every text is one pre-token."""
+    from tiktoken import Encoding
+
+    tokens = encoding.token_byte_values()
+    ranks = dict(zip(tokens, map(encoding.encode_single_token, tokens), strict=True))
+    return Encoding(encoding.name, pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
 
 
 def _may_have_long_run(text: str, long: int) -> bool:
@@ -99,29 +109,30 @@ def _valid(text: str) -> str:
 
 
 def _encode(
-    encoding: tiktoken.Encoding, text: str, rules: _SpaceRules, runs: re.Pattern[str]
+    ordinary: _Encode, whole: _Encode, text: str, rules: _SpaceRules, runs: re.Pattern[str]
 ) -> Iterator[int]:
+    """Yield the tokens of ``text``; ``whole`` encodes a pre-token."""
     at = 0
     while run := runs.search(text, at):
-        tokens, at = _before(encoding, text, at, run.start(), rules)
+        tokens, at = _before(ordinary, text, at, run.start(), rules)
         yield from tokens
         last = _end(_SPACES, text, at)
         if last == len(text):
-            yield from _one_pretoken(encoding, text[at:])
+            yield from whole(text[at:])
             return
         if rules.line_ends:
             line_end = max(text.rfind("\n", at, last), text.rfind("\r", at, last)) + 1
             if line_end > at:
-                yield from _one_pretoken(encoding, text[at:line_end])
+                yield from whole(text[at:line_end])
                 at = line_end
         if last - at > 1:
-            yield from _one_pretoken(encoding, text[at : last - 1])
+            yield from whole(text[at : last - 1])
             at = last - 1
-    yield from encoding.encode_ordinary(text[at:])
+    yield from ordinary(text[at:])
 
 
 def _before(
-    encoding: tiktoken.Encoding, text: str, start: int, end: int, rules: _SpaceRules
+    ordinary: _Encode, text: str, start: int, end: int, rules: _SpaceRules
 ) -> tuple[list[int], int]:
     """Return the tokens from ``start`` to a run at ``end``, and the end of the last pre-token.
 
@@ -129,7 +140,6 @@ def _before(
     tiktoken decides what is punctuation, because Python may have a different version of Unicode,
     and because a combining mark belongs to the preceding character.
     """
-    ordinary = encoding.encode_ordinary
     if rules.joins is None:
         return ordinary(text[start:end]), end
     *tokens, last = ordinary(text[start:end] + _PROBE)
@@ -142,8 +152,3 @@ def _before(
 def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
     found = pattern.match(text, start)
     return found.end() if found else start
-
-
-def _one_pretoken(encoding: tiktoken.Encoding, pretoken: str) -> list[int]:
-    # An empty pre-token makes tiktoken's engine panic.
-    return encoding._encode_single_piece(pretoken) if pretoken else []  # noqa: SLF001

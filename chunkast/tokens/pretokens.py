@@ -5,7 +5,7 @@ space) and encodes each separately. Most of a document's pre-tokens have occurre
 splitting the text and looking up the counts takes less time than encoding it.
 
 The split follows the encoding's own pattern, rewritten for Python's ``re`` and only for texts of
-:data:`KNOWN` characters (a character class). For these characters, Unicode's classes are plain
+known characters. For these characters, Unicode's classes are plain
 lists: the class of every listed letter, mark and white space character has been the same since the
 earliest versions of Unicode, the digits are 0 to 9, and every other known character is punctuation
 or a symbol, which negated classes match. Possessive and greedy quantifiers have the same matches,
@@ -20,21 +20,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from chunkast.text.source_map import spans_between
-
-if TYPE_CHECKING:
-    import tiktoken
+from chunkast.tokens.safe import CL100K_POSITIONS, O200K_POSITIONS, SafePositions
 
 __all__ = (
     "CL100K",
-    "CLASSES",
-    "KNOWN",
     "O200K",
     "CountFunctions",
     "PretokenCounter",
-    "RememberedCounts",
     "by_pretokens",
 )
 
@@ -67,16 +62,7 @@ _SYMBOLS = (
     "\uff01-\uff0f\uff1a-\uff20\uff5b-\uff65\ufeff"
     "\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f\U0001f680-\U0001f6c5\U0001f900-\U0001f9ff"
 )
-# The lists by their class of Unicode, without digits and the rest of ASCII.
-CLASSES: Final = {
-    r"\p{Lu}": _UPPER,
-    r"\p{Ll}": _LOWER,
-    r"\p{Lo}\p{Lm}": _OTHER,
-    r"\p{M}": _MARK,
-    r"\s": _ANY_SPACE,
-    r"\p{P}\p{S}\p{Cf}": _SYMBOLS,
-}
-KNOWN: Final = rf"\x00-\x7f{''.join(CLASSES.values())}"
+_KNOWN: Final = rf"\x00-\x7f{_UPPER}{_LOWER}{_OTHER}{_MARK}{_ANY_SPACE}{_SYMBOLS}"
 _ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))"
 
 
@@ -103,12 +89,13 @@ _LATIN = _UPPER_LATIN + _LOWER_LATIN
 _LETTER = _UPPER + _LOWER + _OTHER
 _CASELESS = _OTHER + _MARK
 # By the encoding's own pattern: one for ASCII (the letters of Latin-1 do no harm in it, and a
-# longer list is slower), and one for all known characters.
-_PATTERNS: Final = {
-    CL100K: (_cl100k(_LATIN, _SPACE), _cl100k(_LETTER, _ANY_SPACE)),
+# longer list is slower), one for all known characters, and the safe positions.
+_RULES: Final = {
+    CL100K: (_cl100k(_LATIN, _SPACE), _cl100k(_LETTER, _ANY_SPACE), CL100K_POSITIONS),
     O200K: (
         _o200k(_UPPER_LATIN, _LOWER_LATIN, _LATIN, _SPACE),
         _o200k(_UPPER + _CASELESS, _LOWER + _CASELESS, _LETTER, _ANY_SPACE),
+        O200K_POSITIONS,
     ),
 }
 # Pre-tokens with more characters seldom occur again (the blanks of wide tables do).
@@ -121,11 +108,14 @@ _MAX_SPLIT_AT_ONCE = 65_536
 
 
 class CountFunctions(NamedTuple):
-    """Functions that count tokens; ``Counter`` describes them."""
+    """Functions that count the tokens in texts that contain unknown characters.
+
+    ``token_ends(text, start)`` takes a text that begins at index ``start`` of a document. For each
+    token it yields a character index at or before the token's end and in the same pre-token.
+    """
 
     count: Callable[[str], int]
     token_ends: Callable[[str, int], Iterable[int]]
-    counts: Callable[[str, Sequence[int]], Iterable[int]] | None = None
 
 
 class RememberedCounts(dict[str, int]):
@@ -144,17 +134,24 @@ class RememberedCounts(dict[str, int]):
 
 
 class PretokenCounter:
-    """Counts the tokens in texts by their pre-tokens.
+    """Counts the tokens in texts by their pre-tokens, whose counts are cached.
 
-    ``patterns`` split ASCII texts and texts of known characters, respectively. ``count`` counts
-    the tokens in one pre-token. ``others`` count texts that contain unknown characters.
+    ``ascii_pattern`` and ``pattern`` split ASCII texts and other texts into pre-tokens, whose tokens
+    ``count`` counts. ``safe`` has the tokenizer's safe positions. If there are ``others``,
+    ``pattern`` only splits texts of known characters, and ``others`` count the rest.
     """
 
     def __init__(
-        self, patterns: tuple[str, str], count: Callable[[str], int], others: CountFunctions
+        self,
+        ascii_pattern: str,
+        pattern: str,
+        safe: SafePositions,
+        count: Callable[[str], int],
+        others: CountFunctions | None = None,
     ) -> None:
-        ascii_pattern, self._pattern = patterns
+        self.safe = safe
         self._ascii = re.compile(ascii_pattern)
+        self._pattern = pattern
         self._tokens = RememberedCounts(count).__getitem__
         self._others = others
 
@@ -165,13 +162,15 @@ class PretokenCounter:
 
     @cached_property
     def _known(self) -> re.Pattern[str]:
-        return re.compile(f"[{KNOWN}]*")
+        return re.compile(f"[{_KNOWN}]*")
 
     def _split(self, text: str) -> re.Pattern[str] | CountFunctions:
         """Return the pattern that splits ``text``, or functions that count it without splitting."""
         if text.isascii():
             return self._ascii
-        return self._any if self._known.fullmatch(text) else self._others
+        if self._others is None or self._known.fullmatch(text):
+            return self._any
+        return self._others
 
     def count(self, text: str) -> int:
         """Return the number of tokens in ``text``."""
@@ -208,11 +207,12 @@ class PretokenCounter:
         return chain.from_iterable(map(repeat, ends, map(self._tokens, pretokens)))
 
 
-def by_pretokens(encoding: tiktoken.Encoding, others: CountFunctions) -> CountFunctions:
-    """Return functions that cache the counts of pre-tokens; ``others`` for an unknown pattern."""
-    patterns = _PATTERNS.get(encoding._pat_str)  # noqa: SLF001 - there is no public way
-    if patterns is None:
-        return others
-    encode = encoding._core_bpe.encode_single_piece  # noqa: SLF001
-    counter = PretokenCounter(patterns, lambda pretoken: len(encode(pretoken.encode())), others)
-    return CountFunctions(counter.count, counter.token_ends, counter.counts)
+def by_pretokens(
+    pattern: str, count: Callable[[str], int], others: CountFunctions
+) -> PretokenCounter:
+    """Return a counter for an encoding with this splitting pattern: ``CL100K`` or ``O200K``.
+
+    ``count`` counts the tokens in a pre-token. A pre-token that is encoded alone is not split.
+    """
+    ascii_pattern, known_pattern, safe = _RULES[pattern]
+    return PretokenCounter(ascii_pattern, known_pattern, safe, count, others)

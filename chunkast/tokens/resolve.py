@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ("resolve_counter",)
 
-# The encodings to which the proof in ``tokens/index.py`` applies. Others do not have shortcuts.
-_PROVEN: Final = frozenset({"cl100k_base", "o200k_base", "o200k_harmony"})
 # No encoding's name has this extension.
 _FILE_EXTENSION: Final = ".json"
 
@@ -89,7 +87,7 @@ def _encoding_of_model(model: str) -> str:
 
 @lru_cache(maxsize=16)
 def _named(name: str, allow_download: bool) -> Counter:
-    return _of_tiktoken(load_encoding(name, allow_download=allow_download))
+    return _of_known(load_encoding(name, allow_download=allow_download))
 
 
 # The bytes that continue a character in UTF-8.
@@ -97,6 +95,16 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
+    from tiktoken.registry import ENCODINGS
+
+    if ENCODINGS.get(encoding.name) is not encoding:
+        # A user's own may split text in any way, whatever its name.
+        return Counter(encoding.name, lambda text: len(encoding.encode_ordinary(text)))
+    return _of_known(encoding)
+
+
+def _of_known(encoding: tiktoken.Encoding) -> Counter:
+    """Return the counter of one of tiktoken's own encodings."""
     encode = encoder(encoding)
 
     @cache
@@ -109,6 +117,11 @@ def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
         next(ends)
         return ends
 
-    functions = by_pretokens(encoding, CountFunctions(lambda text: len(encode(text)), token_ends))
-    token_ends_if_proven = functions.token_ends if encoding.name in _PROVEN else None
-    return Counter(encoding.name, functions.count, token_ends_if_proven, functions.counts)
+    def count(text: str) -> int:
+        return len(encode(text))
+
+    bundled = BUNDLED.get(encoding.name)
+    if bundled is None:
+        return Counter(encoding.name, count)
+    pretokens = by_pretokens(bundled.pattern, count, CountFunctions(count, token_ends))
+    return Counter(encoding.name, pretokens.count, pretokens)

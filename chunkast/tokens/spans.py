@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Final, TypeVar
 
+from chunkast.text.source_map import make_array
+
 __all__ = ("NOT_EXACT", "Exact", "SpanCounts", "is_far_above", "remember")
 
 _Key = TypeVar("_Key")
@@ -81,6 +83,12 @@ class SpanCounts(ABC):
     estimated: bool
     exact: Exact
     text: str
+
+    def collect(self, counts: Iterable[int]) -> Sequence[int]:
+        """Return token counts, or sums of them, as a list or an array."""
+        # A user's own counter may return any number.
+        bounded = self.additive or self.estimated
+        return make_array(counts, len(self.text)) if bounded else [*counts]
 
     @abstractmethod
     def count(self, start: int, end: int) -> int:

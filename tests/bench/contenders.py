@@ -17,7 +17,6 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from chunkast import Chunker
-from chunkast.tokens import resolve_counter
 
 __all__ = (
     "FLOOR",
@@ -79,8 +78,7 @@ def warm_up(contenders: Iterable[Contender]) -> None:
 
 
 def loaded(encoding: str) -> Any:
-    """Return tiktoken's encoding of that name, from the bundled vocabulary."""
-    resolve_counter(encoding)
+    """Return tiktoken's encoding of that name; ``__main__`` names the folder of its vocabulary."""
     return import_module("tiktoken").get_encoding(encoding)
 
 

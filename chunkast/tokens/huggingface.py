@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha256
 from operator import itemgetter
@@ -20,13 +20,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
 from chunkast.tokens.counter import Counter, Window
-from chunkast.tokens.estimates import StartIndex
-from chunkast.tokens.words import Pieces, WordIndex, Words
+from chunkast.tokens.estimates import EstimateIndex
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-    from chunkast.tokens.huggingface.inputs import Boundary, InputsOf
 
 __all__ = ("counter_of_file", "counter_of_tokenizer")
 
@@ -41,11 +38,10 @@ _NO_LIMIT: Final = 2**31
 
 
 class _Copy(NamedTuple):
-    """A tokenizer with truncation and padding turned off, its former limit, and its boundaries."""
+    """A tokenizer with truncation and padding turned off, and its former limit."""
 
     tokenizer: Tokenizer
     limit: int | None
-    boundary: Boundary | None
 
 
 def counter_of_file(path: str | PathLike[Any]) -> Counter:
@@ -90,7 +86,7 @@ def counter_of_tokenizer(given: object) -> Counter | None:
         if tokenizer.truncation or tokenizer.padding:
             allowed = f"has truncation or padding on, and cannot be copied ({describe(error)})"
             raise ConfigError("encoding", given, allowed) from error
-        copy, name = _Copy(tokenizer, None, None), type(given).__qualname__
+        copy, name = _Copy(tokenizer, None), type(given).__qualname__
     else:
         copy = _copy(content)
         name = _name(_digest(content))
@@ -102,15 +98,11 @@ def counter_of_tokenizer(given: object) -> Counter | None:
 def _copy(content: str) -> _Copy:
     from tokenizers import Tokenizer
 
-    # Counting with tiktoken does not need this.
-    from chunkast.tokens.huggingface.boundaries import boundary_of
-
     tokenizer = Tokenizer.from_str(content)
     truncation = tokenizer.truncation
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    limit = truncation["max_length"] if truncation else None
-    return _Copy(tokenizer, limit, boundary_of(tokenizer))
+    return _Copy(tokenizer, truncation["max_length"] if truncation else None)
 
 
 @lru_cache(maxsize=4)
@@ -137,46 +129,23 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
     limit = copy.limit if limit is None or limit >= _NO_LIMIT else limit
     special = copy.tokenizer.num_special_tokens_to_add(False)
     window = None if limit is None else Window(limit, special)
-    if copy.boundary is None:
+    # Counting with tiktoken does not need this.
+    from chunkast.tokens.bert import by_words
 
-        def token_starts(text: str) -> Iterator[int]:
-            offsets = encode(without_surrogates(text), add_special_tokens=False).offsets
-            return map(itemgetter(0), offsets)
+    words = by_words(copy.tokenizer, count)
+    if words is not None:
+        return Counter(name, words.count, words, window=window)
 
-        return Counter(
-            name,
-            count,
-            estimates=lambda text: StartIndex(text, count, token_starts),
-            window=window,
-        )
-    words = Words(_pieces(copy.tokenizer, copy.boundary, count))
-    return Counter(name, words.count, estimates=lambda text: WordIndex(text, words), window=window)
+    def token_starts(text: str) -> Iterator[int]:
+        offsets = encode(without_surrogates(text), add_special_tokens=False).offsets
+        return map(itemgetter(0), offsets)
 
-
-def _pieces(tokenizer: Tokenizer, boundary: Boundary, count: Callable[[str], int]) -> Pieces:
-    """Return the ``Pieces`` of a tokenizer with known boundaries; ``count`` counts a whole text."""
-    split, before, inputs = boundary
-    own, tokenize = count(before), tokenizer.model.tokenize
-    return Pieces(
-        split,
-        _by_model(tokenize, inputs.first, count),
-        _by_model(tokenize, inputs.later, lambda piece: count(before + piece) - own),
+    return Counter(
+        name,
+        count,
+        estimates=lambda text: EstimateIndex(text, count, token_starts),
+        window=window,
     )
-
-
-def _by_model(
-    tokenize: Callable[[str], Sequence[object]], inputs_of: InputsOf, count: Callable[[str], int]
-) -> Callable[[str], int]:
-    """Return a function that counts the tokens in a piece, by the model alone if possible.
-
-    If the piece's inputs are unknown, the function calls ``count`` instead.
-    """
-
-    def count_piece(piece: str) -> int:
-        inputs = inputs_of(piece)
-        return count(piece) if inputs is None else sum(map(len, map(tokenize, inputs)))
-
-    return count_piece
 
 
 def _number(file: Path, key: str) -> int | None:
