@@ -15,7 +15,6 @@ from chunkast.code import language_of
 from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
-from chunkast.text.front_matter import missing_library
 from chunkast.text.language import LANGUAGES
 
 __all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
@@ -165,8 +164,8 @@ class ChunkConfig:
         the title in the front matter or else the first level-1 heading; or "headings", the heading
         path, which begins with the title in the front matter if there is one.
     front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
-        string, or "parsed", a mapping (needs the ``yaml`` extra). Invalid front matter is stored as
-        a string, and a ``ChunkastWarning`` is issued.
+        string, or "parsed", a mapping. Invalid front matter is stored as a string, and a
+        ``ChunkastWarning`` is issued.
     front_matter_text: the treatment of the front matter in the text of the chunks: "keep" includes
         it; "drop" leaves it out. Positions always refer to the whole document.
     front_matter_keys: the top-level keys of the front matter to put at the start of
@@ -257,10 +256,6 @@ class ChunkConfig:
             ("allow_download", (True, False)),
         ):
             _check_choice(name, getattr(self, name), allowed)
-        if self.front_matter == "parsed" and (missing := missing_library()):
-            raise ConfigError(
-                "front_matter", "parsed", f"needs {missing}: pip install 'chunkast[yaml]'"
-            )
         self._check_language()
         self._check_keys()
         self._check_page_markers()
