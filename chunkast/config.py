@@ -151,7 +151,7 @@ class ChunkConfig:
         "keep" makes it a single chunk and sets ``Chunk.oversize``.
     opaque: the treatment of opaque data that is larger than the token budget: "split" divides it
         and issues a ``ChunkastWarning``; "keep" makes it a single chunk and sets
-        ``Chunk.oversize``. Opaque data is a data URI, base64, a hex dump or minified code (see
+        ``Chunk.oversize``. Opaque data is a data URI or base64 (see
         ``chunkast.text.opaque``). With "keep", a short placeholder replaces the data in
         ``embed_text``, which therefore stays within the budget.
     sentence_language: the language whose rules determine the ends of sentences: a code such as

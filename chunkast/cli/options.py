@@ -312,7 +312,7 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "oversize": (None, "divide a block larger than the budget, or keep it"),
     "opaque": (
         None,
-        "divide data URIs, base64, hex dumps and minified code larger than the budget, or keep them",
+        "divide data URIs and base64 larger than the budget, or keep them",
     ),
     "front_matter": (None, "front matter in the metadata: as a string, or parsed"),
     "front_matter_text": (None, "front matter in the text of the chunks: keep or drop it"),

@@ -50,8 +50,9 @@ def analyze_markdown(
     raises: an error in a heuristic becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
-    marks = find_page_marks(text, config, calls) if "page_markers" in extensions else []
     source = _mask(text, calls, mask_calls)
+    paged = "page_markers" in extensions
+    marks = find_page_marks(text, source, config, extensions, calls) if paged else []
     source = _mask(source, marks, mask_pages)
     extended = bool(calls or config.heuristics)
 
