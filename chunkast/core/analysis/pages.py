@@ -27,7 +27,7 @@ from chunkast.text.spans import SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 from chunkast.toolcalls import ToolCall
 
-__all__ = ("find_page_marks", "mask_pages", "with_pages")
+__all__ = ("find_page_marks", "with_pages")
 
 _CHARACTER = re.compile(r"[^\r\n]")
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -82,18 +82,6 @@ def find_page_marks(
         inside = SpanSet((call.start_index, call.end_index) for call in calls)
         marks = [mark for mark in marks if not inside.covers(mark.start)]
     return marks
-
-
-def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
-    """Return ``source`` with the page marks replaced with blanks."""
-    parts: list[str] = []
-    at = 0
-    for mark in marks:
-        said = source[mark.start : mark.end]
-        hidden = said.replace("\f", " ") if is_blank(said) else _CHARACTER.sub(" ", said)
-        parts += (source[at : mark.start], hidden)
-        at = mark.end
-    return "".join((*parts, source[at:])) if parts else source
 
 
 def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfig) -> Analysis:
