@@ -15,7 +15,6 @@ from chunkast.code import language_of
 from chunkast.errors import ConfigError
 from chunkast.heuristics import Heuristic, Pipeline
 from chunkast.scores import SCORES
-from chunkast.text.front_matter import missing_library
 from chunkast.text.language import LANGUAGES
 
 __all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
@@ -148,7 +147,7 @@ class ChunkConfig:
         "keep" makes it a single chunk and sets ``Chunk.oversize``.
     opaque: the treatment of opaque data that is larger than the token budget: "split" divides it
         and issues a ``ChunkastWarning``; "keep" makes it a single chunk and sets
-        ``Chunk.oversize``. Opaque data is a data URI, base64, a hex dump or minified code (see
+        ``Chunk.oversize``. Opaque data is a data URI or base64 (see
         ``chunkast.text.opaque``). With "keep", a short placeholder replaces the data in
         ``embed_text``, which therefore stays within the budget.
     sentence_language: the language whose rules determine the ends of sentences: a code such as
@@ -161,8 +160,8 @@ class ChunkConfig:
         the title in the front matter or else the first level-1 heading; or "headings", the heading
         path, which begins with the title in the front matter if there is one.
     front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
-        string, or "parsed", a mapping (needs the ``yaml`` extra). Invalid front matter is stored as
-        a string, and a ``ChunkastWarning`` is issued.
+        string, or "parsed", a mapping. Invalid front matter is stored as a string, and a
+        ``ChunkastWarning`` is issued.
     front_matter_text: the treatment of the front matter in the text of the chunks: "keep" includes
         it; "drop" leaves it out. Positions always refer to the whole document.
     front_matter_keys: the top-level keys of the front matter to put at the start of
@@ -225,10 +224,6 @@ class ChunkConfig:
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             object.__setattr__(self, name, check(name, getattr(self, name)))
-        if self.front_matter == "parsed" and (missing := missing_library()):
-            raise ConfigError(
-                "front_matter", "parsed", f"needs {missing}: pip install 'chunkast[yaml]'"
-            )
         # The number for "model" is only known to the chunker, which checks again.
         most = _MOST_TOKENS
         if not isinstance(self.max_tokens, str):

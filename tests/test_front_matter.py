@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
-from chunkast.text.front_matter import front_matter_value
 from tests.checks import check_promises
 from tests.command import records, run, write
 from tests.strategies import documents, markdown
@@ -86,27 +85,66 @@ def test_the_promises_hold_without_it(
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    ("matter", "title"),
     [
-        ("title", "Tides"),
-        ("tags", "sea, moon"),
-        ("authors", "Ann, Bob"),
-        ("about", "What the sea does all day."),
-        ("t.tle", ""),
-        ("Ann", ""),
-        ("none", ""),
+        *(("title: null", ""), ("title: ~", ""), ("title:", ""), ('title: ""', "")),
+        *(("title: # c", ""), ("title: T # c", "T"), ("title: !!str null", "null")),
+        *(("title: 'It''s'", "It's"), ('"title": T', "T"), ("title: 'a: b' # c", "a: b")),
+        *(("title: |\n  A\n  b", "A b"), ("title: A\n  b", "A b"), ("x: |\n  title: T", "")),
+        *(
+            ("x: &a T\ntitle: *a", "T"),
+            ("x: &b {title: T}\n<<: *b", "T"),
+            ("x: 1\n? title\n: T", "T"),
+        ),
+        *(("title: [T]", ""), ("title: {t: T}", ""), ("title:\n- T", ""), ("x:\n  title: T", "")),
+        *(("title: 1.10", "1.10"), ("title: No", "No"), ("title: 2024-06-05", "2024-06-05")),
+        *((f"title: {'9' * 5_000}", "9" * 5_000), ("title: A\ntitle: T", "T"), ("title:\tT", "T")),
+        # Not valid YAML.
+        *(("title: React: a library", "React: a library"), ("title: [Beta] Keys", "[Beta] Keys")),
+        *(("title: T: a # c", "T: a"), ("x: y: z\ntitle: 'It''s'", "It's"), ("title: @T", "@T")),
+        *(("title: T\nx: *none", "T"), ("title: T\nx: \0", "T"), ("title: T\nx: [", "T")),
+        ("title: T\nx: " + "[" * 9_000, "T"),
+        ("title: T\nx: " + "x" * 90_000, "T"),
+        *(("title: &a [*a]", ""), ("title: !!python/object/apply:os.getcwd []", "")),
     ],
 )
-def test_values_are_read_without_a_library(key: str, value: str) -> None:
-    assert front_matter_value(MATTER, key) == value
-    assert front_matter_value(MATTER.replace("\n", "\r\n"), key) == value
+def test_a_title_is_read_as_it_is_written(matter: str, title: str) -> None:
+    for line_end in ("\n", "\r\n"):
+        text = f"---\nx: 0\n{matter}\n---\nText.\n".replace("\n", line_end)
+        for mark in ("", "\ufeff"):
+            [chunk] = Chunker(front_matter_text="drop", max_tokens=9_999).chunk(mark + text)
+            assert chunk.embed_text == (f"{title}\n\nText." if title else "Text.")
 
 
-def test_more_forms_of_values() -> None:
-    assert front_matter_value('+++\ntitle = "Tides"\ntags = ["a", "b"]\n+++\n', "tags") == "a, b"
-    assert front_matter_value("---\ntags:\n- a\n- 'b c'\nx: 1\n---\n", "tags") == "a, b c"
-    assert front_matter_value("---\na:\nb: 1\n---\n", "a") == ""
-    assert front_matter_value("", "a") == ""
+@pytest.mark.parametrize(
+    ("matter", "title"),
+    [
+        *(("title = 'T' # c", "T"), ('"title" = "T"', "T"), ("title = 1.10", "1.10")),
+        *(("title = true", "true"), ("title = ['T']", ""), ("page.title = 'T'", "")),
+        *(("[page]\ntitle = 'T'", ""), ("x = 1\n[page]\ntitle = 'T'", "")),
+        # Not valid TOML.
+        *(("title = T\n[page]\ntitle = 'U'", "T"), ("x = y\n[page]\ntitle = T", "")),
+        (f"title = 'T'\nx = {'9' * 5_000}", "T"),
+    ],
+)
+def test_a_title_in_toml(matter: str, title: str) -> None:
+    [chunk] = Chunker(max_tokens=9_999, front_matter_text="drop").chunk(
+        f"+++\n{matter}\n+++\nText.\n"
+    )
+    assert chunk.embed_text == (f"{title}\n\nText." if title else "Text.")
+
+
+@pytest.mark.parametrize(
+    ("matter", "value"),
+    [
+        *(("k: [a, 'b, c']", "a, b, c"), ("k:\n- a\n- 1.10", "a, 1.10"), ("k: {a: No}", "a: No")),
+        *(("k: [a, [b, ~], {c: d}]", "a, b, c: d"), ("x: y: z\nk: [a, b]", "a, b")),
+        *(("k: !!set {a, b}", "a, b"), ("k: 0x1F", "0x1F"), ("k: &a [*a]", ""), ("x: k", "")),
+    ],
+)
+def test_values_of_keys(matter: str, value: str) -> None:
+    [chunk] = chunks(f"---\nx: 0\n{matter}\n---\nText.\n", front_matter_keys=["k"])
+    assert chunk.embed_text == (f"k: {value}\n\nText." if value else "Text.")
 
 
 def test_values_are_embedded_and_counted() -> None:

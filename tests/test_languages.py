@@ -95,7 +95,8 @@ def test_what_says_nothing_is_english() -> None:
 
 
 def test_front_matter_says_which() -> None:
-    for line in ("lang: de", 'language: "de-AT"', "lang = 'de'", "language: DE"):
+    assert language_of_text("The text of the page.", "+++\nlang = 'de'\n+++\n") == "de"
+    for line in ("lang: de", 'language: "de-AT"', "'lang': de # AT", "language: DE"):
         assert language_of_text("The text of the page.", f"---\n{line}\n---\n") == "de"
     for line in ("langs: de", "language: deutsch", "title: lang: de", "lang:"):
         assert language_of_text("The text of the page.", f"---\n{line}\n---\n") == "en"

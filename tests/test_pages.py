@@ -142,6 +142,50 @@ def test_what_ends_before_a_mark_and_what_is_in_code_stays_apart() -> None:
     assert Chunker().analyze(fence).pages == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "joined"),
+    [
+        *(
+            ("這是一個", "句子。", ""),
+            ("これは、", "「文」です。", ""),
+            ("これはー", "カタカナ", ""),
+        ),
+        *(
+            ("한국어", "문장", " "),
+            ("使用 Python", "编写", " "),
+            ("第1", "章", " "),
+            ("one", "two", " "),
+        ),
+    ],
+)
+def test_chinese_and_japanese_are_joined_without_a_space(
+    before: str, after: str, joined: str
+) -> None:
+    [chunk] = Chunker().chunk(f"{before}\n\n<!-- page 2 -->\n\n{after}\n")
+    assert chunk.embed_text == f"{before}{joined}{after}"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        *("> ```\n> code", "- ```\n  code", "1. ~~~~\n   code"),
+        *("- a\n\n      ```\n      x", "> a\n>\n>     ```\n>     x", "Text.\n\n    ```\n    x"),
+        "- ```\n  code\n\n{}\n\n  more\n  ```",
+    ],
+)
+def test_marks_after_what_is_no_open_fence_are_found(before: str) -> None:
+    marks = [f"<!-- page {n} -->" for n in (2, 3)]
+    first = before if "{}" in before else f"{before}\n\n{{}}"
+    text = f"{first.format(marks[0])}\n\nThen.\n\n{marks[1]}\n\nLast.\n"
+    chunks = check_promises(text, ChunkConfig(max_tokens=99, overlap=0))
+    for where in (text, chunks) if "{}" not in before else (text,):
+        assert [locate_quote(word, where)[0].pages for word in ("Then.", "Last.")] == [
+            (2, 2),
+            (3, 3),
+        ]
+    assert Chunker().chunk(f"````markdown\n{text}````\n")[0].pages == (1, 3)
+
+
 def test_empty_pages_count() -> None:
     text = "One.\n\n\f\n\n\f \f\n\nTwo.\f\n\n\fThree.\n"
     places = [locate_quote(word, text)[0].pages for word in ("One.", "Two.", "Three.")]

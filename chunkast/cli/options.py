@@ -299,7 +299,7 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     ),
     "opaque": (
         None,
-        "divide data URIs, base64, hex dumps and minified code larger than the budget, or keep them",
+        "divide data URIs and base64 larger than the budget, or keep them",
     ),
     "extensions": ("A,B,C", _EXTENSIONS),
     "tools": (

@@ -98,7 +98,7 @@ def _divide_unit(
     body_end = max(leaf.end, document.protected.end(start + 1))
     tail = _tail(document, body_end, end)
     config = document.config
-    runs = runs_above_budget(document, leaf, start, tail)
+    runs = runs_above_budget(document, start, tail)
     if config.oversize == "keep":
         if config.opaque == "keep":
             division.replaced.extend(Replacement(r.start, r.end, r.placeholder) for r in runs)

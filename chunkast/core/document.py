@@ -58,7 +58,7 @@ class Document:
     @cached_property
     def title(self) -> str:
         """The ``title`` in the front matter, or an empty string if there is none."""
-        return front_matter_value(self.analysis.front_matter, "title")
+        return front_matter_value(self.analysis.front_matter, "title", plain=True)
 
     @cached_property
     def dropped(self) -> int:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from chunkast.core.document import Document
-from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.model import Block
 from chunkast.text.opaque import OpaqueRun, opaque_runs
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
@@ -29,10 +27,9 @@ _AROUND: Final = (
 )
 
 
-def runs_above_budget(document: Document, leaf: Block, start: int, end: int) -> list[OpaqueRun]:
-    """Return a leaf's opaque runs in ``[start, end)`` that exceed the budget on their own."""
-    code = CONSTRUCTS[leaf.kind].shape in ("code", "lines")
-    runs = opaque_runs(document.text, start, end, code=code)
+def runs_above_budget(document: Document, start: int, end: int) -> list[OpaqueRun]:
+    """Return the opaque runs in ``[start, end)`` that exceed the budget on their own."""
+    runs = opaque_runs(document.text, start, end)
     return [run for run in runs if not document.fits(run.start, run.end)]
 
 

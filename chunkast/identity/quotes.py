@@ -10,7 +10,7 @@ from typing import Final
 
 from chunkast.model import Chunk
 from chunkast.text.hashes import normalize_text
-from chunkast.text.pages import page_marks, page_starts, pages_of, pages_of_text
+from chunkast.text.pages import page_starts, pages_of, pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.white_space import WHITE_SPACE
 
@@ -135,7 +135,7 @@ def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
 def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
     places = list(_places(wanted, text))
     source_map = SourceMap(text)
-    pages = list(page_starts(page_marks(text, own))) if places else []
+    pages = list(_page_starts(text, own)) if places else []
     for start, end in places:
         yield Citation(
             None,
@@ -149,13 +149,19 @@ def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
         )
 
 
+def _page_starts(text: str, own: str | None, first: int | None = None) -> Iterator[tuple[int, int]]:
+    from chunkast.markdown.page_marks import marks_outside_fences
+
+    return page_starts(marks_outside_fences(text, own), first)
+
+
 class _Positions:
     """Converts character indices in one chunk to the bytes, lines and pages of its document."""
 
     def __init__(self, chunk: Chunk, own: str | None) -> None:
         self._chunk = chunk
         self._map = SourceMap(chunk.text)
-        self._starts = list(_page_starts(chunk, own))
+        self._starts = list(_page_starts_in(chunk, own))
 
     def byte(self, pos: int) -> int:
         return self._chunk.start_byte + self._map.byte(pos - self._chunk.start_index)
@@ -172,7 +178,7 @@ class _Positions:
         return pages_of(self._starts, inside, inside + 1) or self._chunk.pages
 
 
-def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
+def _page_starts_in(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
     """Yield the start and the number of each page in a chunk's text.
 
     Yields nothing if the page marks in the text contradict the chunk's pages: the document may use
@@ -180,7 +186,7 @@ def _page_starts(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
     """
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return
-    starts = list(page_starts(page_marks(chunk.text, own), first=0))
+    starts = list(_page_starts(chunk.text, own, first=0))
     if found := pages_of_text(starts, chunk.text):
         ahead, last = (here - there for here, there in zip(chunk.pages, found, strict=True))
         if ahead == last:

@@ -81,7 +81,7 @@ class Section:
 def sections_of(analysis: Analysis, count: Callable[[str], int]) -> Iterator[Section]:
     """Yield a section for the whole document, and then the sections of the document in order."""
     text, lines = analysis.text, SourceMap(analysis.text)
-    title = front_matter_value(analysis.front_matter, "title")
+    title = front_matter_value(analysis.front_matter, "title", plain=True)
     # In code, the text after a definition has a heading without a title.
     headings = [heading for heading in analysis.headings if heading.title]
     starts = [0, *(heading.start for heading in headings), len(text)]

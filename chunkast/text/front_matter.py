@@ -14,12 +14,14 @@ import base64
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, time
-from importlib.util import find_spec
+from functools import cache, lru_cache
 from typing import Any, Final
 
-__all__ = ("front_matter_value", "missing_library", "parse_front_matter")
+from chunkast.text.source_map import without_surrogates
+
+__all__ = ("front_matter_value", "parse_front_matter")
 
 # Larger than any front matter written by a person; these limits bound the time.
 _MAX_CHARACTERS: Final = 64 * 1024
@@ -28,178 +30,246 @@ _MAX_DEPTH: Final = 50
 # By default, Python converts integers of at most 4,300 digits; the limit can be configured down to
 # 640. The limit here is the same everywhere.
 _TOO_LARGE: Final = 10**640
-_TOML_LIBRARY: Final = "tomllib" if sys.version_info >= (3, 11) else "tomli"
 _TAG: Final = "tag:yaml.org,2002:"
-_MERGE: Final = f"{_TAG}merge"
+# With more brackets, or more markers in front of a line, front matter may be nested too deeply to
+# be composed.
+_MAX_BRACKETS: Final = 500
+_MARKERS: Final = re.compile(r"(?:[-?:][ \t]+){16}")
+_TOO_MANY: Final = f"front matter has more than {_MAX_VALUES:,} values"
+_TOO_DEEP: Final = f"front matter is nested deeper than {_MAX_DEPTH} levels"
 
 
-def missing_library() -> str | None:
-    """Return the name of a required library that is not installed, or None if all are installed."""
-    names = {"yaml": "PyYAML", _TOML_LIBRARY: _TOML_LIBRARY}
-    return next((name for module, name in names.items() if find_spec(module) is None), None)
+class _Float(str):
+    """A TOML number with a fraction or exponent, as written."""
+
+    __slots__ = ()
 
 
-def front_matter_value(raw: str, key: str) -> str:
-    """Return the value of a top-level ``key`` in ``raw`` front matter as text, or "" if missing.
+def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
+    """Return the value of a top-level ``key`` in ``raw`` front matter as a line of text, or "".
 
-    No library is needed. The value is the rest of the key's line, without quotes and without the
-    brackets of a list. If the rest of the line is empty, the value is the joined text of the
-    indented lines or list items below the key.
+    Numbers and dates stay as they are written; null is "". The items of a list are joined with
+    commas. If ``plain`` is true, a list or mapping is "". In front matter that is not valid, the
+    value is the rest of the key's line.
     """
-    if not raw:
+    if key not in raw:
         return ""
-    text = raw.replace("\r\n", "\n").replace("\r", "\n")
-    found = re.search(
-        rf"^{re.escape(key)}[ \t]*[:=](.*)((?:\n(?:[ \t]+|-[ \t]).*)*)", text, re.MULTILINE
-    )
-    if found is None:
+    values = _readable(raw)
+    value = _from_line(raw, key) if values is None else values.get(key)
+    if plain and (isinstance(value, (dict, list)) or isinstance(getattr(value, "value", ""), list)):
         return ""
-    value, below = found[1].strip(), [line.strip() for line in found[2].split("\n")[1:]]
-    if below and not value.strip("|>+-"):
-        items = all(line.startswith("- ") for line in below)
-        return (", " if items else " ").join(_bare(line[2 * items :]) for line in below)
-    if value.startswith("[") and value.endswith("]"):
-        return ", ".join(map(_bare, value[1:-1].split(",")))
-    return _bare(value)
-
-
-def _bare(value: str) -> str:
-    return value.strip().strip("\"'")
+    try:
+        text = _text(_Copy(written=True).of(value))
+    except ValueError:  # larger than any list that a person would write
+        return ""
+    return " ".join(filter(None, map(str.strip, text.split("\n"))))
 
 
 def parse_front_matter(raw: str) -> dict[str, Any]:
     """Return the data in ``raw`` front matter, which includes its delimiters.
 
     Raises ``ValueError`` if the front matter is invalid, not a mapping, too large or nested too
-    deeply, and ``ImportError`` if the ``chunkast[yaml]`` extra is not installed.
+    deeply.
     """
+    copy: dict[str, Any] = _Copy().of(_read(raw))
+    return copy
+
+
+@lru_cache(maxsize=4)
+def _readable(raw: str) -> Mapping[str, Any] | None:
+    """Return the values in ``raw`` front matter, or None if it is not valid."""
+    try:
+        return _read(raw)
+    except ValueError:
+        return None
+
+
+def _from_line(raw: str, key: str) -> object:
+    """Return the value of ``key`` in front matter that is not valid as a whole."""
+    opening, *lines = _lines(raw)
+    toml = opening.startswith("+++")
+    text = "\n".join(lines)
+    # A key in a table is not the page's.
+    text = re.split(r"^[ \t]*\[", text, maxsplit=1, flags=re.MULTILINE)[0] if toml else text
+    found = re.search(
+        rf"^[\"']?{re.escape(key)}[\"']?[ \t]*[:=][ \t]*(.*?)(?:[ \t]#.*)?$(?:\n(?:[ \t]+|-[ \t]).*)*",
+        text,
+        re.MULTILINE,
+    )
+    if found is None:
+        return None
+    values = _readable(f"{opening}\n{found[0]}\n{opening}")
+    return found[1] if values is None else values.get(key)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_text(item)}" for key, item in value.items())
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _lines(raw: str) -> list[str]:
+    text = without_surrogates(raw).removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _read(raw: str) -> dict[str, Any]:
+    """Return the values in ``raw`` front matter, of which YAML's scalars are nodes."""
     if len(raw) > _MAX_CHARACTERS:
         raise ValueError(
             f"front matter of {len(raw):,} characters; it must have at most {_MAX_CHARACTERS:,}"
         )
-    opening, *lines = (
-        raw.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    )
+    opening, *lines = _lines(raw)
     while lines and not lines[-1].strip():
         lines.pop()
     # An empty line replaces the opening line, so that errors have the document's line numbers.
     body = "\n".join(["", *lines[:-1], ""])
-    read = _toml if opening.startswith("+++") else _yaml
     try:
-        values = read(body)
+        values = (_toml if opening.startswith("+++") else _yaml)(body)
     except RecursionError:
         raise ValueError("front matter is nested too deeply") from None
     if isinstance(values, dict):
         return values
-    raise ValueError(f"front matter is {type(values).__name__}, not a mapping")
+    raise ValueError("front matter is not a mapping")
 
 
 def _toml(body: str) -> object:
-    from importlib import import_module
-
-    library = import_module(_TOML_LIBRARY)
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
-        values = library.loads(body)
-    except library.TOMLDecodeError as error:
+        return tomllib.loads(body, parse_float=_Float)
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"front matter is not valid TOML: {error}") from None
-    return _Limit().json(values)
 
 
 def _yaml(body: str) -> object:
     import yaml
 
+    # PyYAML calls itself for each level of nesting, in C, where too many overrun the stack.
+    if _MARKERS.search(body) or body.count("[") + body.count("{") > _MAX_BRACKETS:
+        raise ValueError(_TOO_DEEP)
     try:
-        loader = yaml.SafeLoader(body)
-        node = loader.get_single_node()
-        return None if node is None else _Nodes(loader).value(node)
+        node = _loader()(body).get_single_node()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = "" if mark is None else f", line {mark.line + 1}"
         problem = getattr(error, "problem", None) or str(error).split("\n", 1)[0]
         raise ValueError(f"front matter is not valid YAML{where}: {problem}") from None
+    return _items(node) if getattr(node, "id", "") == "mapping" else node
 
 
-class _Limit:
-    """Limits the number of values in the result, including copies of aliases, and their depth."""
+@cache
+def _loader() -> Any:
+    """Return a YAML loader that gives plain scalars no tag until it is needed."""
+    import yaml
 
-    def __init__(self) -> None:
+    base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+    class Loader(base):  # type: ignore[misc]
+        def resolve(self, _kind: object, value: str | None, implicit: Any) -> str:
+            return "" if value is None or implicit[0] else f"{_TAG}str"
+
+        def descend_resolver(self, *_: object) -> None:
+            """Do nothing: tags never depend on the path of a node."""
+
+        def ascend_resolver(self) -> None:
+            """Do nothing."""
+
+    return Loader
+
+
+def _tag(node: Any) -> str:
+    from yaml.resolver import Resolver
+
+    resolver: Any = Resolver()
+    tag: str = node.tag or resolver.resolve(type(node), node.value, (True, False))
+    return tag.removeprefix(_TAG)
+
+
+def _items(mapping: Any, depth: int = 0) -> dict[str, Any]:
+    """Return the nodes in a YAML mapping by the text of their keys, with merged mappings."""
+    own: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
+    if depth > _MAX_DEPTH:
+        raise ValueError(_TOO_DEEP)
+    for key, value in mapping.value:
+        if key.value == "<<" and _tag(key) == "merge":
+            for one in value.value if value.id == "sequence" else [value]:
+                if one.id == "mapping":
+                    merged = {**_items(one, depth + 1), **merged}
+        else:
+            own[key.value if key.id == "scalar" else _text(_Copy(written=True).of(key))] = value
+    # The mapping's own keys come after merged keys and override them.
+    return {**merged, **own} if merged else own
+
+
+class _Copy:
+    """Copies values as JSON data, or as text if ``written``; limits their number and depth."""
+
+    def __init__(self, *, written: bool = False) -> None:
+        self._written = written
         self._values = 0
         self._depth = 0
 
-    def inside(self, values: Iterator[Any]) -> Iterator[Any]:
-        """Yield the ``values`` of a list or mapping, and raise ``ValueError`` beyond a limit."""
+    def of(self, value: Any) -> Any:
+        """Return a copy of ``value``. Raises ``ValueError`` beyond a limit."""
+        kind = getattr(value, "id", "")
+        names_only = kind == "mapping" and _tag(value) == "set"
+        if kind == "mapping":
+            value = list(_items(value)) if names_only else _items(value)
+        elif kind == "sequence":
+            value = value.value
+        if not isinstance(value, (dict, list)):
+            return _scalar(value, written=self._written)
+        self._values += len(value)
         self._depth += 1
+        if self._values > _MAX_VALUES:
+            raise ValueError(_TOO_MANY)
         if self._depth > _MAX_DEPTH:
-            raise ValueError(f"front matter is nested deeper than {_MAX_DEPTH} levels")
-        for value in values:
-            self._values += 1
-            if self._values > _MAX_VALUES:
-                raise ValueError(f"front matter has more than {_MAX_VALUES:,} values")
-            yield value
+            raise ValueError(_TOO_DEEP)
+        copy = (
+            {key: self.of(item) for key, item in value.items()}
+            if isinstance(value, dict)
+            else [self.of(item) for item in value]
+        )
         self._depth -= 1
-
-    def json(self, value: object) -> Any:
-        """Return ``value`` as JSON data."""
-        if isinstance(value, dict):
-            return {key: self.json(item) for key, item in self.inside(iter(value.items()))}
-        if isinstance(value, list):
-            return [self.json(item) for item in self.inside(iter(value))]
-        return _scalar(value)
+        return copy
 
 
-def _scalar(value: object) -> str | int | float | bool | None:
+def _scalar(value: Any, *, written: bool) -> str | int | float | bool | None:
+    """Return a YAML node or a TOML value as JSON data, or as text or None if ``written``."""
+    source: str | None = getattr(value, "value", None)
+    if source is not None:
+        if written:
+            return None if _tag(value) == "null" else source
+        value = _constructed(value)
+    elif isinstance(value, _Float):
+        value = value if written else float(value)
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, int):
-        return value if -_TOO_LARGE < value < _TOO_LARGE else hex(value)
-    return value if value is None or isinstance(value, str) else str(value)
+    if isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE:
+        return hex(value) if source is None else source
+    return value if value is None or isinstance(value, (int, str)) else str(value)
 
 
-class _Nodes:
-    """Converts YAML nodes to JSON data; an alias becomes a copy of its node."""
+def _constructed(node: Any) -> object:
+    from yaml import ScalarNode
+    from yaml.constructor import SafeConstructor
 
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-        self._limit = _Limit()
-
-    def value(self, node: Any) -> Any:
-        read: Mapping[str, Callable[[Any], Any]] = {
-            "mapping": self._mapping,
-            "sequence": lambda node: [
-                self.value(item) for item in self._limit.inside(iter(node.value))
-            ],
-            "scalar": self._plain,
-        }
-        return read[node.id](node)
-
-    def _mapping(self, node: Any) -> Any:
-        own: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
-        for key, item in self._limit.inside(iter(node.value)):
-            if key.tag == _MERGE:
-                values = self.value(item)
-                for one in values if isinstance(values, list) else [values]:
-                    if isinstance(one, dict):
-                        merged = {**one, **merged}
-            else:
-                name = key.value if key.id == "scalar" else str(self.value(key))
-                own[name] = self.value(item)
-        if node.tag == f"{_TAG}set":
-            return list(own)
-        # The mapping's own keys come after merged keys and override them.
-        return {**merged, **own}
-
-    def _plain(self, node: Any) -> Any:
-        try:
-            value = self._loader.construct_object(node)
-            long = isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE
-            return node.value if long else _scalar(value)
-        except MemoryError:
-            raise
-        except Exception:  # noqa: BLE001 - each constructor raises exceptions of its own
-            # A custom tag, the 31st of February, a number of thousands of digits.
-            return node.value
+    tag = f"{_TAG}{_tag(node)}" if not node.tag else node.tag
+    try:
+        return SafeConstructor().construct_object(ScalarNode(tag, node.value))
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - each constructor raises exceptions of its own
+        return node.value  # such as a date that does not exist

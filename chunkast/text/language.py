@@ -17,6 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from chunkast.text.front_matter import front_matter_value
+
 __all__ = ("DEFAULT_LANGUAGE", "LANGUAGES", "LANGUAGE_RULES", "WORDS", "language_of_text")
 
 # Part of the fingerprint: change it with the rules, the words or the abbreviations.
@@ -41,9 +43,7 @@ _LEAD: Final = 2
 # Characters read at once, so that the words of a long text are never all in memory.
 _SLICE: Final = 65_536
 _THE_DISTANCE: Final = 500
-_DECLARED = re.compile(
-    r"""^(?:lang|language)[ \t]*[:=][ \t]*["']?([A-Za-z]{2,3})(?![A-Za-z])""", re.MULTILINE
-)
+_DECLARED = re.compile("([A-Za-z]{2,3})(?![A-Za-z])")
 # By language: its function words and abbreviations.
 WORDS: Final[dict[str, dict[str, str]]] = json.loads(
     Path(__file__).with_name("languages.json").read_bytes()
@@ -58,8 +58,11 @@ def language_of_text(text: str, front_matter: str = "") -> str:
 
     The keys ``lang`` and ``language`` of the front matter declare the language.
     """
-    declared = _DECLARED.search(front_matter)
-    return declared[1].lower() if declared else _found(text)
+    for key in ("lang", "language"):
+        value = front_matter_value(front_matter, key, plain=True)
+        if declared := _DECLARED.match(value):
+            return declared[1].lower()
+    return _found(text)
 
 
 def _found(text: str) -> str:

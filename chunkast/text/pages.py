@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from chunkast.text.fences import Fences
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 
@@ -87,7 +86,7 @@ class PageMark:
 
 
 def page_marks(text: str, own: str | None = None) -> list[PageMark]:
-    """Return the page marks in ``text`` outside fences, in order; overlapping marks are merged.
+    """Return the page marks in ``text``, in order; overlapping marks are merged.
 
     ``own`` is a user's pattern for whole lines, which is tried first. The name of its group,
     "begins" or "ends", is the role of its marks; such a mark is ignored if its number is not
@@ -101,9 +100,7 @@ def page_marks(text: str, own: str | None = None) -> list[PageMark]:
             PageMark(*at.span(), _FORM_FEED, None, begins=False, breaks=at[0].count("\f"))
             for at in _FORM_FEEDS.finditer(text)
         )
-    marks = _merged(marks)
-    marks = _outside_fences(text, marks) if marks and ("```" in text or "~~~" in text) else marks
-    return _with_notes(text, marks)
+    return _with_notes(text, _merged(marks))
 
 
 def _own_marks(text: str, own: str) -> list[PageMark]:
@@ -160,13 +157,6 @@ def _with_notes(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
             mark = replace(mark, begins=True)  # noqa: PLW2901
         found.append(mark)
     return found
-
-
-def _outside_fences(text: str, marks: Sequence[PageMark]) -> list[PageMark]:
-    fences = Fences()
-    starts = line_starts(text)
-    fenced = [fences.take(text[start:end].rstrip("\r\n")) for start, end in pairwise(starts)]
-    return [mark for mark in marks if not fenced[bisect_left(starts, mark.start + 1) - 1]]
 
 
 def page_starts(marks: Sequence[PageMark], first: int | None = None) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from chunkast.config import ChunkConfig
 from chunkast.core.analysis.checks import checked, mask_problem, patch_problem
 from chunkast.core.analysis.context import DocumentContext, DocumentDraft
 from chunkast.core.analysis.headings import find_headings, numbered_headings, pseudo_headings
-from chunkast.core.analysis.pages import find_page_marks, mask_pages, with_pages
+from chunkast.core.analysis.pages import find_page_marks, with_pages
 from chunkast.core.analysis.points import scan_break_points
 from chunkast.core.analysis.regions import find_regions
 from chunkast.core.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
@@ -25,6 +25,7 @@ from chunkast.errors import describe, warn
 from chunkast.heuristics import Draft, Pipeline, PipelineRun
 from chunkast.markdown import ParsedMarkdown, parse_document, parse_paragraphs
 from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.page_marks import mask_pages
 from chunkast.model import Analysis, BreakPoint
 from chunkast.text.front_matter import parse_front_matter
 
@@ -49,8 +50,9 @@ def analyze_markdown(
     raises: an error in a heuristic becomes a note and a ``ChunkastWarning``.
     """
     calls, notes = find_tool_calls(text, config)
-    marks = find_page_marks(text, config, calls) if "page_markers" in extensions else []
     source = _mask(text, calls, mask_calls)
+    paged = "page_markers" in extensions
+    marks = find_page_marks(text, source, config, extensions, calls) if paged else []
     source = _mask(source, marks, mask_pages)
     extended = bool(calls or config.heuristics)
 

@@ -15,16 +15,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import regex
+
 from chunkast.config import ChunkConfig
 from chunkast.markdown import CONSTRUCTS
+from chunkast.markdown.page_marks import marks_outside_fences
 from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
-from chunkast.text.pages import PageMark, page_marks, page_starts
+from chunkast.text.pages import PageMark, page_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 from chunkast.toolcalls import ToolCall
 
-__all__ = ("find_page_marks", "mask_pages", "with_pages")
+__all__ = ("find_page_marks", "with_pages")
 
 _CHARACTER = re.compile(r"[^\r\n]")
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -41,8 +44,14 @@ _MARKS: Final = frozenset({"page-begin", "page-end"})
 _EDGES: Final = _MARKS | {"running-head", "running-foot"}
 # The maximum number of lines in a running head or foot.
 _DEPTH: Final = 2
-# Text that continues on the next page ends with a letter, a digit or one of these.
-_OPEN_ENDS: Final = ",-–—("
+# Text that continues on the next page ends with a letter, a digit or one of these. It may begin
+# with marks before its first letter.
+_OPEN_ENDS: Final = ",-–—(，、（「『《"
+_OPENERS: Final = "*_(\"'“‘[（「『《"
+# Chinese and Japanese characters, between which there is no space.
+_UNSPACED = regex.compile(
+    r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\u30fb\u30fc\uff01-\uff60]"
+)
 _ROW_END: Final = "\n"
 
 
@@ -60,25 +69,19 @@ class _Joint:
     edged: bool
 
 
-def find_page_marks(text: str, config: ChunkConfig, calls: Sequence[ToolCall]) -> list[PageMark]:
-    """Return the page marks outside fences and tool calls."""
-    marks = page_marks(text, config.page_markers)
+def find_page_marks(
+    text: str,
+    source: str,
+    config: ChunkConfig,
+    extensions: Sequence[str],
+    calls: Sequence[ToolCall],
+) -> list[PageMark]:
+    """Return the page marks outside fences and tool calls; in ``source``, the calls are masked."""
+    marks = marks_outside_fences(text, config.page_markers, parsed=source, extensions=extensions)
     if marks and calls:
         inside = SpanSet((call.start_index, call.end_index) for call in calls)
         marks = [mark for mark in marks if not inside.covers(mark.start)]
     return marks
-
-
-def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
-    """Return ``source`` with the page marks replaced with blanks."""
-    parts: list[str] = []
-    at = 0
-    for mark in marks:
-        said = source[mark.start : mark.end]
-        hidden = said.replace("\f", " ") if is_blank(said) else _CHARACTER.sub(" ", said)
-        parts += (source[at : mark.start], hidden)
-        at = mark.end
-    return "".join((*parts, source[at:])) if parts else source
 
 
 def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfig) -> Analysis:
@@ -126,7 +129,7 @@ def _left_out(
             for mark in marks
             if not is_blank(text[mark.start : mark.end])
         )
-        # Unless a head or foot stays between the two parts, they are joined: a sentence by a space,
+        # Unless a head or foot stays between the two parts, they are joined: a sentence by its space,
         # a table by a line end.
         whole = [joint for joint in joints if not (joint.edged and config.running_heads_in_embed)]
         inside = SpanSet((joint.start, joint.end) for joint in whole)
@@ -252,14 +255,9 @@ def _joined(
         if number in before and _goes_on(text, joined[last], block):
             one = joined[last]
             heads = [edge for edge in joined[last + 1 :] if CONSTRUCTS[edge.kind].shape == "prose"]
-            joints.append(
-                _Joint(
-                    content_end(text, one.start, one.end),
-                    _next_text(text, block.start),
-                    " " if CONSTRUCTS[one.kind].plain else _ROW_END,
-                    edged=bool(heads),
-                )
-            )
+            start, end = content_end(text, one.start, one.end), _next_text(text, block.start)
+            glue = _space(text[start - 1], text[end]) if CONSTRUCTS[one.kind].plain else _ROW_END
+            joints.append(_Joint(start, end, glue, edged=bool(heads)))
             edges += heads
             joined[last:] = [replace(one, end=block.end)]
             continue
@@ -267,6 +265,11 @@ def _joined(
             last = len(joined)
         joined.append(block)
     return joined, joints, edges
+
+
+def _space(before: str, after: str) -> str:
+    """Return the space between two characters of a sentence."""
+    return "" if _UNSPACED.match(before) and _UNSPACED.match(after) else " "
 
 
 def _absorbed(children: Sequence[Block]) -> list[Block]:
@@ -319,5 +322,5 @@ def _goes_on(text: str, one: Block, two: Block) -> bool:
     if not CONSTRUCTS[one.kind].plain:
         return False
     end = text[content_end(text, one.start, one.end) - 1]
-    first = text[_next_text(text, two.start) : two.end].lstrip("*_(\"'“‘[")[:1]
+    first = text[_next_text(text, two.start) : two.end].lstrip(_OPENERS)[:1]
     return (end.isalnum() or end in _OPEN_ENDS) and first.isalpha() and first == first.lower()
