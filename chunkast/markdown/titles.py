@@ -87,24 +87,10 @@ def plain_title(
     if not _SPECIAL.search(content):
         return " ".join(content.split())
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
-        content = (
-            _without_code_marks(content)
-            or _without_plain_brackets(content, references)
-            or _text_of(content, references, footnotes, extensions)
+        content = _without_plain_brackets(content, references) or _text_of(
+            content, references, footnotes, extensions
         )
     return normalize_text(content)
-
-
-def _without_code_marks(content: str) -> str:
-    """Return ``content`` without backticks, or "" if it has more markup than simple code."""
-    parts = content.split("`")
-    # The text between two backticks is code, in which nothing is markup.
-    if len(parts) % 2 == 0 or "$" in content or _MARKUP.search(" ".join(parts[::2])):
-        return ""
-    # Longer runs of backticks, and spaces beside one, need the parser.
-    if any(not part or part != part.strip() for part in parts[1::2]):
-        return ""
-    return "" if "" in parts[2:-1:2] else "".join(parts)
 
 
 def _without_plain_brackets(content: str, references: Collection[str]) -> str:

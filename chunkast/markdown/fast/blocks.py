@@ -81,10 +81,7 @@ class FastBlocks(ParserBlock):
     def parse(
         self, src: str, md: MarkdownIt, env: EnvType, outTokens: list[Token]
     ) -> list[Token] | None:
-        """Parse ``src`` into the tree in ``env``.
-
-        If a rule fails, ``outTokens`` still has the tokens of the failing block.
-        """
+        """Parse ``src`` into the tree in ``env``."""
         if src:
             state = BlockState(src, md, env, outTokens, self._chains)
             self.tokenize(state, 0, state.lineMax)
