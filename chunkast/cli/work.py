@@ -11,7 +11,7 @@ import os
 from argparse import Namespace
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -111,13 +111,7 @@ def selected(options: Namespace, output: str | None = None, root: Root | None = 
     ``root`` defaults to the result of :func:`root_of`. Raises ``UsageError`` if an argument names
     the output itself or a path outside the root, and for an invalid glob.
     """
-    search = Search(
-        include=options.include,
-        exclude=options.exclude,
-        no_ignore=options.no_ignore,
-        code=options.code,
-        follow_links=options.follow_links,
-    )
+    search = Search(**{rule.name: getattr(options, rule.name) for rule in fields(Search)})
     return select(options.paths, root or root_of(options), search, output)
 
 

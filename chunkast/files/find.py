@@ -162,7 +162,9 @@ class _Finder:
     def found(self, argument: str, folder: str, pattern: str, reason: str) -> list[str]:
         def key(path: str) -> tuple[bool, str]:
             # The file itself comes before a link to it, and is the one that is kept.
-            return os.path.realpath(path) != os.path.abspath(path), path
+            if self.search.follow_links:
+                return os.path.realpath(path) != os.path.abspath(path), path
+            return os.path.islink(path), path
 
         return sorted(self.in_folder(folder, pattern), key=key) or self.nothing(argument, reason)
 
@@ -207,7 +209,7 @@ class _Finder:
                 if (
                     (hidden or not name.startswith("."))
                     and (self.is_wanted(within + name) or (ending and name.endswith(ending)))
-                    and matches((inside / name).as_posix())
+                    and (not pattern or matches((inside / name).as_posix()))
                     # A broken link is reported when it is read.
                     and (is_file(path) or not is_there(path))
                     and not self.is_skipped(path, within + name)
