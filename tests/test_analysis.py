@@ -190,7 +190,7 @@ def test_a_wrong_value_is_an_error_that_names_it(name: str) -> None:
 )
 def test_a_wrong_patch_is_an_error(patch: Any, message: str) -> None:
     for phase in ("pre-parse", "post-parse"):
-        chunker = Chunker(heuristics=[Heuristic("odd", phase, lambda _: patch)])  # type: ignore[arg-type]
+        chunker = Chunker(heuristics=[Heuristic("odd", phase, lambda _: patch)])
         with pytest.raises(HeuristicError, match=f"^heuristic 'odd': {message}"):
             chunker.chunk("# A\r\nB *c* d")
 
@@ -200,6 +200,7 @@ def test_an_exception_of_a_heuristic_propagates_and_names_it(phase: Any) -> None
     def fail(_: object) -> Any:
         raise ZeroDivisionError("by nought")
 
+    heuristic: DocumentHeuristic
     for heuristic in (
         Heuristic("clumsy", phase, fail),
         Heuristic("clumsy", phase, lambda _: Patch(), fail),
@@ -504,11 +505,3 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
                 chunk.start_index <= call.start_index and call.end_index <= chunk.end_index
                 for chunk in chunks
             )
-
-
-def test_an_analysis_serves_chunkers_without_its_heuristics() -> None:
-    scissors: DocumentHeuristic = Heuristic("scissors", "post-parse", cut_here)
-    analysis = Chunker(heuristics=[scissors]).analyze(PAPER)
-    chunks = Chunker(max_tokens=100, overlap=0).chunk(analysis)
-    same = Chunker(max_tokens=100, overlap=0, heuristics=[scissors]).chunk(PAPER)
-    assert chunks == same

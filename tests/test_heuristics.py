@@ -40,7 +40,7 @@ def test_a_check_sees_each_patch_before_it_is_applied() -> None:
     begun: Draft[Any, Any] = Draft.of("xx", None)
     good, bad = (Pipeline.of([patching(Patch(source=source))]) for source in ("yy", "y"))
     assert run_pipeline(begun, good, str, check=same_length).value == "yy"
-    with pytest.raises(HeuristicError, match="^heuristic 'h': source='y': must have the same"):
+    with pytest.raises(HeuristicError, match=r"^heuristic 'h': source='y': must have the same"):
         run_pipeline(begun, bad, str, check=same_length)
 
 

@@ -97,9 +97,11 @@ class PipelineRun(Generic[V, C]):
             notes = getattr(error, "__notes__", [])
             error.__notes__ = [*notes, f"raised by the heuristic {heuristic.id!r}"]
             raise
-        if not isinstance(patch, (Patch, type(None))):
+        if patch is None:
+            return None
+        if not isinstance(patch, Patch):
             raise HeuristicError(heuristic.id, "run", patch, "must return a Patch or None")
-        if patch is not None and self.check is not None:
+        if self.check is not None:
             self.check(draft, patch, heuristic)
         return patch
 
