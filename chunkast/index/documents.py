@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Mapping
 from difflib import get_close_matches
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.config import ChunkConfig
@@ -14,7 +16,7 @@ from chunkast.errors import StoreError
 from chunkast.index.rows import SELECT, DamageError, read_row
 from chunkast.index.writing import text_hash
 from chunkast.model import Chunk
-from chunkast.reading import anchor_at, anchors_of
+from chunkast.reading import anchors_of
 from chunkast.sources.notebook import is_notebook
 from chunkast.text.source_map import encode, without_surrogates
 
@@ -110,7 +112,9 @@ class Documents:
             config = ChunkConfig.of(self._reading)
             found = [] if text is None else anchors_of(analyze(text, config, source))
             self._anchors[source] = found
-        return anchor_at(self._anchors[source], pos)
+        anchors = self._anchors[source]
+        before = bisect_right(anchors, pos, key=itemgetter(0))
+        return anchors[before - 1][1] if before else ""
 
     def _readable(self, source: str) -> str | None:
         try:

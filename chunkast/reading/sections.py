@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from operator import itemgetter
 from typing import Final
 
 from chunkast.core.headings import titled_path
@@ -17,15 +16,7 @@ from chunkast.model import Analysis
 from chunkast.text.front_matter import front_matter_value
 from chunkast.text.spans import trim_span
 
-__all__ = (
-    "Section",
-    "SectionError",
-    "anchor_at",
-    "anchors_of",
-    "find_section",
-    "line_at",
-    "sections_of",
-)
+__all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
 
 _SEPARATOR: Final = " > "
 _ID: Final = re.compile(r"#([^\s{}#]+)")
@@ -131,12 +122,6 @@ def _ends(levels: Sequence[int]) -> list[int]:
             ends[open_.pop()] = number
         open_.append(number)
     return ends
-
-
-def anchor_at(anchors: Sequence[tuple[int, str]], pos: int) -> str:
-    """Return the anchor of the section at ``pos``, or an empty string before the first heading."""
-    at = bisect_right(anchors, pos, key=itemgetter(0)) - 1
-    return anchors[at][1] if at >= 0 else ""
 
 
 def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
