@@ -1,4 +1,7 @@
-"""The exceptions that chunkast raises. Chunking a str never raises an exception."""
+"""The exceptions that chunkast raises.
+
+Chunking a str never raises an exception, except for a user's own token counter or heuristic.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ __all__ = (
     "ChunkastError",
     "ChunkastWarning",
     "ConfigError",
+    "HeuristicError",
     "MissingPackageError",
     "SourceError",
     "StoreError",
     "UsageError",
     "check_count",
     "describe",
+    "shown",
     "warn",
 )
 
@@ -53,7 +58,7 @@ class ConfigError(ChunkastError, ValueError):
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
-        super().__init__(f"{field}={_shown(value)}: {allowed}")
+        super().__init__(f"{field}={shown(value)}: {allowed}")
         self.field = field
         self.value = value
         self.allowed = allowed
@@ -62,13 +67,32 @@ class ConfigError(ChunkastError, ValueError):
         return ConfigError, (self.field, self.value, self.allowed)
 
 
+class HeuristicError(ChunkastError, ValueError):
+    """An invalid value that a heuristic returned.
+
+    The message contains ``heuristic``, the heuristic's id; ``field``, the name of the field, such
+    as "break_points"; ``value``, its invalid value; and ``allowed``, a description of the allowed
+    values.
+    """
+
+    def __init__(self, heuristic: str, field: str, value: object, allowed: str) -> None:
+        super().__init__(f"heuristic {heuristic!r}: {field}={shown(value)}: {allowed}")
+        self.heuristic = heuristic
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __reduce__(self) -> tuple[type[HeuristicError], tuple[str, str, object, str]]:
+        return HeuristicError, (self.heuristic, self.field, self.value, self.allowed)
+
+
 def check_count(name: str, value: object, *, least: int = 1) -> None:
     """Raise ``ConfigError`` unless ``value`` is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(name, value, f"must be a whole number of at least {least}")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return a value's ``repr``, or its type if ``repr`` fails, in at most 80 characters."""
     try:
         shown = repr(value)

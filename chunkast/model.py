@@ -310,12 +310,14 @@ class Chunk:
         use ``sections``.
     kinds: the kinds of blocks in ``text`` ("paragraph", "table", ...). Each kind is listed once, in
         order of appearance, with containers before their contents.
-    content_hash: the SHA-256 of ``text`` with normalized white space, computed on first access.
+    content_hash: the SHA-256 of ``text`` with normalized white space, computed on first access; not
+        an argument of the constructor.
     embed_text: the text to embed: ``text`` with context that makes it self-contained, such as the
         heading path, a repeated table header or a reopened fence. Some spans of ``text`` may be
         replaced or left out.
     embed_token_count: the exact number of tokens in ``embed_text``.
-    embed_hash: the SHA-256 of ``embed_text`` with normalized white space, computed on first access.
+    embed_hash: the SHA-256 of ``embed_text`` with normalized white space, computed on first access;
+        not an argument of the constructor.
     oversize: true if ``token_count`` exceeds the budget. This happens only if a single grapheme
         cluster is larger than the budget, or if the configuration keeps a block or opaque data
         whole.
@@ -353,10 +355,10 @@ class Chunk:
     overlap: int
     headings: tuple[str, ...]
     kinds: tuple[str, ...]
-    content_hash: str
+    content_hash: str = field(init=False)
     embed_text: str
     embed_token_count: int
-    embed_hash: str
+    embed_hash: str = field(init=False)
     oversize: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     pages: tuple[int, int] | None = None
@@ -428,8 +430,9 @@ class Chunk:
     def from_dict(cls, values: Mapping[str, Any]) -> Chunk:
         """Return a chunk made from the fields that :meth:`to_dict` returned.
 
-        The fields for sections may be missing, because chunks of earlier versions do not have them.
-        Raises ``TypeError`` if a required field is missing or a field is unknown.
+        The hashes are kept as given, and computed if they are missing. The fields for sections may
+        be missing too, because chunks of earlier versions do not have them. Raises ``TypeError`` if
+        another required field is missing or a field is unknown.
 
         >>> from chunkast import chunk
         >>> [first] = chunk("Apples.")
@@ -441,7 +444,12 @@ class Chunk:
         for name in ("headings", "kinds", "pages", "section_starts"):
             if given.get(name) is not None:
                 given[name] = tuple(given[name])
-        return cls(**given)
+        hashes = {name: given.pop(name, "") for name in _HASHED}
+        chunk = cls(**given)
+        for name, value in hashes.items():
+            if value:
+                object.__setattr__(chunk, name, value)
+        return chunk
 
 
 def _counted(count: int, noun: str) -> str:
@@ -467,6 +475,10 @@ def state_hash(values: Mapping[str, Any]) -> str:
 _DERIVED: Final = {*RECORD[1:], "sections", "section_starts"}
 
 
+# Few callers read these hashes, and hashing takes longer than computing all other fields.
+_HASHED: Final = {"content_hash": "text", "embed_hash": "embed_text"}
+
+
 class _HashField:
     """A field that contains the hash of another field, computed on first access unless set."""
 
@@ -487,11 +499,8 @@ class _HashField:
             return value
 
     def __set__(self, chunk: Chunk, value: str) -> None:
-        # "" means that the hash is computed on first read.
-        if value:
-            self._field.__set__(chunk, value)
+        self._field.__set__(chunk, value)
 
 
-# Few callers read these hashes, and hashing takes longer than computing all other fields.
-for _name, _of in (("content_hash", "text"), ("embed_hash", "embed_text")):
+for _name, _of in _HASHED.items():
     setattr(Chunk, _name, _HashField(_name, _of))

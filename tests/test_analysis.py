@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import pickle
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -18,10 +18,10 @@ from chunkast import (
     Analysis,
     Annotation,
     BreakPoint,
-    ChunkastWarning,
     ChunkConfig,
     Chunker,
     ConfigError,
+    HeuristicError,
     ProtectedRegion,
     count_tokens,
 )
@@ -84,14 +84,25 @@ def test_a_users_points_are_cut_at(packing: Any) -> None:
     assert sum(chunk.text.startswith("---8<---") for chunk in chunks) == 2
 
 
-def test_points_inside_a_cluster_are_left_out_and_named() -> None:
+def test_a_position_inside_a_cluster_is_no_mistake_and_no_cut() -> None:
     text = "A family: \U0001f468\u200d\U0001f469, and more.\n"
-    points = [BreakPoint(11, 5, "x"), BreakPoint(2, 5, "x")]
-    chunker = Chunker(heuristics=[after("inside", break_points=points)])
-    with pytest.warns(ChunkastWarning, match="1 break points inside a grapheme cluster were left"):
-        analysis = chunker.analyze(text)
-    assert [point for point in analysis.break_points if point.kind == "x"] == points[1:]
-    assert any("1 break points" in note for note in analysis.notes)
+    chunker = Chunker(
+        max_tokens=4,
+        overlap=0,
+        heuristics=[
+            after(
+                "inside",
+                break_points=[BreakPoint(11, 5, "x"), BreakPoint(2, 5, "x")],
+                regions=[ProtectedRegion(11, 15, "x")],
+                headings=[Heading(11, 15, 1, "A", ("A",))],
+            )
+        ],
+    )
+    analysis = chunker.analyze(text)
+    assert [point.pos for point in analysis.break_points if point.kind == "x"] == [2]
+    assert [(region.start, region.end) for region in analysis.regions] == [(10, 15)]
+    assert [heading.start for heading in analysis.headings] == [10]
+    check_promises(text, chunker.config, own_points={2, 10})
 
 
 ANYTHING: list[Any] = [-1, 19, 1.0, True, None]
@@ -139,28 +150,60 @@ WRONG: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"), [(name, item) for name, items in WRONG.items() for item in items]
-)
-def test_a_heuristic_with_a_wrong_value_is_dropped(name: str, wrong: Any) -> None:
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_value_is_an_error_that_names_it(name: str) -> None:
     text = "Some text\n\nmore.\n\n"
-    whole = name in ("blocks", "masked", "front_matter", "front_matter_data")
-    if name == "blocks" and wrong is LONGEST:
-        wrong = replace(LONGEST, end=17)
+    for wrong in WRONG[name]:
 
-    def run(draft: DocumentDraft) -> Patch[Analysis]:
-        assert draft.value is not None
-        right = draft.value.plus(break_points=[BreakPoint(4, 5, "right")])
-        given: Any = wrong if whole else (*getattr(right, name), wrong)
-        given = frozenset(given) if name == "footnotes" else given
-        return Patch(value=replace(right, **{name: given}))
+        def run(draft: DocumentDraft, wrong: Any = wrong) -> Patch[Analysis]:
+            assert draft.value is not None
+            found = getattr(draft.value, name)
+            if name in ("blocks", "masked", "front_matter", "front_matter_data"):
+                value: Any = replace(LONGEST, end=17) if wrong is LONGEST else wrong
+            else:
+                value = type(found)((*found, wrong))
+            return Patch(value=replace(draft.value, **{name: value}))
 
-    chunker = Chunker(heuristics=[Heuristic("wrong", "post-parse", run)])
-    with pytest.warns(ChunkastWarning, match=rf"^heuristic 'wrong': gave {name}"):
-        analysis = chunker.analyze(text)
-    assert len(analysis.notes) == 1
-    plain = Chunker().analyze(text)
-    assert replace(analysis, notes=(), extended=False) == replace(plain, extended=False)
+        chunker = Chunker(heuristics=[Heuristic("odd", "post-parse", run)])
+        with pytest.raises(HeuristicError, match=rf"^heuristic 'odd': {name}.*: must ") as caught:
+            chunker.chunk(text)
+        assert caught.value.heuristic == "odd"
+        assert caught.value.field.startswith(name)
+        assert pickle.loads(pickle.dumps(caught.value)).allowed == caught.value.allowed  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("patch", "message"),
+    [
+        (7, "run=7: must return a Patch or None"),
+        (Patch(value=7), "value=7: must be an Analysis of the same text"),
+        (Patch(value=Chunker().analyze("x")), "value=<Analysis: 1 character, .*same text"),
+        (Patch(source="# A\r\nB *c* "), "source='# A.*: must have the text's length, and line"),
+        (Patch(source="# A  B *c* d"), "source="),
+        (Patch(source="\n A\r\nB *c* d"), "source="),
+        (Patch(source="# A\n\nB *c* d"), "source="),
+    ],
+)
+def test_a_wrong_patch_is_an_error(patch: Any, message: str) -> None:
+    for phase in ("pre-parse", "post-parse"):
+        chunker = Chunker(heuristics=[Heuristic("odd", phase, lambda _: patch)])
+        with pytest.raises(HeuristicError, match=f"^heuristic 'odd': {message}"):
+            chunker.chunk("# A\r\nB *c* d")
+
+
+@pytest.mark.parametrize("phase", ["pre-parse", "post-parse"])
+def test_an_exception_of_a_heuristic_propagates_and_names_it(phase: Any) -> None:
+    def fail(_: object) -> Any:
+        raise ZeroDivisionError("by nought")
+
+    heuristic: DocumentHeuristic
+    for heuristic in (
+        Heuristic("clumsy", phase, fail),
+        Heuristic("clumsy", phase, lambda _: Patch(), fail),
+    ):
+        with pytest.raises(ZeroDivisionError, match="by nought") as caught:
+            Chunker(heuristics=[heuristic]).chunk("Text.")
+        assert caught.value.__notes__ == ["raised by the heuristic 'clumsy'"]
 
 
 def test_headings_of_a_heuristic_are_sorted() -> None:
@@ -211,43 +254,7 @@ def test_a_mask_hides_text_from_the_parser_alone() -> None:
     assert "".join(chunk.text for chunk in chunks).count("{{ links }}") == 1
 
 
-@pytest.mark.parametrize(
-    ("mask", "reason"),
-    [
-        (lambda text: text[:-1], "length from 13 to 12 characters"),
-        (lambda text: text.replace("\n", " "), "lines"),
-        (lambda text: "\n" + text[1:], "lines"),
-        (lambda text: text.replace("\r", "\n"), "lines"),
-        (lambda _text: 7, "TypeError"),
-        (lambda text: text[99], "IndexError: string index out of range"),
-    ],
-)
-def test_a_mask_that_breaks_the_rule_is_dropped_and_named(
-    mask: Callable[[str], Any], reason: str
-) -> None:
-    text = "# A\r\n\nB *c* d"
-    chunker = Chunker(heuristics=[before("bad mask", mask)])
-    with pytest.warns(ChunkastWarning, match=rf"heuristic 'bad mask': .*{reason}"):
-        analysis = chunker.analyze(text)
-    assert len(analysis.notes) == 1
-    assert "'bad mask'" in analysis.notes[0]
-    plain = Chunker().analyze(text)
-    assert (analysis.blocks, analysis.masked) == (plain.blocks, "")
-
-
 # Failures
-
-
-def raise_always(_draft: DocumentDraft) -> None:
-    raise ZeroDivisionError("by nought")
-
-
-@pytest.mark.parametrize("phase", ["pre-parse", "post-parse"])
-def test_a_heuristics_exception_is_named_and_nothing_is_lost(phase: Any) -> None:
-    chunker = Chunker(heuristics=[Heuristic("clumsy", phase, raise_always)])
-    with pytest.warns(ChunkastWarning, match="heuristic 'clumsy': ZeroDivisionError: by nought"):
-        chunks = chunker.chunk(PAPER)
-    assert chunks == Chunker().chunk(PAPER)
 
 
 def test_when_the_parser_fails_the_text_is_read_as_paragraphs(
@@ -311,8 +318,10 @@ def foreign(draw: st.DrawFn) -> tuple[str, tuple[DocumentHeuristic, ...], set[in
                 break_points=[
                     BreakPoint(pos, draw(st.sampled_from([0, 50])), "x") for pos in points
                 ],
-                regions=[ProtectedRegion(start, end, "x") for start, end in regions],
-                annotations=[Annotation(start, end, "x", start) for start, end in regions],
+                regions=[ProtectedRegion(start, end, "x") for start, end in regions if start < end],
+                annotations=[
+                    Annotation(start, end, "x", start) for start, end in regions if start < end
+                ],
             ),
         ),
         set(points),
@@ -328,10 +337,8 @@ def test_promises_hold_with_anybodys_heuristics(
 ) -> None:
     text, heuristics, points = given_
     config = ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim, heuristics=heuristics)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ChunkastWarning)
-        chunks = check_promises(text, config, own_points=points)
-        marks = [mark.value for mark in Chunker(config).analyze(text).annotations]
+    chunks = check_promises(text, config, own_points=points)
+    marks = [mark.value for mark in Chunker(config).analyze(text).annotations]
     listed = [value for chunk in chunks for value in chunk.metadata.get("x", [])]
     # What begins in white space between chunks is in none.
     assert [value for value in marks if value in listed] == listed
@@ -442,11 +449,3 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
                 chunk.start_index <= call.start_index and call.end_index <= chunk.end_index
                 for chunk in chunks
             )
-
-
-def test_an_analysis_serves_chunkers_without_its_heuristics() -> None:
-    scissors: DocumentHeuristic = Heuristic("scissors", "post-parse", cut_here)
-    analysis = Chunker(heuristics=[scissors]).analyze(PAPER)
-    chunks = Chunker(max_tokens=100, overlap=0).chunk(analysis)
-    same = Chunker(max_tokens=100, overlap=0, heuristics=[scissors]).chunk(PAPER)
-    assert chunks == same

@@ -163,12 +163,6 @@ def test_a_chunk_names_labels_and_closers_as_html() -> None:
     assert chunk.kinds == ("container", "html", "paragraph")
 
 
-@pytest.mark.slow
-def test_a_thousand_elements_one_in_another() -> None:
-    text = "<div>\n\n" * 1000 + "Text.\n\n" + "</div>\n\n" * 1000
-    check_promises(text, ChunkConfig(max_tokens=50))
-
-
 def test_a_row_divides_at_cells_then_sentences_then_words() -> None:
     cell = "The first sentence is about tides. The second, of `a | b`, is longer."
     text = f"| Name | Text |\n| --- | --- |\n| alpha | {cell} |\n| beta | b |\n"
@@ -224,12 +218,3 @@ def test_a_fence_is_opened_again_with_its_whole_info_string(space: str, end: str
     assert len(chunks) > 2
     for chunk in chunks[1:]:
         assert chunk.embed_text.startswith(f"{opening}\n"), chunk.embed_text
-
-
-@pytest.mark.parametrize("mark", ["-", "1.", "12)", "> -"])
-def test_a_mark_without_a_space_is_text_before_a_tag(mark: str) -> None:
-    def kinds(text: str) -> set[str]:
-        return {block.kind for block in parse_blocks(text).walk()}
-
-    assert "tag" in kinds("<note>\nText.\n\n</note>\n")
-    assert "tag" not in kinds(f"{mark}<note>\nText.\n\n{mark}</note>\n")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from hashlib import sha256
-from importlib.metadata import version
 from typing import Any
-from unicodedata import unidata_version
 
 import pytest
 from hypothesis import given
@@ -15,15 +13,12 @@ from hypothesis import strategies as st
 
 from chunkast import (
     Chunker,
-    __version__,
     chunk_id,
     locate_quote,
     normalize_text,
     plan_writes,
 )
-from chunkast.code import versions as grammars
-from chunkast.identity import fingerprint, versions
-from chunkast.text.language import LANGUAGE_RULES
+from chunkast.identity import fingerprint
 from chunkast.text.source_map import encode
 from chunkast.toolcalls import Tool
 from tests.strategies import documents, markdown, spaced_text
@@ -142,16 +137,6 @@ def test_an_id_is_the_hash_of_three_lines() -> None:
         lines = f"guide.md\n{' > '.join(headings)}\n#7"
         assert chunk_id("guide.md", headings, 7) == sha256(lines.encode()).hexdigest()[:16]
     assert chunk_id("\ud800", ["\udfff"], 0) == chunk_id("\ufffd", ["\ufffd"], 0)
-
-
-def test_versions_of_what_affects_chunks() -> None:
-    found = versions()
-    assert found["language-rules"] == LANGUAGE_RULES
-    assert found["chunkast"] == __version__
-    assert found["unicode"] == unidata_version
-    assert found.items() >= grammars().items()
-    assert {"markdown-it-py", "mdit-py-plugins", "regex", "sentencex", "tiktoken"} < {*found}
-    assert found["tiktoken"] == version("tiktoken")
 
 
 def test_the_fingerprint_tells_configurations_apart() -> None:

@@ -15,12 +15,13 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
 from chunkast import Chunker
-from tests.hostile import CASES, VARIANTS, Build, filled, options_of
+from chunkast.reading import Outline, SectionError
+from tests.hostile import CASES, VARIANTS, Build, filled, options_of, words
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +48,8 @@ SIZES: Final[dict[str, int]] = {
     **dict.fromkeys(("bold-headings", "brackets-nested"), 60_000),
     "words/sentences": 80_000,
     "words/words": 80_000,
+    # Counting the rest of the document for each chunk shows here.
+    **dict.fromkeys(("fill/page-marks", "fill/page-mark-last", "read/page-marks"), 60_000),
     # Looking back to a line's start shows only in a long line.
     "sentences": 100_000,
 }
@@ -123,6 +126,52 @@ def test_time_grows_linearly_in_other_configurations(variant: str, name: str) ->
     chunker = chunker_of(**VARIANTS[variant].options)
     size = SIZES.get(f"{variant}/{name}", SIZES.get(name, SIZE))
     assert time_growth(chunker.chunk, CASES[name], size) <= TIME_LIMIT
+
+
+class Span(NamedTuple):
+    """A part of a document to expand."""
+
+    start_index: int
+    end_index: int
+
+
+def unknown(outline: Outline, name: str) -> None:
+    with pytest.raises(SectionError):
+        outline.find(name)
+
+
+# What is done with the outline of a text, and the cases of ``tests/hostile.py`` for it.
+READING: Final[dict[str, tuple[Callable[[Outline, str], object], tuple[str, ...]]]] = {
+    "outline": (
+        lambda outline, _: outline.sections,
+        ("headings-of-all-levels", "heading-id-unclosed", "headings-empty"),
+    ),
+    "read": (
+        lambda outline, text: outline.read(max_tokens=len(text) // 64),
+        ("page-marks", "page-mark-last", "headings-of-all-levels"),
+    ),
+    "expand": (
+        lambda outline, text: outline.expand(Span(len(text) // 2, len(text) // 2 + 1), 9_999),
+        ("paragraphs", "items"),
+    ),
+    "find": (
+        lambda outline, text: unknown(outline, f"x{' ' * len(text)}y{'#' * len(text)}"),
+        ("headings-of-all-levels", "spaces"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [(what, name) for what, row in READING.items() for name in row[1]]
+)
+@pytest.mark.parametrize("encoding", ["cl100k_base", words])
+def test_reading_grows_linearly(what: str, name: str, encoding: Any) -> None:
+    chunker = chunker_of(encoding=encoding)
+
+    def action(text: str) -> None:
+        READING[what][0](chunker.outline(text), text)
+
+    assert time_growth(action, CASES[name], SIZES.get(f"{what}/{name}", 12_000)) <= TIME_LIMIT
 
 
 @pytest.mark.parametrize(

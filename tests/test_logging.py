@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from chunkast import ChunkastWarning, Chunker
-from chunkast.heuristics import Heuristic
+from chunkast import Chunker
 from chunkast.markdown import parser, parser_note
+from chunkast.toolcalls import Tool
 from tests.command import run, write
 
 
@@ -24,13 +24,8 @@ def fresh_parsers() -> object:
 def test_each_note_of_an_analysis_is_logged_once_and_below_warnings(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def failing(_draft: object) -> None:
-        raise ValueError("no such thing")
-
-    chunker = Chunker(heuristics=[Heuristic("mine", "post-parse", failing)])
     caplog.set_level(logging.DEBUG, "chunkast")
-    with pytest.warns(ChunkastWarning):
-        analysis = chunker.analyze("# A\n\nText.\n")
+    analysis = Chunker(tools=[Tool("a")]).analyze("# A\n\n<a><x></a>\n")
     assert len(analysis.notes) == 1
     told = [record for record in caplog.records if record.getMessage() == analysis.notes[0]]
     assert [record.levelno for record in told] == [logging.INFO]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -21,16 +21,9 @@ from hypothesis import strategies as st
 
 from chunkast import BreakPoint, Chunk, ProtectedRegion, best_cut
 from chunkast.core.analysis import DocumentHeuristic
-from chunkast.core.analysis.search import cut_value
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.scores import SCORES
 from tests.checks import check_promises
 from tests.units import config, tokens
-
-# The share of the budget below which "fill" shares the last piece with the one before.
-CRUMB = 5
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-PACKINGS = st.sampled_from(["sections", "fill"])
 
 
 def sentence(size: int) -> str:
@@ -161,33 +154,26 @@ CRUMBS: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize(("written", "budget", "options"), SECTIONS.values(), ids=SECTIONS)
-def test_sections(written: str, budget: int, options: dict[str, Any]) -> None:
-    assert chunked(written, budget, **options)[0] == written
+# The tables, with the options that all of their rows have.
+TABLES: list[tuple[dict[str, Case], dict[str, Any]]] = [
+    (SECTIONS, {}),
+    (BODIES, {"scores": {"paragraph": 0}}),
+    (FILL, {"packing": "fill", "decay": 0}),
+    (PENALTIES, {"packing": "fill", "decay": 0, "scores": {"paragraph": -4}}),
+    (CRUMBS, {"packing": "fill", "window": 0}),
+]
 
 
-@pytest.mark.parametrize(("written", "budget", "options"), BODIES.values(), ids=BODIES)
-def test_bodies_are_joined(written: str, budget: int, options: dict[str, Any]) -> None:
-    found = chunked(written, budget, scores={"paragraph": 0}, **options)[0]
-    assert found == without_scores(written)
-
-
-@pytest.mark.parametrize(("written", "budget", "options"), FILL.values(), ids=FILL)
-def test_cuts_of_the_search(written: str, budget: int, options: dict[str, Any]) -> None:
-    given_ = {"packing": "fill", "decay": 0, **options}
-    assert chunked(written, budget, **given_)[0] == without_scores(written)
-
-
-@pytest.mark.parametrize(("written", "budget", "options"), PENALTIES.values(), ids=PENALTIES)
-def test_penalties(written: str, budget: int, options: dict[str, Any]) -> None:
-    given_ = {"packing": "fill", "decay": 0, "scores": {"paragraph": -4}, **options}
-    assert chunked(written, budget, **given_)[0] == without_scores(written)
-
-
-@pytest.mark.parametrize(("written", "budget", "options"), CRUMBS.values(), ids=CRUMBS)
-def test_crumbs_of_the_search(written: str, budget: int, options: dict[str, Any]) -> None:
-    given_ = {"packing": "fill", "window": 0, **options}
-    assert chunked(written, budget, **given_)[0] == without_scores(written)
+@pytest.mark.parametrize(
+    ("written", "budget", "options"),
+    [
+        pytest.param(written, budget, {**shared, **options}, id=name)
+        for table, shared in TABLES
+        for name, (written, budget, options) in table.items()
+    ],
+)
+def test_cuts(written: str, budget: int, options: dict[str, Any]) -> None:
+    assert chunked(written, budget, **options)[0] == without_scores(written)
 
 
 # A document in one section, and how many tokens each chunk repeats of the one before.
@@ -287,23 +273,6 @@ def test_no_heading_is_parted_from_what_it_heads(
         assert not chunk.text.rstrip().rpartition("\n")[2].startswith("#")
 
 
-def any_sections(level: int = 1) -> st.SearchStrategy[Section]:
-    """Sections of which many have no text."""
-    body = st.lists(st.integers(1, 5), max_size=2)
-    below = st.lists(any_sections(level + 1), max_size=3) if level < 4 else st.just([])
-    return st.builds(Section, st.just(level), body, below)
-
-
-@given(any_sections(), st.integers(10, 60))
-def test_headings_alone_are_a_chunk_only_where_they_do_not_fit_the_one_before(
-    section: Section, budget: int
-) -> None:
-    chunks = check_promises(section.text, config(budget))
-    for previous, chunk in pairwise(chunks):
-        if "X" not in chunk.text:
-            assert previous.token_count + chunk.token_count > budget
-
-
 def spans(section: Section, start: int = 0) -> Iterator[tuple[int, int, int]]:
     """Where each section begins and ends, and its size."""
     yield start, start + len(section.text), section.size
@@ -340,21 +309,6 @@ def points(*found: tuple[int, float]) -> list[BreakPoint]:
     return [BreakPoint(pos, score, "paragraph") for pos, score in found]
 
 
-@pytest.mark.parametrize(
-    ("score", "distance", "window", "decay", "value"),
-    [
-        (100, 0, 10, 0.7, 100),  # at the limit the whole score
-        (100, 10, 10, 0.7, 30),  # at the window's end what decay leaves
-        (100, 5, 10, 0.8, 80),  # half way a quarter of the decay
-        (100, 3, 0, 0.7, 100),  # without a window distance costs nothing
-    ],
-)
-def test_the_value_of_a_cut(
-    score: float, distance: float, window: float, decay: float, value: float
-) -> None:
-    assert cut_value(score, distance, window, decay) == pytest.approx(value)
-
-
 def test_the_best_cut() -> None:
     # Both ends of the window count, what lies before and after it does not.
     assert best_cut(points((10, 5)), 20, window=10) == 10
@@ -372,81 +326,6 @@ def test_the_best_cut() -> None:
     regions = [ProtectedRegion(0, 3), ProtectedRegion(12, 16)]
     assert best_cut(points((15, 9), (16, 5)), 20, window=10, regions=regions) == 16
     assert best_cut(points((12, 9), (13, 90)), 20, window=10, regions=regions) == 12
-
-
-# Where every block has a heading the search never has to choose among equals.
-LEVELS = (0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 6)
-
-
-@st.composite
-def rows(draw: st.DrawFn) -> list[tuple[int, int]]:
-    """Blocks as (level, size); level 0 is a paragraph, and one comes after every heading."""
-    found: list[tuple[int, int]] = []
-    for level in draw(st.lists(st.sampled_from(LEVELS), min_size=25, max_size=50)):
-        if level:
-            found.append((level, 1))
-        found.append((0, draw(st.sampled_from((1, 1, 2, 3, 6, 12)))))
-    return found
-
-
-def text_of(blocks: Sequence[tuple[int, int]]) -> str:
-    return "".join(f"{'#' * level} w\n\n" if level else paragraph(size) for level, size in blocks)
-
-
-def points_of(blocks: Sequence[tuple[int, int]]) -> list[BreakPoint]:
-    """Places between the blocks: ``pos`` is how many tokens come before."""
-    found: list[BreakPoint] = []
-    at = 0
-    for (before, size), (level, _) in pairwise(blocks):
-        at += size
-        kind = "orphan-heading" if before else f"h{level}" if level else "paragraph"
-        found.append(BreakPoint(at, SCORES[kind], kind))
-    return found
-
-
-def searched(blocks: Sequence[tuple[int, int]], budget: int, window: int) -> list[int]:
-    """Where the search cuts, by ``best_cut``: no search where the rest fits."""
-    points = [point for point in points_of(blocks) if point.score > 0]
-    total = sum(size for _, size in blocks)
-    cuts = [0]
-    while total - cuts[-1] > budget:
-        within = [point for point in points if cuts[-1] < point.pos <= cuts[-1] + budget]
-        nearest = within[-1].pos
-        # Without a point in the window it ends at the nearest.
-        target = nearest if cuts[-1] + budget - nearest > window else cuts[-1] + budget
-        cuts.append(best_cut(within, target, window=window))
-    return [*cuts, total]
-
-
-@given(rows(), st.integers(16, 60), st.sampled_from([0, 1, 2, 3, 6, 15, 40]))
-def test_fill_cuts_where_best_cut_says(
-    blocks: list[tuple[int, int]], budget: int, window: int
-) -> None:
-    chunks = check_promises(text_of(blocks), config(budget, packing="fill", window=window))
-    cuts = list(accumulate(sizes(chunks), initial=0))
-    wanted = searched(blocks, budget, window)
-    last = wanted[-1] - wanted[-2]
-    headed = {point.pos for point in points_of(blocks) if point.kind in HEADINGS}
-    if len(wanted) < 3 or last >= budget // CRUMB or wanted[-2] in headed:
-        assert cuts == wanted
-        return
-    # A last piece that small, unless a section begins with it, is shared with the one before, as evenly as points allow.
-    assert cuts[:-2] == wanted[:-2]
-    assert cuts[-1] == wanted[-1]
-    start, end = cuts[-3], cuts[-1]
-    half = (end - start) / 2
-    least = budget // CRUMB
-    allowed = [
-        (-cut_value(point.score, abs(point.pos - start - half), max(half, 1), 0.7), point.pos)
-        for point in points_of(blocks)
-        if start < point.pos < wanted[-2]
-        and point.score > 0
-        and point.pos - start >= least
-        and end - point.pos >= least
-        and end - point.pos <= budget
-    ]
-    better = [place for place in allowed if place[0] < 0]
-    assert cuts[-2] == (min(better)[1] if better else wanted[-2])
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=40), st.integers(30, 60))
@@ -469,94 +348,7 @@ def test_an_edit_at_the_start_of_a_long_section_moves_few_cuts(seed: int) -> Non
     assert len(before) - len(same) <= 12
 
 
-# Overlap
-
-
-@st.composite
-def paragraphs(draw: st.DrawFn) -> list[list[int]]:
-    """The sizes of the sentences of paragraphs, all in one section."""
-    return draw(
-        st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=3), min_size=10, max_size=30)
-    )
-
-
-def written(paragraphs_: Sequence[Sequence[int]]) -> tuple[str, list[int]]:
-    """The text, and where its sentences begin."""
-    text = ""
-    starts: list[int] = []
-    for sentences in paragraphs_:
-        for size in sentences:
-            starts.append(len(text))
-            text += f"{sentence(size)} "
-        text = text.rstrip(" ") + "\n\n"
-    return text, starts
-
-
-@given(
-    paragraphs(),
-    st.integers(24, 60),
-    st.integers(0, 8),
-    st.sampled_from(["sections", "fill"]),
-    st.booleans(),
-)
-def test_overlap_is_the_longest_tail_of_sentences_within_its_own_budget(
-    body: list[list[int]], budget: int, overlap: int, packing: str, trim: bool
-) -> None:
-    text, starts = written(body)
-    options = config(budget, overlap=overlap, packing=packing, trim=trim)
-    chunks = check_promises(text, options)
-    for previous, chunk in pairwise(chunks):
-        own_before = previous.start_index + previous.overlap
-        tails = [
-            start
-            for start in starts
-            if own_before < start < previous.end_index
-            and tokens(text[start : previous.end_index]) <= overlap
-        ]
-        # There is room for it: blocks are small, and the packer leaves it free.
-        assert chunk.start_index == min(tails, default=chunk.start_index + chunk.overlap)
-
-
-@given(sections(), st.integers(6, 40), st.integers(1, 5), st.sampled_from(["sections", "fill"]))
-def test_no_overlap_before_a_heading(
-    section: Section, budget: int, overlap: int, packing: str
-) -> None:
-    for chunk in check_promises(section.text, config(budget, overlap=overlap, packing=packing)):
-        own = chunk.text[chunk.overlap :]
-        assert not own.startswith("#") or chunk.overlap == 0
-        # To "fill" a chunk may hold the end of one section and the beginning of the next.
-        if packing == "sections":
-            assert "#" not in chunk.text[: chunk.overlap]
-
-
-# Context
-
-
-def shown(chunk: Chunk) -> str:
-    """The heading path before a chunk, without a heading that the chunk begins with."""
-    begins = chunk.text[chunk.overlap :].startswith("#")
-    path = chunk.headings[:-1] if begins else chunk.headings
-    return " > ".join(path) + "\n\n" if path else ""
-
-
-@given(sections(), st.integers(24, 60), st.integers(0, 6), st.sampled_from(["sections", "fill"]))
-def test_room_is_left_for_the_heading_path(
-    section: Section, budget: int, overlap: int, packing: str
-) -> None:
-    # A path has at most four tokens, a paragraph five.
-    options = config(budget, overlap=overlap, packing=packing, context="headings")
-    for chunk in check_promises(section.text, options):
-        path = shown(chunk)
-        if chunk.embed_text == path + chunk.text:
-            continue
-        # Only a crumb joins a neighbour at the expense of the path: it is less than a tenth of
-        # the budget, or says less than its own path.
-        assert packing == "sections"
-        assert chunk.token_count + tokens(path) > budget
-        least = max(-(-budget // 10), 4)
-        cuts = [found.start() for found in re.finditer(r"(?<=\n\n)(?=.)", chunk.text)]
-        parts = [part for cut in cuts for part in (chunk.text[:cut], chunk.text[cut:])]
-        assert any(tokens(part) < least for part in parts)
+# Frames
 
 
 @given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60), st.booleans())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 from uuid import UUID
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import Chunk, Chunker, WritePlan, chunk_uuid, content_hash, plan_writes
+from chunkast import Chunk, ChunkastError, Chunker, WritePlan, chunk_uuid, content_hash, plan_writes
 from tests.strategies import documents, markdown
 
 GUIDE = "# Guide\n\nPack light.\n\n## Water\n\nSprings run dry.\n\n## Food\n\nThe hut sells soup.\n"
@@ -150,6 +151,28 @@ def test_one_vector_serves_every_new_chunk_with_its_text() -> None:
     assert plan.vectors({a: "old"}, {a: "new"}) == {a: "new", b: "old", c: "new"}
     with pytest.raises(KeyError):
         plan.vectors({}, {a: "new"})
+
+
+def test_one_id_stands_for_one_text() -> None:
+    one, same, other = (chunks_of(text, "a.md")[0] for text in ("One.", " One.", "Two."))
+    assert plan_writes([one, same], []).added == (one.id, one.id)
+    for current in ([one, other], [one.record(), same.to_dict(), other.to_dict()]):
+        with pytest.raises(ChunkastError, match=f"different texts have the id '{one.id}'"):
+            plan_writes(current, [one])
+    # What a store has may be wrong; the plan repairs it.
+    assert plan_writes([one], [one, other]).changed == (one.id,)
+
+
+def test_a_copy_with_another_text_has_its_hashes() -> None:
+    [chunk, *_] = chunks_of(GUIDE)
+    for read in (chunk, Chunk.from_dict(chunk.to_dict())):
+        assert read.record() == chunk.record()
+        other = replace(read, text="Other.", embed_text="More.")
+        hashes = content_hash("Other."), content_hash("More.")
+        assert (other.content_hash, other.embed_hash) == hashes
+        assert other.state_hash != chunk.state_hash
+        assert replace(read, source="b.md").content_hash == chunk.content_hash
+        assert replace(read, headings=("A",)).state_hash != chunk.state_hash
 
 
 def test_white_space_alone_moves_a_chunk() -> None:

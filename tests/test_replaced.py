@@ -6,10 +6,9 @@ import json
 import pickle
 import re
 import sqlite3
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 from chunkast import (
     Analysis,
     Chunk,
-    ChunkastWarning,
     ChunkConfig,
     Chunker,
     Replacement,
@@ -30,8 +28,6 @@ from chunkast.core.analysis import DocumentDraft
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.index import Store
 from chunkast.output.formats import WRITERS
-from chunkast.text.graphemes import joined_spans
-from chunkast.text.spans import SpanSet
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
 from tests.test_analysis import after
@@ -84,30 +80,8 @@ def test_the_promises_hold_whatever_is_replaced(
         if start < min(start + size, len(text))
     ]
     replacing = after("replace", replacements=found)
-    # Those that begin or end inside a grapheme cluster are left out, and that is told.
-    told: AbstractContextManager[Any] = nullcontext()
-    if _refused(text, found):
-        told = pytest.warns(
-            ChunkastWarning, match="replacements inside a grapheme cluster were left out"
-        )
-    with told:
-        check_promises(
-            text,
-            ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim, heuristics=(replacing,)),
-        )
-
-
-def _refused(text: str, found: list[Replacement]) -> bool:
-    clusters = SpanSet(joined_spans(text, 0, len(text)))
-    return any(clusters.end(at) != at for span in found for at in (span.start, span.end))
-
-
-def test_what_is_no_replacement_is_left_out_and_told() -> None:
-    wrong: list[Any] = [Replacement(0, 99), Replacement(3, 3), Replacement(0, 1, 5), "x"]  # type: ignore[arg-type]
-    chunker = Chunker(heuristics=[after("wrong", replacements=wrong)])
-    with pytest.warns(ChunkastWarning, match="heuristic 'wrong': gave replacements"):
-        [chunk] = chunker.chunk("Some text.")
-    assert chunk.embed_text == "Some text."
+    config = ChunkConfig(max_tokens=budget, overlap=overlap, trim=trim, heuristics=(replacing,))
+    check_promises(text, config)
 
 
 def test_what_does_not_fit_is_not_put_in_place_of_what_does() -> None:

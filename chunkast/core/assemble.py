@@ -73,10 +73,8 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
             overlap=own - start,
             headings=headings,
             kinds=document.leaves.kinds(start + blank, end),
-            content_hash="",  # computed when it is first read
             embed_text=before + body + after,
             embed_token_count=embed_tokens,
-            embed_hash="",
             oversize=tokens > measure.budget,
             metadata=_metadata(document.analysis, own, end),
             pages=pages_of_text(document.analysis.pages, text, start),

@@ -56,9 +56,12 @@ class Measure:
         if self.context.most_suffix_tokens:
             room -= self.context.suffix_tokens(self.units.pos[j])
         if self._replaces:
+            # What is embedded is only counted for text that may become one chunk.
+            if not (self._has(i, j, self.budget) or self._is_opaque(i, j)):
+                return False
             embedded = self.replaced.tokens(*self.span(i, j))
             if embedded is not None:
-                return embedded <= room and (self._has(i, j, self.budget) or self._is_opaque(i, j))
+                return embedded <= room
         return self._has(i, j, room)
 
     def _has(self, i: int, j: int, most: int) -> bool:
@@ -74,8 +77,10 @@ class Measure:
 
     def _is_opaque(self, i: int, j: int) -> bool:
         """Return whether the units ``(i, j)`` are one opaque run kept whole, after any lead-ins."""
-        joined = all(self.units.score[h] < 0 for h in range(i + 1, j))
-        return joined and not self._has(j - 1, j, self.budget)
+        last = j - 1
+        if self._has(last, j, self.budget) or not self._has(i, last, self.budget):
+            return False
+        return all(self.units.score[h] < 0 for h in range(i + 1, j))
 
 
 def _tokens_before(document: Document, units: Units) -> tuple[Sequence[int], Sequence[int]]:

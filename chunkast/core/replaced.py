@@ -6,19 +6,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import attrgetter
-from typing import Final
 
 from chunkast.core.document import Document
 from chunkast.model import Replacement
 from chunkast.text.spans import content_end, trim_span
 from chunkast.text.white_space import WHITE_SPACE, is_blank
-from chunkast.tokens import remember
 
 __all__ = ("Replaced",)
 
 _CONTENT = re.compile(f"[^{WHITE_SPACE}]")
-# The maximum number of spans whose counts are remembered.
-_MAX_REMEMBERED: Final = 16_384
 
 
 class Replaced:
@@ -29,7 +25,6 @@ class Replaced:
         text = self._text = document.text
         self._count = document.counter.count
         self._trim = document.config.trim
-        self._tokens: dict[tuple[int, int], int | None] = {}
         self._spans: list[Replacement] = []
         # The start and end of each without white space, which may be trimmed off a chunk.
         self._starts: list[int] = []
@@ -72,9 +67,5 @@ class Replaced:
 
         Returns None if no span of the text is replaced.
         """
-        span = start, end
-        if span not in self._tokens:
-            # The packer needs the count of most spans two or three times.
-            body = self.body(start, end)
-            remember(self._tokens, span, None if body is None else body[1], _MAX_REMEMBERED)
-        return self._tokens[span]
+        body = self.body(start, end)
+        return None if body is None else body[1]

@@ -5,7 +5,6 @@ from chunkast.heuristics.engine import (
     Attempt,
     Check,
     PipelineRun,
-    Report,
     run_pipeline,
 )
 from chunkast.heuristics.pipeline import PHASES, Draft, Heuristic, Patch, Phase, Pipeline
@@ -21,6 +20,5 @@ __all__ = (
     "Phase",
     "Pipeline",
     "PipelineRun",
-    "Report",
     "run_pipeline",
 )

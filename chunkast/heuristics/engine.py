@@ -11,9 +11,8 @@ The fields of a patch are applied in the order source, value, notes, retry, stop
 reparse sets the value and clears the errors; a failed reparse adds an error and keeps the value.
 Each phase makes at most ``max_reparses`` reparses; the first parse does not count.
 
-If a heuristic raises an exception, the exception is noted and reported, and the draft does not
-change. Only ``MemoryError`` is raised again, because a document's chunks must not depend on how
-much memory is free.
+An exception of a heuristic propagates, with a note that names the heuristic. A heuristic that
+returns anything but a patch or None raises ``HeuristicError``.
 """
 
 from __future__ import annotations
@@ -22,19 +21,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
-from chunkast.errors import describe
+from chunkast.errors import HeuristicError
 from chunkast.heuristics.pipeline import Draft, Heuristic, Patch, Pipeline
 
-__all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "PipelineRun", "Report", "run_pipeline")
+__all__ = ("DEFAULT_REPARSES", "Attempt", "Check", "PipelineRun", "run_pipeline")
 
 V = TypeVar("V")
 C = TypeVar("C")
 # Parses a source; raises any exception if it fails.
 Attempt = Callable[[str], V]
-# Returns the reason why a patch must not be applied, or None. Its exceptions are not caught.
-Check = Callable[[Draft[V, C], Patch[V], Heuristic[V, C]], "str | None"]
-# Called with the engine's own notes: a heuristic raised an exception, or its patch was dropped.
-Report = Callable[[str], object]
+# Raises ``HeuristicError`` for a patch that must not be applied.
+Check = Callable[[Draft[V, C], Patch[V], Heuristic[V, C]], object]
 
 # Enough for one repair of the structure and one of the content.
 DEFAULT_REPARSES: Final = 2
@@ -47,10 +44,12 @@ def run_pipeline(
     *,
     max_reparses: int = DEFAULT_REPARSES,
     check: Check[V, C] | None = None,
-    report: Report | None = None,
 ) -> Draft[V, C]:
-    """Run a pipeline and return the draft with the parsed value, or with the parse errors."""
-    run = PipelineRun(attempt, max_reparses, check, report)
+    """Run a pipeline and return the draft with the parsed value, or with the parse errors.
+
+    Raises ``HeuristicError`` for an invalid patch.
+    """
+    run = PipelineRun(attempt, max_reparses, check)
     draft = run.phase(pipeline.pre_parse, draft)
     if draft.value is None and not draft.errors:
         draft = run.parse(draft)
@@ -64,35 +63,23 @@ def run_pipeline(
 class PipelineRun(Generic[V, C]):
     """A single run of a pipeline, for callers that need to act between its phases."""
 
-    __slots__ = ("attempt", "check", "max_reparses", "report")
+    __slots__ = ("attempt", "check", "max_reparses")
 
     def __init__(
         self,
         attempt: Attempt[V],
         max_reparses: int = DEFAULT_REPARSES,
         check: Check[V, C] | None = None,
-        report: Report | None = None,
     ) -> None:
         self.attempt = attempt
         self.max_reparses = max_reparses
         self.check = check
-        self.report = report
 
     def phase(self, heuristics: tuple[Heuristic[V, C], ...], draft: Draft[V, C]) -> Draft[V, C]:
         reparses = self.max_reparses
         for heuristic in heuristics:
-            try:
-                patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
-            except MemoryError:
-                raise
-            except Exception as error:  # noqa: BLE001 - any error of a heuristic
-                draft = self.noted(draft, heuristic, describe(error))
-                continue
+            patch = self.patch(heuristic, draft)
             if patch is None:
-                continue
-            dropped = self.reason_to_drop(draft, patch, heuristic)
-            if dropped is not None:
-                draft = self.noted(draft, heuristic, dropped)
                 continue
             draft = _patched(draft, patch)
             if patch.retry and patch.source is not None and reparses > 0:
@@ -101,6 +88,22 @@ class PipelineRun(Generic[V, C]):
             if patch.stop:
                 break
         return draft
+
+    def patch(self, heuristic: Heuristic[V, C], draft: Draft[V, C]) -> Patch[V] | None:
+        try:
+            patch: Any = heuristic.run(draft) if heuristic.applies(draft) else None
+        except Exception as error:
+            # Python 3.11 shows these notes in a traceback.
+            notes = getattr(error, "__notes__", [])
+            error.__notes__ = [*notes, f"raised by the heuristic {heuristic.id!r}"]
+            raise
+        if patch is None:
+            return None
+        if not isinstance(patch, Patch):
+            raise HeuristicError(heuristic.id, "run", patch, "must return a Patch or None")
+        if self.check is not None:
+            self.check(draft, patch, heuristic)
+        return patch
 
     def parse(self, draft: Draft[V, C]) -> Draft[V, C]:
         try:
@@ -111,19 +114,6 @@ class PipelineRun(Generic[V, C]):
             # Its traceback would keep the objects of the parse alive.
             return replace(draft, errors=(*draft.errors, error.with_traceback(None)))
         return Draft(draft.source, draft.original, value, (), draft.notes, draft.context)
-
-    def reason_to_drop(
-        self, draft: Draft[V, C], patch: Any, heuristic: Heuristic[V, C]
-    ) -> str | None:
-        if not isinstance(patch, Patch):
-            return f"returned {type(patch).__name__}; it must return a Patch or None"
-        return None if self.check is None else self.check(draft, patch, heuristic)
-
-    def noted(self, draft: Draft[V, C], heuristic: Heuristic[V, C], what: str) -> Draft[V, C]:
-        note = f"heuristic {heuristic.id!r}: {what}"
-        if self.report is not None:
-            self.report(note)
-        return replace(draft, notes=(*draft.notes, note))
 
 
 def _patched(draft: Draft[V, C], patch: Patch[V]) -> Draft[V, C]:

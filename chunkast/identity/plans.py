@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
+from chunkast.errors import ChunkastError
 from chunkast.model import state_hash
+from chunkast.text.source_map import encode
 
 __all__ = ("Identified", "WritePlan", "digest", "plan_among", "plan_writes")
 
@@ -111,7 +113,8 @@ def plan_writes(
     same embedded text, so pass all documents at once.
 
     An id that occurs twice in ``current`` is listed twice. If an id occurs twice in ``prior``, the
-    last chunk with this id is compared, and ``removed`` may list the id twice. Raises ``KeyError``
+    last chunk with this id is compared, and ``removed`` may list the id twice. Raises
+    ``ChunkastError`` if two chunks in ``current`` have one id and different texts, and ``KeyError``
     for a record without an id or a hash.
 
     >>> from chunkast import chunk, plan_writes
@@ -155,10 +158,14 @@ def plan_among(
     embed: list[str] = []
     reuse: dict[str, str] = {}
     repeats: list[str] = []
-    present: set[str] = set()
+    texts: dict[str, str] = {}
     for chunk in current:
         id_, wanted = chunk.id, chunk.embed_hash
-        present.add(id_)
+        if texts.setdefault(id_, chunk.content_hash) != chunk.content_hash:
+            raise ChunkastError(
+                f"two chunks with different texts have the id {id_!r}: "
+                "give each document a source of its own"
+            )
         before = known.get(id_)
         if before is None:
             added.append(id_)
@@ -178,7 +185,7 @@ def plan_among(
         else:
             reuse[id_] = embedded[wanted]
             repeats.append(id_)
-    removed = tuple(chunk.id for chunk in prior if chunk.id not in present)
+    removed = tuple(chunk.id for chunk in prior if chunk.id not in texts)
     return WritePlan(
         tuple(added),
         tuple(changed),
@@ -202,4 +209,4 @@ def digest(chunks: Iterable[Identified]) -> str:
     feeds; duplicate lines are kept. The order of ``chunks`` does not matter. Never raises.
     """
     lines = sorted(f"{chunk.id}:{chunk.content_hash}" for chunk in chunks)
-    return sha256("\n".join(lines).encode()).hexdigest()
+    return sha256(encode("\n".join(lines))).hexdigest()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Mapping
 from difflib import get_close_matches
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.config import ChunkConfig
@@ -14,13 +16,12 @@ from chunkast.errors import StoreError
 from chunkast.index.rows import SELECT, DamageError, read_row
 from chunkast.index.writing import text_hash
 from chunkast.model import Chunk
-from chunkast.reading import anchor_at
+from chunkast.reading import anchors_of
 from chunkast.sources.notebook import is_notebook
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.model import Analysis
     from chunkast.reading import Outline
 
 __all__ = ("JOINED", "Documents")
@@ -44,7 +45,7 @@ class Documents:
         config: dict[str, Any] = json.loads(settings["config"])
         self._encoding = config["encoding"]
         self._reading = {name: config[name] for name in _READING}
-        self._analyses: dict[str, Analysis | None] = {}
+        self._anchors: dict[str, list[tuple[int, str]]] = {}
         self._outlines: dict[str, Outline | None] = {}
 
     def costs(self) -> dict[str, int]:
@@ -106,12 +107,14 @@ class Documents:
 
     def anchor(self, source: str, pos: int) -> str:
         """Return the anchor of the section at ``pos`` in a document, or an empty string."""
-        if source not in self._analyses:
+        if source not in self._anchors:
             text = self._readable(source)
             config = ChunkConfig.of(self._reading)
-            self._analyses[source] = None if text is None else analyze(text, config, source)
-        analysis = self._analyses[source]
-        return "" if analysis is None else anchor_at(analysis, pos)
+            found = [] if text is None else anchors_of(analyze(text, config, source))
+            self._anchors[source] = found
+        anchors = self._anchors[source]
+        before = bisect_right(anchors, pos, key=itemgetter(0))
+        return anchors[before - 1][1] if before else ""
 
     def _readable(self, source: str) -> str | None:
         try:

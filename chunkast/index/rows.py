@@ -132,7 +132,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
     if isinstance(metadata.get("cell_id"), str):
         source = cell_source(source, metadata["cell"], metadata["cell_id"])
     sections = json.loads(stored["sections"] or "[]")
-    return Chunk(
+    fields = dict(
         **{name: stored[name] for name in _PLAIN_FIELDS},
         source=source,
         index=stored["position"],
@@ -146,6 +146,7 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
         sections=tuple(tuple(path) for _, path in sections),
         section_starts=tuple(start for start, _ in sections),
     )
+    return Chunk.from_dict(fields)
 
 
 def faults_of(source: str, values: Sequence[Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Protocol
 
 from chunkast.config import ChunkConfig
@@ -14,10 +15,10 @@ from chunkast.core.analysis import analyze
 from chunkast.errors import ConfigError, check_count
 from chunkast.model import Analysis
 from chunkast.reading.passages import Passage
-from chunkast.reading.sections import Section, SectionError, find_section, sections_of
-from chunkast.text.source_map import SourceMap, line_starts
+from chunkast.reading.sections import Section, SectionError, find_section, line_at, sections_of
+from chunkast.text.source_map import line_starts
 from chunkast.text.spans import trim_span
-from chunkast.tokens import Counter
+from chunkast.tokens import Counter, SpanCounts, index_of
 
 __all__ = ("Outline", "Placed")
 
@@ -54,14 +55,17 @@ class Outline:
     _analysis: Analysis
     _config: ChunkConfig
     _counter: Counter
+    _index: SpanCounts = field(repr=False, compare=False)
+    _line_starts: Sequence[int] = field(repr=False, compare=False)
 
     @classmethod
     def of(
         cls, analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None
     ) -> Outline:
         """Return the outline of an analysed document."""
-        sections = tuple(sections_of(analysis, counter.count))
-        return cls(source, sections, analysis, config, counter)
+        index, lines = index_of(analysis.text, counter, ()), line_starts(analysis.text)
+        sections = tuple(sections_of(analysis, index.count, lines))
+        return cls(source, sections, analysis, config, counter, index, lines)
 
     def __repr__(self) -> str:
         return f"<Outline {self.source or ''}: {len(self.sections)} sections>"
@@ -112,9 +116,9 @@ class Outline:
         if max_tokens is not None:
             check_count("max_tokens", max_tokens)
         if lines is not None:
-            start, end = self._lines(*lines)
+            start, end = self._lines(lines)
             section = self.find(lines[0])
-            tokens = self._counter.count(self._text[start:end])
+            tokens = self._index.count(start, end)
         else:
             named = self.sections[0] if where is None else where
             section = named if isinstance(named, Section) else self.find(named)
@@ -144,7 +148,7 @@ class Outline:
         first, last = (0, len(self._text)) if inside is None else inside
         around = [s for s in self.sections if s.start_index <= start and end <= s.end_index]
         inner = around[-1] if around else self.sections[0]
-        if self._counter.count(self._text[start:end]) > max_tokens:
+        if self._index.count(start, end) > max_tokens:
             if cut:
                 start, end = self._beginning(start, end, max_tokens)
             alone = self._passage(inner, start, end, inner.start_index, inner.end_index)
@@ -161,12 +165,14 @@ class Outline:
     def _text(self) -> str:
         return self._analysis.text
 
-    def _lines(self, first: int, last: int) -> tuple[int, int]:
-        starts = line_starts(self._text)
-        if not 1 <= first <= last or first >= len(starts):
-            allowed = f"must be a first and a last line from 1 to {len(starts) - 1:,}"
-            raise ConfigError("lines", (first, last), allowed)
-        return trim_span(self._text, starts[first - 1], starts[min(last, len(starts) - 1)])
+    def _lines(self, lines: tuple[int, int]) -> tuple[int, int]:
+        starts = self._line_starts
+        match lines:
+            case (int(first), int(last)) if 1 <= first <= last and first < len(starts):
+                end = starts[min(last, len(starts) - 1)]
+                return trim_span(self._text, starts[first - 1], end)
+        allowed = f"must be a first and a last line from 1 to {len(starts) - 1:,}"
+        raise ConfigError("lines", lines, allowed)
 
     def _beginning(self, start: int, end: int, max_tokens: int) -> tuple[int, int]:
         """Return the beginning of a span that exceeds the budget, up to the best boundary."""
@@ -193,31 +199,45 @@ class Outline:
         self, inside: tuple[int, int], start: int, end: int, max_tokens: int
     ) -> tuple[int, int]:
         """Return a span extended by whole blocks after and before it, in turn, while they fit."""
-        points = [point.pos for point in self._analysis.break_points if point.score >= 0]
+        points = (point.pos for point in self._analysis.break_points if point.score >= 0)
         edges = sorted({*inside, *(pos for pos in points if inside[0] < pos < inside[1])})
-        growing = True
-        while growing:
-            growing = False
-            after, before = bisect_right(edges, end), bisect_left(edges, start) - 1
-            for first, last in (
-                (start, edges[after] if after < len(edges) else end),
-                (edges[before] if before >= 0 else start, end),
-            ):
-                first, last = min(first, start), max(last, end)  # noqa: PLW2901
-                grows = (first, last) != (start, end)
-                text = self._text[slice(*trim_span(self._text, first, last))]
-                if grows and self._counter.count(text) <= max_tokens:
-                    start, end, growing = first, last, True
-        return start, end
+        before = edges[: bisect_left(edges, start)][::-1]
+        after = edges[bisect_right(edges, end) :]
+        spans = [(start, end)]
+        for earlier, later in zip_longest(before, after):
+            if later is not None:
+                spans.append((spans[-1][0], later))
+            if earlier is not None:
+                spans.append((earlier, spans[-1][1]))
+        last = self._last_within(spans, max_tokens)
+        start, end = spans[last]
+        # Where one side has no room, the other side may still grow.
+        if last + 1 < len(spans) and spans[last + 1][0] == start:
+            spans = [(start, end), *((pos, end) for pos in before if pos < start)]
+        else:
+            spans = [(start, end), *((start, pos) for pos in after if pos > end)]
+        return spans[self._last_within(spans, max_tokens)]
+
+    def _last_within(self, spans: Sequence[tuple[int, int]], max_tokens: int) -> int:
+        """Return the number of the last of the growing ``spans`` that fits; the first one does."""
+
+        def exceeds(number: int) -> bool:
+            return self._index.count(*trim_span(self._text, *spans[number])) > max_tokens
+
+        # Few spans that are much too large are counted.
+        beyond = 1
+        while beyond < len(spans) and not exceeds(beyond):
+            beyond *= 2
+        numbers = range(beyond // 2 + 1, min(beyond, len(spans)))
+        return beyond // 2 + bisect_left(numbers, True, key=exceeds)
 
     def _passage(self, section: Section, start: int, end: int, first: int, last: int) -> Passage:
         """Return the span ``[start, end)`` as a passage.
 
         ``[first, last)`` is the span in ``section`` from which the passage is taken.
         """
-        text, count = self._text, self._counter.count
+        text, count, lines = self._text, self._index.count, self._line_starts
         start, end = trim_span(text, start, end)
-        lines = SourceMap(text)
         following = trim_span(text, end, last)
         left_out = following[0] < following[1]
         return Passage(
@@ -225,16 +245,14 @@ class Outline:
             source=self.source,
             start_index=start,
             end_index=end,
-            start_line=lines.line(start),
-            end_line=lines.line(max(end - 1, start)),
-            tokens=count(text[start:end]),
+            start_line=line_at(lines, start),
+            end_line=line_at(lines, max(end - 1, start)),
+            tokens=count(start, end),
             section=section.path,
-            tokens_before=count(text[slice(*trim_span(text, first, start))])
-            if first < start
-            else 0,
-            tokens_after=count(text[slice(*following)]) if left_out else 0,
-            next_line=lines.line(following[0]) if left_out else None,
-            last_line=lines.line(max(last - 1, start)),
+            tokens_before=count(*trim_span(text, first, start)) if first < start else 0,
+            tokens_after=count(*following) if left_out else 0,
+            next_line=line_at(lines, following[0]) if left_out else None,
+            last_line=line_at(lines, max(last - 1, start)),
         )
 
     def __iter__(self) -> Iterator[Section]:

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import takewhile
-from operator import itemgetter
 from typing import Final
 
 from chunkast.core.headings import titled_path
-from chunkast.errors import ChunkastError
+from chunkast.errors import ChunkastError, shown
+from chunkast.markdown.titles import without_attributes
 from chunkast.model import Analysis
 from chunkast.text.front_matter import front_matter_value
-from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_span
 
-__all__ = ("Section", "SectionError", "anchor_at", "find_section", "sections_of")
+__all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
 
 _SEPARATOR: Final = " > "
-_STEPS: Final = re.compile(r"\s*>\s*")
-_GIVEN_ID: Final = re.compile(r"\{[^{}\n]*#([^\s{}#]+)[^{}\n]*\}\s*$")
+_ID: Final = re.compile(r"#([^\s{}#]+)")
 # GitHub keeps letters, marks, digits, connectors, hyphens and spaces.
 _NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 _MOST_CANDIDATES: Final = 5
+# The number of characters of a name that are compared with those of sections.
+_MOST_COMPARED: Final = 200
 
 
 class SectionError(ChunkastError, LookupError):
@@ -35,7 +35,7 @@ class SectionError(ChunkastError, LookupError):
 
     def __init__(self, where: object, reason: str, candidates: Sequence[str]) -> None:
         listed = f": {'; '.join(candidates)}" if candidates else ""
-        super().__init__(f"section {where!r} {reason}{listed}")
+        super().__init__(f"section {shown(where)} {reason}{listed}")
         self.where = where
         self.reason = reason
         self.candidates = tuple(candidates)
@@ -78,53 +78,67 @@ class Section:
         return _SEPARATOR.join(self.path)
 
 
-def sections_of(analysis: Analysis, count: Callable[[str], int]) -> Iterator[Section]:
-    """Yield a section for the whole document, and then the sections of the document in order."""
-    text, lines = analysis.text, SourceMap(analysis.text)
+def sections_of(
+    analysis: Analysis, count: Callable[[int, int], int], lines: Sequence[int]
+) -> Iterator[Section]:
+    """Yield a section for the whole document, and then the sections of the document in order.
+
+    ``count`` returns the number of tokens in a span; ``lines`` has the starts of all lines.
+    """
+    text = analysis.text
     title = front_matter_value(analysis.front_matter, "title", plain=True)
     # In code, the text after a definition has a heading without a title.
     headings = [heading for heading in analysis.headings if heading.title]
     starts = [0, *(heading.start for heading in headings), len(text)]
-    levels = [0, *(heading.level for heading in headings)]
-    anchors = (anchor for _, anchor in _anchors(analysis))
-    for number, level in enumerate(levels):
-        after = range(number + 1, len(levels))
-        last = next((at for at in after if levels[at] <= level), len(levels))
-        start, end = trim_span(text, starts[number], starts[last])
+    ends = _ends([0, *(heading.level for heading in headings)])
+    anchors = ["", *(anchor for _, anchor in anchors_of(analysis))]
+    for number, heading in enumerate([None, *headings]):
+        start, end = trim_span(text, starts[number], starts[ends[number]])
         own_end = trim_span(text, starts[number], starts[number + 1])[1]
-        path = headings[number - 1].path if number else analysis.path
         yield Section(
-            path=titled_path(path, title),
-            level=level,
-            anchor=next(anchors) if number else "",
+            path=titled_path(heading.path if heading else analysis.path, title),
+            level=heading.level if heading else 0,
+            anchor=anchors[number],
             start_index=start,
             end_index=end,
-            start_line=lines.line(start),
-            end_line=lines.line(max(end - 1, start)),
-            tokens=count(text[start:own_end]),
-            total_tokens=count(text[start:end]),
+            start_line=line_at(lines, start),
+            end_line=line_at(lines, max(end - 1, start)),
+            tokens=count(start, own_end),
+            total_tokens=count(start, end),
         )
 
 
-def anchor_at(analysis: Analysis, pos: int) -> str:
-    """Return the anchor of the section at ``pos``, or an empty string before the first heading."""
-    before = takewhile(lambda found: found[0] <= pos, _anchors(analysis))
-    return max(before, default=(0, ""), key=itemgetter(0))[1]
+def line_at(lines: Sequence[int], pos: int) -> int:
+    """Return the number, from 1, of the line at ``pos``, given the starts of all lines."""
+    return max(bisect_right(lines, pos, hi=len(lines) - 1), 1)
 
 
-def _anchors(analysis: Analysis) -> Iterator[tuple[int, str]]:
-    """Yield the start and the anchor of each heading that has a title.
+def _ends(levels: Sequence[int]) -> list[int]:
+    """Return, for each level, the number of the next one that is not deeper."""
+    ends = [len(levels)] * len(levels)
+    open_: list[int] = []
+    for number, level in enumerate(levels):
+        while open_ and levels[open_[-1]] >= level:
+            ends[open_.pop()] = number
+        open_.append(number)
+    return ends
+
+
+def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
+    """Return the start and the anchor of each heading that has a title.
 
     A number is appended to a slug that is already in use.
     """
+    found: list[tuple[int, str]] = []
     used: dict[str, int] = {}
+    attributes = "attributes" in analysis.extensions
     for heading in analysis.headings:
         if not heading.title:
             continue
-        source = analysis.text[heading.start : heading.end]
-        given = _GIVEN_ID.search(source.rstrip("#=- \t\r\n"))
-        if given and "attributes" in analysis.extensions:
-            yield heading.start, given[1]
+        source = analysis.text[heading.start : heading.end].rstrip("#=- \t\r\n")
+        given = _ID.findall(source, len(without_attributes(source))) if attributes else []
+        if given:
+            found.append((heading.start, given[-1]))
             continue
         slug = _NOT_IN_SLUG.sub("", heading.title.lower()).replace(" ", "-")
         anchor = slug
@@ -132,36 +146,54 @@ def _anchors(analysis: Analysis) -> Iterator[tuple[int, str]]:
             used[slug] += 1
             anchor = f"{slug}-{used[slug]}"
         used[anchor] = 0
-        yield heading.start, anchor
+        found.append((heading.start, anchor))
+    return found
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
     """Return the section whose path, end of path or anchor is ``where``; ignore case in paths.
 
-    Raises ``SectionError`` if no section or more than one section matches.
+    An anchor may follow the name of a file. Raises ``SectionError`` if no section or more than one
+    section matches.
     """
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
-    steps = tuple(_STEPS.split(name)) if isinstance(where, str) else tuple(where)
-    wanted = _folded(steps)
-    anchor = name.rpartition("#")[2]
-    for found in (
-        [section for section in sections if _folded((str(section),)) == _folded((name,))],
-        [section for section in sections[1:] if section.anchor == anchor],
-        [section for section in sections if _folded(section.path)[-len(wanted) :] == wanted],
-    ):
+    ambiguous: list[Section] = []
+    for matches in _matchers(name):
+        found = list(filter(matches, sections))
         if len(found) == 1:
             return found[0]
-        if found:
-            listed = [f"{each} (#{each.anchor}, line {each.start_line})" for each in found]
-            raise SectionError(
-                where, f"is ambiguous, {len(found)} match", listed[:_MOST_CANDIDATES]
-            )
-    names = {title.casefold(): str(section) for section in sections for title in section.path[-1:]}
-    names |= {str(section).casefold(): str(section) for section in sections if section.path}
-    close = get_close_matches(name.casefold(), names, n=_MOST_CANDIDATES, cutoff=0.4)
+        ambiguous = ambiguous or found
+    if ambiguous:
+        listed = [f"{each} (#{each.anchor}, line {each.start_line})" for each in ambiguous]
+        reason = f"is ambiguous, {len(ambiguous)} match"
+        raise SectionError(where, reason, listed[:_MOST_CANDIDATES])
+    named = [section for section in sections if section.path]
+    names = {section.path[-1].casefold()[:_MOST_COMPARED]: str(section) for section in named}
+    names |= {str(section).casefold()[:_MOST_COMPARED]: str(section) for section in named}
+    short = name.casefold()[:_MOST_COMPARED]
+    close = get_close_matches(short, names, n=_MOST_CANDIDATES, cutoff=0.4)
     nearest = list(dict.fromkeys(names[each] for each in close)) or list(names.values())
     raise SectionError(where, "does not exist; the nearest are", nearest[:_MOST_CANDIDATES])
 
 
-def _folded(titles: Sequence[str]) -> tuple[str, ...]:
-    return tuple(" ".join(title.split()).casefold() for title in titles)
+def _matchers(name: str) -> Iterator[Callable[[Section], bool]]:
+    """Yield the ways in which a section may match a name, in order of precedence."""
+    wanted = _folded(name)
+    yield lambda section: _folded(str(section)) == wanted
+    anchor = name.removeprefix("#")
+    if anchor != name:
+        yield lambda section: anchor != "" and section.anchor == anchor
+    yield lambda section: any(
+        _folded(_SEPARATOR.join(section.path[first:])) == wanted
+        for first in range(len(section.path))
+    )
+    file, _, anchor_in_file = name.rpartition("#")
+    # "Fix #12" is a title, and "notes.md#12" an anchor.
+    if anchor_in_file and file == file.rstrip():
+        yield lambda section: section.anchor == anchor_in_file
+
+
+def _folded(name: str) -> str:
+    """Return a heading path in lower case and with single spaces."""
+    steps = name.casefold().split(_SEPARATOR.strip())
+    return _SEPARATOR.join(" ".join(step.split()) for step in steps)

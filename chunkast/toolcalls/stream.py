@@ -66,9 +66,9 @@ class ToolCallStream:
     heuristics: heuristics to run after those of the pipeline, each in its own phase.
     pipeline: the pipeline to use instead of ``default_pipeline``.
     max_reparses: the maximum number of repaired bodies to parse in each phase.
-    on_error: called with ``(message, metadata)`` for a call that could not be parsed, and for a
-        heuristic that failed. The keys of ``metadata`` are "tool_name", "tool_call" (the original
-        text), "start_index", "end_index", "error" (the exception, or None) and "notes".
+    on_error: called with ``(message, metadata)`` for a call that could not be parsed. The keys of
+        ``metadata`` are "tool_name", "tool_call" (the original text), "start_index", "end_index",
+        "error" (the exception, or None) and "notes".
     on_problem: called with each :class:`ToolProblem`: the problems in calls
         (``ToolCall.problems``), calls that could not be parsed, and opening tags that are never
         closed.
@@ -80,7 +80,8 @@ class ToolCallStream:
     methods: such a call does not return any parts, and the outer call returns the parts that were
     added.
 
-    Raises ``ConfigError`` for an invalid option. No text causes an exception.
+    Raises ``ConfigError`` for an invalid option. No text causes an exception, but an exception of
+    a user's heuristic is propagated.
     """
 
     def __init__(
@@ -165,13 +166,7 @@ class ToolCallStream:
             return Text(segment.text, segment.start, segment.end)
         reader = _BodyReader(self._schemas[segment.name])
         first: ToolDraft = Draft.of(segment.body, self._tools[segment.name])
-        draft = run_pipeline(
-            first,
-            self._pipeline,
-            reader.read,
-            max_reparses=self._max_reparses,
-            report=lambda note: self._report_error(segment, note),
-        )
+        draft = run_pipeline(first, self._pipeline, reader.read, max_reparses=self._max_reparses)
         error = draft.errors[-1] if draft.value is None else None
         problem = (
             json_problem(draft.value) if error is None else f"its body cannot be read: {error}"

@@ -9,12 +9,12 @@ paragraphs. A user's heuristics run after the built-in steps of their phase.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.checks import checked, mask_problem, patch_problem
+from chunkast.core.analysis.checks import check_patch, in_order
 from chunkast.core.analysis.context import DocumentContext, DocumentDraft
 from chunkast.core.analysis.headings import find_headings, numbered_headings, pseudo_headings
 from chunkast.core.analysis.pages import find_page_marks, with_pages
@@ -31,7 +31,6 @@ from chunkast.text.front_matter import parse_front_matter
 
 __all__ = ("analyze_markdown",)
 
-_Mark = TypeVar("_Mark")
 _LOG = logging.getLogger(__name__)
 _Parse = Callable[[str, tuple[str, ...]], ParsedMarkdown]
 # The parsers to try after the first has failed, and the notes to add to the result of each.
@@ -46,14 +45,14 @@ def analyze_markdown(
 ) -> Analysis:
     """Return the analysis of ``text``: its blocks, break points, protected regions and headings.
 
-    If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Never
-    raises: an error in a heuristic becomes a note and a ``ChunkastWarning``.
+    If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Only
+    a user's heuristic can raise an exception, or cause a ``HeuristicError``.
     """
     calls, notes = find_tool_calls(text, config)
-    source = _mask(text, calls, mask_calls)
+    source = mask_calls(text, calls) if calls else text
     paged = "page_markers" in extensions
     marks = find_page_marks(text, source, config, extensions, calls) if paged else []
-    source = _mask(source, marks, mask_pages)
+    source = mask_pages(source, marks) if marks else source
     extended = bool(calls or config.heuristics)
 
     def parse(source: str) -> Analysis:
@@ -62,7 +61,7 @@ def analyze_markdown(
         return _analysis(text, source, parse_document(source, extensions, blanks=whole), extensions)
 
     heuristics = Pipeline.of(config.heuristics)
-    run = PipelineRun(parse, check=patch_problem, report=warn)
+    run = PipelineRun(parse, check=check_patch)
     context = DocumentContext(config, calls, extensions)
     draft: DocumentDraft = Draft(source, text, None, (), notes, context)
     draft = run.parse(run.phase(heuristics.pre_parse, draft))
@@ -75,7 +74,7 @@ def analyze_markdown(
     draft = run.phase(heuristics.post_parse, draft)
     value = draft.value or value
     value = replace(value, notes=(*value.notes, *draft.notes)) if draft.notes else value
-    value = checked(value, warn) if extended else value
+    value = in_order(value) if extended else value
     if _LOG.isEnabledFor(logging.INFO):
         _LOG.debug("%r", value)
         for note in value.notes:
@@ -83,13 +82,6 @@ def analyze_markdown(
     return value
 
 
-def _mask(source: str, marks: Sequence[_Mark], mask: Callable[[str, Sequence[_Mark]], str]) -> str:
-    """Return ``source`` with ``marks`` masked, or unchanged if masking would move positions."""
-    masked = mask(source, marks) if marks else source
-    problem = None if masked is source else mask_problem(source, masked)
-    if problem is not None:
-        warn(f"{len(marks)} marks were not masked: the mask {problem}")
-    return source if problem else masked
 
 
 def _analysis(
