@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain, islice, product
 from typing import Final
@@ -32,9 +32,9 @@ class Context:
         self._document = document
         self._frames = frames
         self._half = config.budget // 2
-        count = cache(document.counter.count)
+        count = document.counter.count
         # An empty context costs nothing, even if special tokens are counted.
-        self.count: Callable[[str], int] = lambda text: count(text) if text else 0
+        self.count = cache(lambda text: count(text) if text else 0)
         self._matter = "".join(
             f"{key}: {value}\n"
             for key in config.front_matter_keys
