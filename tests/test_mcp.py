@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from chunkast import ChunkastError, Chunker
 from chunkast.index import Store
+from chunkast.text.source_map import without_surrogates
 from tests.checks import counter_of
 from tests.command import command, environment, run, write
 from tests.strategies import documents
@@ -77,6 +80,78 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert "nearest: docs/guide.md" in texts[9]
     assert all("outline(source) the sections" in text for text in texts[8:12])
     assert "greater than or equal to 100" in texts[12]
+
+
+def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md") -> list[str]:
+    """Read a document from start to end by the calls in the answers, and check each answer.
+
+    The pieces of all lines put together are the document.
+    """
+    given: dict[str, Any] | None = {"source": source, "max_tokens": most}
+    pieces: dict[int, str] = {}
+    read: list[str] = []
+    lines = [line.rstrip("\r\n") for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", text)]
+    while given is not None:
+        answer = asyncio.run(served.read(**given))
+        read.append(answer)
+        assert count(answer) <= most
+        shown = answer.split("\n")[1:]
+        note = shown.pop() if shown[-1].startswith("continues ") else ""
+        given = next_call(note) if note else None
+        for number, _, piece in (line.partition("\t") for line in shown if line):
+            pieces[int(number)] = pieces.get(int(number), "") + piece
+        if given is None:
+            break
+        number, within = given["lines"].partition("-")[0], ":" in given["lines"]
+        if within:
+            number = number.partition(":")[0]
+            alone = asyncio.run(served.read(**{**given, "lines": f"{number}-{number}"}))
+            whole = "\ncontinues " not in alone and count(f"{alone}\n{note}") <= most
+            assert not whole, "that line would have fitted alone"
+        elif 2 * count(answer) < most:
+            assert count(f"{answer}\n{number}\t{lines[int(number) - 1]}") > most, "more would fit"
+    wanted = {number: line for number, line in enumerate(lines, 1) if line.strip()}
+    for number, line in wanted.items():
+        assert pieces.pop(number).rstrip() == line.rstrip(), number
+    assert not pieces
+    return read
+
+
+def next_call(note: str) -> dict[str, Any]:
+    """The arguments of the call at the end of a note, which are JSON."""
+    called = re.fullmatch(r"continues .* line [\d,]+: read\((.*)\)", note)
+    assert called, note
+    return dict(
+        json.loads("{" + re.sub(r"(^|, )(source|lines|max_tokens)=", r'\1"\2": ', called[1]) + "}")
+    )
+
+
+ODD_NAME = 'a "b"\\c\n\x07\u202e d\u00e9 \U0001f600.md'
+
+
+@settings(deadline=None)
+@example(["\n" * 150], 100, "0.md")
+@example(["word " * 400], 100, ODD_NAME)
+@example(["x" * 4_000 + "\U0001f468\u200d\U0001f469" * 200], 101, "0.md")
+@given(
+    st.lists(documents(), min_size=1, max_size=4),
+    st.integers(100, 2_000),
+    st.sampled_from(["0.md", ODD_NAME]),
+)
+def test_following_the_calls_reads_the_whole_text_once(
+    texts: list[str], most: int, name: str
+) -> None:
+    text = without_surrogates(
+        "# One\n\n" + "\n\nA line that is ordinary.\n\n".join(texts) + "\n\nEnd\n"
+    )
+    chunker = Chunker(max_tokens=64, overlap=8)
+    with Store(":memory:", create=True) as store:
+        store.update([(name, text)], chunker)
+        served = answers.Answers(store, chunker)
+        for answer in followed(text, served, chunker.counter.count, most, name):
+            head, *_, note = answer.split("\n")
+            shown = head + note.partition("\t")[0]
+            assert not {"Cc", "Cf", "Zl", "Zp"} & set(map(unicodedata.category, shown))
 
 
 @settings(deadline=None)

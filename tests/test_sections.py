@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 
-from chunkast import Chunk, Chunker, StoreError, chunk, locate_quote
-from chunkast.index import Store
+from chunkast import Chunk, Chunker, chunk, locate_quote
 from tests.command import run, write
 from tests.strategies import documents
-from tests.test_index import ISLANDS
 
 GUIDE = """---
 title: Manual
@@ -104,29 +100,3 @@ def test_the_commands_name_the_section_of_a_hit(tmp_path: Path) -> None:
     done = run("chunk", "guide.md", "--format", "text", cwd=tmp_path)
     head = done.stdout.decode().splitlines()[0]
     assert head.endswith("  Manual … Manual > Use (4 sections)")
-
-
-@pytest.mark.parametrize("read_only", [True, False])
-def test_an_older_index_is_read_and_completed(tmp_path: Path, read_only: bool) -> None:
-    path = tmp_path / "older.db"
-    shutil.copy(Path(__file__).parents[1] / "fixtures/databases/version-4.db", path)
-    before = path.read_bytes()
-    with Store(str(path), read_only=read_only) as store:
-        digest = store.digest()
-        assert store.faults() == []
-        [hit] = store.search("crowns")
-        assert hit.section == hit.headings == ("Huts",)
-        assert all(found.sections == () for found in store.chunks())
-        assert store.quote("costs ten crowns")[0].section == ("Huts",)
-        with pytest.raises(StoreError, match=r"has no text of 'huts\.md' yet; the next"):
-            store.read("huts.md")
-    assert path.read_bytes() == before
-    with Store(str(path)) as store:
-        for dry_run in (True, False):
-            report = store.update(ISLANDS.items(), Chunker(), dry_run=dry_run)
-            assert str(report) == "added 0, changed 0, unchanged 4, removed 0, moved 0"
-            assert (report.embed, report.digest) == ([], digest)
-        assert store.faults() == []
-        assert store.search("crowns")[0].section == ("Huts", "Beds")
-        assert store.read("huts.md").text == ISLANDS["huts.md"].rstrip()
-        assert store.update(ISLANDS.items(), Chunker()).written == 0

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Mapping
 from difflib import get_close_matches
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.config import ChunkConfig
 from chunkast.core.analysis import analyze
 from chunkast.errors import StoreError
-from chunkast.index.rows import SELECT, DamageError, read_row
-from chunkast.index.writing import text_hash
+from chunkast.index.checks import json_setting, text_hash
+from chunkast.index.connection import DamageError
+from chunkast.index.options import merged
+from chunkast.index.rows import JOINED, read_row
 from chunkast.model import Chunk
-from chunkast.reading import anchor_at
+from chunkast.reading.sections import sections_of
 from chunkast.sources.notebook import is_notebook
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.model import Analysis
     from chunkast.reading import Outline
 
-__all__ = ("JOINED", "Documents")
+__all__ = ("Documents",)
 
-JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
-# The options of an index that determine how a document is read.
+# The options of an index that determine how a document is read, besides the counter.
 _READING: Final = ("extensions", "pseudo_headings", "heading_levels", "page_markers")
+_COUNTING: Final = ("encoding", "model", "allow_download")
 
 
 class Documents:
@@ -41,10 +44,10 @@ class Documents:
     ) -> None:
         self._path = path
         self._connection = connection
-        config: dict[str, Any] = json.loads(settings["config"])
-        self._encoding = config["encoding"]
-        self._reading = {name: config[name] for name in _READING}
-        self._analyses: dict[str, Analysis | None] = {}
+        options = json_setting(settings, "options")
+        self._counting = {name: options[name] for name in _COUNTING if name in options}
+        self._reading = {name: options[name] for name in _READING if name in options}
+        self._anchors: dict[str, list[tuple[int, str]]] = {}
         self._outlines: dict[str, Outline | None] = {}
 
     def costs(self) -> dict[str, int]:
@@ -95,7 +98,7 @@ class Documents:
         """
         from chunkast.chunker import Chunker
 
-        return Chunker(ChunkConfig.of(self._reading | {"encoding": self._encoding} | options))
+        return Chunker(ChunkConfig.of(merged(self._reading | self._counting, options)))
 
     def outline(self, source: str, chunker: Chunker) -> Outline | None:
         """Return the outline of a document, or ``None`` if its text cannot be read."""
@@ -106,12 +109,20 @@ class Documents:
 
     def anchor(self, source: str, pos: int) -> str:
         """Return the anchor of the section at ``pos`` in a document, or an empty string."""
-        if source not in self._analyses:
+        if source not in self._anchors:
             text = self._readable(source)
-            config = ChunkConfig.of(self._reading)
-            self._analyses[source] = None if text is None else analyze(text, config, source)
-        analysis = self._analyses[source]
-        return "" if analysis is None else anchor_at(analysis, pos)
+            self._anchors[source] = [] if text is None else self._anchors_in(text, source)
+        anchors = self._anchors[source]
+        before = bisect_right(anchors, pos, key=itemgetter(0))
+        return anchors[before - 1][1] if before else ""
+
+    def _anchors_in(self, text: str, source: str) -> list[tuple[int, str]]:
+        """Return the start and the anchor of each section of a document."""
+        analysis = analyze(text, ChunkConfig.of(self._reading), source)
+        headings = (heading.start for heading in analysis.headings if heading.title)
+        # The first section is the document itself. No tokens are counted.
+        sections = islice(sections_of(analysis, lambda _: 0), 1, None)
+        return [(at, section.anchor) for at, section in zip(headings, sections, strict=True)]
 
     def _readable(self, source: str) -> str | None:
         try:
