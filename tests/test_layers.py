@@ -55,7 +55,6 @@ ASKS_FOR_KINDS = {
     "markdown/blocks.py": "the rest of an HTML block beside a tag is text",
     "markdown/tree.py": "an alert's type is on its first line",
     "core/analysis/tool_calls.py": "a masked call is HTML to the parser",
-    "index/schema.py": "the kinds are SQLite's: tables and indexes",
 }
 # The modules that ask for an extension by name: what is done before a parse, in titles, and
 # where brackets close.

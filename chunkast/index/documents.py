@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 __all__ = ("Documents",)
 
 # The options of an index that determine how a document is read, besides the counter.
-_READING: Final = ("extensions", "pseudo_headings", "heading_levels", "page_markers")
-_COUNTING: Final = ("encoding", "model", "allow_download")
+_READING: Final[tuple[str, ...]] = (
+    "extensions",
+    "pseudo_headings",
+    "heading_levels",
+    "page_markers",
+)
+_COUNTING: Final[tuple[str, ...]] = ("encoding", "model", "allow_download")
 
 
 class Documents:

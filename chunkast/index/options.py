@@ -22,7 +22,7 @@ def options_of(chunker: Chunker) -> dict[str, Any]:
     A counter in Python is named, as are heuristics; the path of a tokenizer becomes absolute.
     """
     options = chunker.config.changed_fields()
-    encoding = options.get("encoding")
+    encoding: Any = options.get("encoding")
     if isinstance(encoding, os.PathLike) or str(encoding).endswith(".json"):
         options["encoding"] = str(Path(encoding).absolute())
     elif encoding is not None:

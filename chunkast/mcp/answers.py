@@ -17,10 +17,10 @@ from chunkast.output.text import section_line
 from chunkast.text.source_map import line_starts
 
 if TYPE_CHECKING:
-    from chunkast import Chunk
     from chunkast.chunker import Chunker
     from chunkast.identity import Citation
     from chunkast.index import Hit, Store
+    from chunkast.model import Chunk
     from chunkast.reading import Outline
     from chunkast.reading.sections import Section
 

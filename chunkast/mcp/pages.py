@@ -30,7 +30,7 @@ _LINE_ENDS: Final = "\r\n"
 
 def printable(text: str) -> str:
     """Return ``text`` with control characters and invisible characters escaped as in JSON."""
-    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return str(_UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text))
 
 
 def span_of_lines(starts: Sequence[int], lines: str) -> tuple[int, int]:
