@@ -209,6 +209,7 @@ def test_an_index_that_no_run_completed_is_an_error(tmp_path: Path) -> None:
 
 LIMITED = """
 import resource, signal, sys
+sys.dont_write_bytecode = True
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 from chunkast.cli.main import main

@@ -251,37 +251,30 @@ def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-PARTS = [
-    *('"', "'", "*", "^", "(", ")", "-", "+", ":", "{", "}", ";", "\0", "\\", "%", "_", " "),
-    *("AND", "OR", "NOT", "NEAR", "NEAR(", "soup", "text", "headings", "rowid", "search"),
-    "'; DROP TABLE chunks; --",
-    '") OR 1=1 --',
-    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "\u6771\u4eac",
-    "\ud800",
-    "e\u0301",
-]
+QUERY_PARTS = st.sampled_from(
+    [
+        '"',
+        "'",
+        "*",
+        "^",
+        "(",
+        ")",
+        "-",
+        ":",
+        "{",
+        "\0",
+        "\\",
+        " ",
+        "AND",
+        "NOT",
+        "NEAR(",
+        "soup",
+        "search",
+    ]
+)
 
 
-def schema_of(store: Store) -> list[Any]:
-    rows = store._connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name")
-    return rows.fetchall()
-
-
-@pytest.mark.slow
-def test_ten_thousand_queries_of_anything_are_safe() -> None:
-    chance = random.Random(10_000)
-    with filled(ISLANDS) as store:
-        before = state(store), schema_of(store)
-        for _ in range(10_000):
-            parts = chance.choices(PARTS, k=chance.randrange(9))
-            parts += map(chr, chance.choices(range(0x110000), k=chance.randrange(3)))
-            chance.shuffle(parts)
-            store.search(chance.choice(["", " "]).join(parts), 100)
-        assert (state(store), schema_of(store)) == before
-
-
-@given(st.one_of(markdown(), st.text(), st.sampled_from(["", "!?", '"', "*", "\0", "\u200d"])))
+@given(st.one_of(markdown(), st.text(), st.lists(QUERY_PARTS, max_size=9).map("".join)))
 @example("soup" + "x" * 1_000_000)
 def test_any_text_may_be_searched_for(query: str) -> None:
     assert indexed().search(query) == [] or query.strip()
@@ -632,15 +625,6 @@ def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
     assert last == f"digest {digest_of(tmp_path / 'a.db')}"
 
 
-@pytest.mark.slow
-def test_processes_make_the_same_index(tmp_path: Path) -> None:
-    write_corpus(tmp_path / "docs", 80)
-    for jobs in (1, 3):
-        done = run("index", "docs", "--db", f"{jobs}.db", "--jobs", jobs, cwd=tmp_path)
-        assert done.returncode == 0
-    assert digest_of(tmp_path / "1.db") == digest_of(tmp_path / "3.db")
-
-
 def test_what_cannot_be_read_stays_as_it_was(tmp_path: Path) -> None:
     write_islands(tmp_path / "docs")
     run("index", "docs", "--db", "a.db", cwd=tmp_path)
@@ -733,10 +717,9 @@ def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> 
     assert run("search", "soup", "--db", "a.db", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["version-4.db"])
-def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes((DOCUMENTS.parent / "databases" / name).read_bytes())
+def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    path.write_bytes((DOCUMENTS.parent / "databases" / "version-4.db").read_bytes())
     with pytest.raises(StoreError, match="older chunkast"):
         Store(str(path), read_only=True)
     with Store(str(path)) as store:

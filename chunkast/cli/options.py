@@ -283,7 +283,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "front_matter_keys": _names,
     "extensions": _names,
 }
-_COUNTING: Final = ("encoding", "model", "allow_download", "extensions")
+_COUNTING: Final = ("encoding", "extensions")
 _ALIASES: Final = {"max_tokens": "--chunk-size", "overlap": "--chunk-overlap"}
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
