@@ -102,8 +102,10 @@ class _Run:
         if options.replace:
             return
         for name in ("paths", *_SELECTING):
-            if not getattr(options, name):
-                setattr(options, name, self.selection.get(name, getattr(options, name)))
+            given, known = getattr(options, name), self.selection.get(name)
+            texts = known if isinstance(known, list) else []
+            if not given and isinstance(known, type(given)):
+                setattr(options, name, known if all(isinstance(t, str) for t in texts) else given)
 
     def chunker(self) -> Chunker:
         """Return the chunker for the given options and the remembered ones."""
@@ -186,7 +188,8 @@ def _say_notes(this: _Run, report: IndexReport, changes: Sequence[str]) -> None:
     db = this.options.db
     if report.faults:
         more = ", ..." if len(report.faults) > 1 else ""
-        say_note(f"{db}: rebuilt, because {report.faults[0]}{more}")
+        lost = "" if this.config is not None else "; its options are not known: give them again"
+        say_note(f"{db}: rebuilt, because {report.faults[0]}{more}{lost}")
     if changes:
         say_note(f"{', '.join(changes)}: {counted(len(report.embed), 'text')} to embed again")
     this.tally.say_summary(
