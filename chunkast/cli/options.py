@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -144,7 +146,7 @@ def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str
             f"--{flag}",
             dest=name,
             metavar=metavar,
-            type=_TYPES.get(name, str),
+            type=load_tools if name == "tools" else partial(_value, name),
             choices=get_args(hint) if get_origin(hint) is Literal else None,
             help=f"{text}{shown}",
         )
@@ -162,7 +164,7 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
     """Return the configuration that the options specify.
 
     Raises ``ConfigError`` for a value that is not allowed, and ``UsageError`` for an invalid
-    ``--set`` or ``--tools``.
+    ``--set``.
     """
     return ChunkConfig.of(config_values(options))
 
@@ -170,12 +172,10 @@ def config_of(options: argparse.Namespace) -> ChunkConfig:
 def config_values(options: argparse.Namespace) -> dict[str, Any]:
     """Return the configuration fields that the options set, by name.
 
-    Raises ``UsageError`` for an invalid ``--set`` or ``--tools``.
+    Raises ``UsageError`` for an invalid ``--set``.
     """
     given = vars(options)
     values = {name: given[name] for name in _FIELDS if name in given}
-    if "tools" in values:
-        values["tools"] = load_tools(given["tools"])
     return set_values("--set", given.get("settings", ()), values)
 
 
@@ -210,32 +210,16 @@ def load_tools(path: str) -> list[Tool]:
 
 
 def _value(name: str, text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _names(text) if _TYPES.get(name) is _names else text
+    """Return a field's value in ``text``: JSON, a number or plain text; ``ChunkConfig`` checks it.
 
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for name in (part.strip() for part in text.split(",")) if name)
-
-
-def _budget(text: str) -> int | str:
-    try:
-        return text if text == "model" else int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a whole number nor 'model'"
-        ) from None
-
-
-def _overlap(text: str) -> float | int:
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    For a field of several names, plain text is a list separated by commas.
+    """
+    for read in (json.loads, float):
+        with suppress(ValueError, RecursionError):
+            return read(text)
+    if isinstance(_FIELDS.get(name), tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
 
 
 def _folder(path: str) -> str:
@@ -261,15 +245,6 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-# Types of fields that their type hints do not give.
-_TYPES: Final[Mapping[str, Any]] = {
-    "max_tokens": _budget,
-    "reserve_tokens": int,
-    "min_tokens": int,
-    "overlap": _overlap,
-    "front_matter_keys": _names,
-    "extensions": _names,
-}
 _COUNTING: Final = ("encoding", "model", "allow_download", "extensions")
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,39 +89,9 @@ def lock_errors() -> Iterator[None]:
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report to stdout, in colour if it is text on a terminal."""
+    """Print a report to stdout; ``selection`` has the paths of its documents."""
     from chunkast.testing.report import REPORTS
 
     files = [] if selection is None else selection.files
     report = replace(report, paths={source_of(file): file.path for file in files})
-    text = REPORTS[options.format](report)
-    if options.format == "text" and sys.stdout is not None and sys.stdout.isatty():
-        text = _coloured(text)
-    print_text(text)
-
-
-def _coloured(text: str) -> str:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
-        for line in text.split("\n")[:-1]:
-            word = next(iter(line.split()), "")
-            console.print(Text(line, style=_STYLES.get(word, "")), soft_wrap=True)
-    return captured.get()
-
-
-# The first word of a line -> a colour of the terminal's own palette.
-_STYLES: Final = {
-    "why:": "bold yellow",
-    "+": "green",
-    "-": "red",
-    "added": "green",
-    "removed": "red",
-    "moved": "dim",
-    "renamed": "dim",
-    "not": "bold red",
-    "all": "bold green",
-    "nothing": "bold green",
-}
+    print_text(REPORTS[options.format](report))
