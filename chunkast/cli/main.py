@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ``argv`` defaults to the arguments of the process.
     """
     argv, debug = without_debug(sys.argv[1:] if argv is None else argv)
-    with debug_lines(wanted=debug):
+    with debug_lines() if debug else nullcontext():
         return _code(argv)
 
 

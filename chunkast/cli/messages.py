@@ -59,7 +59,7 @@ def say_error(error: object) -> None:
     say(f"chunkast: error: {error}")
 
 
-def say_note(message: str) -> None:
+def say_note(message: object) -> None:
     """Write a note to stderr about something that may surprise the user."""
     say(f"chunkast: note: {message}")
 
@@ -109,11 +109,8 @@ def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:
 
 
 @contextmanager
-def debug_lines(*, wanted: bool) -> Iterator[None]:
-    """Write chunkast's log records in the block to stderr if ``wanted`` is true."""
-    if not wanted:
-        yield
-        return
+def debug_lines() -> Iterator[None]:
+    """Write chunkast's log records in the block to stderr."""
     logger, handler = logging.getLogger("chunkast"), _Lines()
     level = logger.level
     logger.addHandler(handler)
