@@ -243,10 +243,7 @@ _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "allow_download": (None, "let tiktoken download an encoding that is not bundled"),
     "packing": (None, "keep sections whole, or fill chunks up"),
     "context": (None, "context to add before the text to embed"),
-    "min_tokens": (
-        "N",
-        "join sections while one is smaller (default: whenever they fit; 0: never)",
-    ),
+    "min_tokens": ("N", "join sections while one is smaller (default: if they fit; 0: never)"),
     "opaque": (None, "divide data URIs and base64 larger than the budget, or keep them"),
     "extensions": ("A,B,C", _EXTENSIONS),
     "tools": ("TOOLS.json", f"tools whose calls are kept whole: {TOOLS_HELP}"),
