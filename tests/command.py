@@ -85,21 +85,11 @@ def run(
     return subprocess.CompletedProcess(words, code, *printed)
 
 
-def run_process(
-    *arguments: object,
-    cwd: Path,
-    stdin: bytes = b"",
-    env: Mapping[str, str] | None = None,
-) -> subprocess.CompletedProcess[bytes]:
+def run_process(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     """Run the command as a process of its own."""
+    words = command(*arguments)
     return subprocess.run(
-        command(*arguments),
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        env=environment(env),
-        timeout=120,
-        check=False,
+        words, cwd=cwd, capture_output=True, env=environment(), timeout=120, check=False
     )
 
 
