@@ -135,6 +135,8 @@ def test_on_a_terminal_chunks_are_for_a_person(tmp_path: Path) -> None:
     write(tmp_path, {"b.md": f"# {'Title ' * 40}\n\nOne{' word' * 40}.\n"})
     done = run("chunk", "a.md", "b.md", "-o", "-", cwd=tmp_path, terminal="stdout")
     assert len(records(done.stdout)) == 2
+    done = run("chunk", "a.md", "--format", "parquet", cwd=tmp_path, terminal="stdout")
+    assert (done.returncode, done.stdout) == (2, b"")
     done = run("chunk", "a.md", "b.md", cwd=tmp_path, terminal="stdout")
     assert (done.returncode, done.stderr.count(b"\n")) == (0, 1)
     lines = re.sub(rb"\x1b\[[0-9;]*m", b"", done.stdout).decode().splitlines()
@@ -302,7 +304,7 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     write(tmp_path, {"docs/good.md": GUIDE, "docs/bad.md": bad, "images/a.png": b"\x89PNG"})
     (tmp_path / "empty").mkdir()
     long = "long" * 100
-    inputs = ("docs", "missing.md", "empty", "images", "*.nope", long)
+    inputs = ("docs", "\x1b[31m.md", "empty", "images", "*.nope", long)
     done = run("chunk", *inputs, cwd=tmp_path)
     assert done.returncode == 1
     assert records(done.stdout) == expected([("docs/good.md", GUIDE)])
@@ -310,7 +312,7 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
     for line, start in zip(
         told,
         (
-            "missing.md: no such file or folder",
+            r"\x1b[31m.md: no file matches",
             "empty: no file to chunk in this folder",
             "images: no file to chunk in this folder",
             "*.nope: no file matches",
@@ -532,27 +534,32 @@ def test_an_interrupt_while_modules_are_imported_is_quiet(tmp_path: Path, module
 
 @pytest.mark.slow
 def test_jobs_give_the_same_bytes(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {f"one/{n:03}.md": paragraphs(20, n) for n in range(90)}
-    # Unlike sizes, sources that come twice, and files that fail.
-    files |= {f"two/{n:03}.md": paragraphs(5, n) for n in range(20, 90, 3)}
-    files |= {f"one/{n:03}.md": paragraphs(1500, n) for n in (3, 40)}
-    files |= {"one/033.md": b"\xff", "two/089.md": b"\xff", "one/0.md": b"\xff"}
-    write(tmp_path, files)
-    for words in (
-        ["chunk", "one", "-", "two", "missing", "--max-tokens", "120"],
-        ["chunk", "one", "-", "two", "missing", "--format", "json"],
-        ["stats", "one", "-", "two", "missing", "--format", "json"],
-    ):
-        alone = run(*words, cwd=tmp_path, stdin=GUIDE.encode())
+    # Sources that come twice, a large one, and files that fail.
+    files: dict[str, str | bytes] = {f"one/{n:02}.md": paragraphs(20, n) for n in range(40)}
+    files |= {f"two/{n:02}.md": paragraphs(5, n) for n in range(20, 40, 3)}
+    files |= {"one/03.md": paragraphs(1500), "one/33.md": b"\xff", "two/39.md": b"\xff"}
+    write(tmp_path, {**files, "one/0.md": b"\xff"})
+    inputs = ("one", "-", "two", "missing")
+    for words in (["chunk"], ["chunk", "--format", "json"], ["stats", "--format", "json"]):
+        alone = run(*words, *inputs, cwd=tmp_path, stdin=GUIDE.encode())
         assert alone.returncode == 1
         assert alone.stdout
         assert len(errors(alone.stderr)) == 4
-        together = run(*words, "--jobs", 3, cwd=tmp_path, stdin=GUIDE.encode())
+        together = run(*words, *inputs, "--jobs", 3, cwd=tmp_path, stdin=GUIDE.encode())
         assert (together.returncode, together.stdout) == (1, alone.stdout)
         assert errors(together.stderr) == errors(alone.stderr)
 
 
-# Statistics
+# Statistics and the view
+
+
+def test_view_opens_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a.md": GUIDE})
+    for found in (True, False):
+        monkeypatch.setattr("webbrowser.open", lambda url, found=found: found and "a.chunks" in url)
+        done = run("view", "a.md", "--open", "-q", cwd=tmp_path)
+        assert done.returncode == (not found)
+        assert (b"--open: no browser was found" in done.stderr) == (not found)
 
 
 def test_stats(tmp_path: Path) -> None:
@@ -577,6 +584,10 @@ def test_stats(tmp_path: Path) -> None:
     page = run("stats", ".", "--max-tokens", "100", cwd=tmp_path).stdout.decode()
     assert re.search(rf"^chunks +{len(chunks)}  0 above the budget$", page, re.MULTILINE)
     assert re.search(r"^  document start +3 +\d+\.\d%  █+$", page, re.MULTILINE)
+    keep = ("--max-tokens", "7", "--set", "oversize=keep", "--format", "json")
+    told = json.loads(run("stats", "a.md", *keep, cwd=tmp_path).stdout)
+    over = sum(row["chunks"] for row in told["histogram"] if row["from"] > 7)
+    assert 0 < told["oversize"] == over < told["chunks"]
     assert run("stats", "c.md", cwd=tmp_path).stdout.startswith(b"documents           1  0 of one")
 
 
