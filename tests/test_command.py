@@ -23,7 +23,7 @@ import pytest
 import chunkast
 from chunkast.cli.main import COMMANDS
 from chunkast.markdown import parser_note
-from chunkast.toolcalls import Tool
+from chunkast.toolcalls import Tool, tools_from_json
 from tests.command import (
     GUIDE,
     environment,
@@ -331,6 +331,11 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
 
 # Options
 
+TOOLS = """[
+  {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
+  {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
+]"""
+
 
 @pytest.mark.parametrize(
     ("arguments", "options"),
@@ -345,6 +350,7 @@ def test_bad_inputs_are_told_and_the_others_are_chunked(tmp_path: Path) -> None:
         ("--extensions 'tables, deflists'", {"extensions": ("tables", "deflists")}),
         ("--set extensions=tables,deflists", {"extensions": ("tables", "deflists")}),
         ("--set chunk_size=60 --set trim=false", {"max_tokens": 60, "trim": False}),
+        ("--tools tools.json", {"tools": tools_from_json(json.loads(TOOLS))}),
         ("--max-tokens 20 --set oversize=keep", {"max_tokens": 20, "oversize": "keep"}),
         ("--set 'scores={\"sentence\": 200}'", {"scores": {"sentence": 200}}),
     ],
@@ -354,9 +360,10 @@ def test_options_reach_the_configuration(
 ) -> None:
     text = (
         f"---\ntitle: T\n---\n\n{GUIDE}\n## Table\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
-        f"Word\n: what it means\n\n## Blåbær\n\n{'Rød grød med fløde. ' * 20}\n\n" + paragraphs(8)
+        f"Word\n: what it means\n\n## Blåbær\n\n{'Rød grød med fløde. ' * 20}\n\n"
+        f"<add>\n\n# No heading\n\n</add>\n\n{paragraphs(8)}"
     )
-    write(tmp_path, {"a.md": text})
+    write(tmp_path, {"a.md": text, "tools.json": TOOLS})
     done = run("chunk", "a.md", *shlex.split(arguments), cwd=tmp_path)
     assert (done.returncode, errors(done.stderr)) == (0, [])
     assert records(done.stdout) == expected([("a.md", text)], **options)
@@ -593,10 +600,6 @@ def test_stats(tmp_path: Path) -> None:
 
 # Tool calls
 
-TOOLS = """[
-  {"name": "search", "parameters": {"type": "object", "properties": {"query": {"type": "string"}}}},
-  {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-]"""
 CALLS = """Ich suche … <search><query>Grüße 🚀</query></search> and
 <add><x>1</x><y>2.5</y></add>, then <search><query>a</query><query>b</query></search>.
 """
@@ -667,14 +670,3 @@ def test_bad_tools_are_told(tmp_path: Path, command: str) -> None:
         assert (done.returncode, done.stdout) == (2, b"")
         [line] = errors(done.stderr)
         assert says in line
-
-
-def test_chunk_keeps_tool_calls_whole(tmp_path: Path) -> None:
-    text = "Text before. " * 9 + "\n\n<add><a>1</a>\n\n# no heading\n</add>\n\n" + "Behind. " * 9
-    write(tmp_path, {"a.md": text, "tools.json": TOOLS})
-    done = run("chunk", "a.md", "--tools", "tools.json", "--max-tokens", 30, cwd=tmp_path)
-    assert done.returncode == 0
-    [call] = [
-        call for row in records(done.stdout) for call in row["metadata"].get("tool_calls", [])
-    ]
-    assert (call["name"], call["arguments"]) == ("add", {"a": 1})
