@@ -103,19 +103,6 @@ def test_a_path_outside_the_root_is_told(tmp_path: Path, command: str, path: str
     assert not (tmp_path / "a.db").exists()
 
 
-def test_sources_are_relative_to_a_folder_outside(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "here/x.md": "x"})
-    outside, here = tmp_path / "src" / "ch01", tmp_path / "here"
-    done = run("chunk", outside, cwd=here)
-    assert sources(done.stdout) == ["b.md", "c.md"]
-    assert notes(done.stderr) == [
-        f"chunkast: note: sources are relative to {outside}, as it is outside the current folder"
-    ]
-    done = run("chunk", outside, tmp_path / "notes", cwd=here)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert "--root" in errors(done.stderr)[0]
-
-
 # What is left out
 
 
