@@ -96,7 +96,7 @@ def test_an_edit_is_1_and_shows_its_words_and_its_cost(folder: Path) -> None:
     assert page.endswith("not allowed: 1 changed\n")
     for options, code in {
         "--allow edited": 0,
-        "--allow split --allow moved,changed": 0,
+        "--allow recut --allow moved,changed": 0,
         "--allow all --max-reembed 10%": 0,
         "--allow all --max-reembed 1": 0,
         "--allow moved": 1,
@@ -108,7 +108,8 @@ def test_an_edit_is_1_and_shows_its_words_and_its_cost(folder: Path) -> None:
     values = json.loads(run(*CHECK, "--format", "json", cwd=folder).stdout)
     assert values["why"]["sentences"] == ["1 document edited: docs/guide.md"]
     assert (values["embed"]["chunks"], values["not_allowed"]) == (1, ["1 changed"])
-    assert [document["new"] for document in values["documents"]] == ["docs/guide.md"]
+    [document] = values["documents"]
+    assert (document["source"], document["state"]) == ("docs/guide.md", "edited")
 
 
 def test_a_moved_chunk_has_both_positions(folder: Path) -> None:
@@ -122,7 +123,8 @@ def test_the_configuration_is_the_locks_unless_overridden(folder: Path) -> None:
     page = run(*CHECK, "--max-tokens", "60", cwd=folder).stdout.decode()
     assert "why: configuration: max_tokens 64 -> 60\n" in page
     assert "not allowed: configuration: max_tokens; " in page
-    assert re.search(r"^    [-+] line \d+ .* \| ", page, re.MULTILINE)
+    assert "\n  recut     Part 3, 1 -> 2 chunks, lines 15-15: 60 -> 60 tokens\n" in page
+    assert "\n    + line 15, inside paragraph: Sentence 9 of part 3 is short." in page
     for options, code in (("edited", 1), ("all", 0)):
         done = run(*CHECK, "--max-tokens", "60", "--allow", options, cwd=folder)
         assert done.returncode == code
@@ -270,9 +272,7 @@ def test_locks_and_json_lines_are_compared(folder: Path) -> None:
     run(*chunk, "new.jsonl", cwd=folder)
     for one in names:
         page = run("diff", one, "new.jsonl", cwd=folder).stdout.decode()
-        assert (
-            "why: 1 document edited, or cut differently (chunks alone do not show which): " in page
-        )
+        assert "why: 1 document edited or cut differently: docs/guide.md\n" in page
         assert "\n  changed " in page
         assert "\n    + brief.\n" in page
         assert "embed again: 1 of " in page
@@ -312,8 +312,6 @@ def test_damaged_json_lines_are_one_line_and_2(tmp_path: Path) -> None:
             damaged = json.dumps({**values, name: "@"}).replace('"@"', value)
             refused(f"{name} {value[:9]}", damaged.encode() + b"\n" + rest)
     refused("truncated", good[:-30])
-    refused("name twice", good.replace(b'"overlap":0', b'"overlap":0,"overlap":3', 1))
-    refused("chunk twice", good + first)
     refused("not UTF-8", good.replace(b"One", b"\xff"))
     refused("nested", b"[" * 100_000)
     refused("database", b"SQLite format 3\0 and more")
