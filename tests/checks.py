@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import regex
 import tiktoken
+from sentencex import get_sentence_boundaries
 from tokenizers import Tokenizer
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
@@ -28,6 +29,8 @@ __all__ = ("check_promises", "counter_of", "sentence_spans")
 
 _CLUSTER = regex.compile(r"\X")
 _PLACEHOLDER = re.compile(r"\[(?:data URI.*|base64), [\d,]{3,} characters\]")
+_PLAIN = re.compile(r"[\w,.?!:; -]{1,1900}")
+_SHORT_END = re.compile(r"(?<![^\W\d_]{4})[.?!]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _PIPE = re.compile(r"(?<!\\)\|")
 _ROW = re.compile(r"<tr>(?:\s*<td>[^<]*</td>)+\s*</tr>")
@@ -64,6 +67,25 @@ def sentence_spans(
         edges = [block.start, *inner, block.end]
         for start, end in pairwise(edges):
             yield start, start + len(text[start:end].rstrip(WHITE_SPACE))
+
+
+def sentencex_spans(analysis: Analysis, config: ChunkConfig) -> Iterator[tuple[int, int]]:
+    """The sentences of paragraphs of one plain line, as sentencex itself finds them.
+
+    Left out are what chunkast reads otherwise, on purpose: markup, quotes and closing marks; long
+    paragraphs, which are read in windows; and words that may be abbreviations.
+    """
+    language = config.sentence_language
+    if language == "auto":
+        language = language_of_text(analysis.text, analysis.front_matter)
+    for leaf in analysis.blocks.leaves():
+        text = analysis.text[leaf.start : leaf.end].rstrip(WHITE_SPACE)
+        plain = leaf.kind == "paragraph" and _PLAIN.fullmatch(text)
+        if plain and not _SHORT_END.search(text):
+            for found in get_sentence_boundaries(language, text):
+                first = leaf.start + found["start_index"]
+                whole = text[found["start_index"] : found["end_index"]]
+                yield first, first + len(whole.rstrip(WHITE_SPACE))
 
 
 def inline_regions(
@@ -225,7 +247,8 @@ def check_promises(
         before = len(text[:point].rstrip(WHITE_SPACE))
         after = len(text) - len(text[point:].lstrip(WHITE_SPACE))
         cuts -= {*range(before, after + 1)}
-    for start, end in sentence_spans(analysis, config, boundaries):
+    oracle = sentencex_spans(analysis, config)
+    for start, end in (*sentence_spans(analysis, config, boundaries), *oracle):
         sentence = ProtectedRegion(start, end)
         if count(text[start:end]) <= budget and not any(
             # Where a region runs over a sentence's end, the region is what stays whole.

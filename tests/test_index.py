@@ -35,7 +35,7 @@ from chunkast import (
     plan_writes,
 )
 from chunkast.index import Store
-from chunkast.index.schema import VERSION, connect
+from chunkast.index.schema import VERSION
 from chunkast.text.source_map import SourceMap, without_surrogates
 from tests.checks import counter_of
 from tests.command import command, environment, errors, posix, run, write
@@ -251,37 +251,30 @@ def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-PARTS = [
-    *('"', "'", "*", "^", "(", ")", "-", "+", ":", "{", "}", ";", "\0", "\\", "%", "_", " "),
-    *("AND", "OR", "NOT", "NEAR", "NEAR(", "soup", "text", "headings", "rowid", "search"),
-    "'; DROP TABLE chunks; --",
-    '") OR 1=1 --',
-    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "\u6771\u4eac",
-    "\ud800",
-    "e\u0301",
-]
+QUERY_PARTS = st.sampled_from(
+    [
+        '"',
+        "'",
+        "*",
+        "^",
+        "(",
+        ")",
+        "-",
+        ":",
+        "{",
+        "\0",
+        "\\",
+        " ",
+        "AND",
+        "NOT",
+        "NEAR(",
+        "soup",
+        "search",
+    ]
+)
 
 
-def schema_of(store: Store) -> list[Any]:
-    rows = store._connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name")
-    return rows.fetchall()
-
-
-@pytest.mark.slow
-def test_ten_thousand_queries_of_anything_are_safe() -> None:
-    chance = random.Random(10_000)
-    with filled(ISLANDS) as store:
-        before = state(store), schema_of(store)
-        for _ in range(10_000):
-            parts = chance.choices(PARTS, k=chance.randrange(9))
-            parts += map(chr, chance.choices(range(0x110000), k=chance.randrange(3)))
-            chance.shuffle(parts)
-            store.search(chance.choice(["", " "]).join(parts), 100)
-        assert (state(store), schema_of(store)) == before
-
-
-@given(st.one_of(markdown(), st.text(), st.sampled_from(["", "!?", '"', "*", "\0", "\u200d"])))
+@given(st.one_of(markdown(), st.text(), st.lists(QUERY_PARTS, max_size=9).map("".join)))
 @example("soup" + "x" * 1_000_000)
 def test_any_text_may_be_searched_for(query: str) -> None:
     assert indexed().search(query) == [] or query.strip()
@@ -425,7 +418,7 @@ def test_stored_documents_are_read() -> None:
             store.outline("how.md")
         assert store.faults() == ["the text of how.md is damaged"]
         report = store.update(GUIDES.items(), Chunker())
-        assert (report.faults, report.written) == (["the text of how.md is damaged"], 1)
+        assert (report.faults, report.written) == (["the text of how.md is damaged"], 4)
         assert (store.faults(), len(report.embed)) == ([], 0)
         assert store.read("how.md").text == GUIDES["how.md"].rstrip()
     with filled({"n.ipynb": notebook(*CELLS)}) as store:
@@ -632,15 +625,6 @@ def test_the_commands_index_search_and_quote(tmp_path: Path) -> None:
     assert last == f"digest {digest_of(tmp_path / 'a.db')}"
 
 
-@pytest.mark.slow
-def test_processes_make_the_same_index(tmp_path: Path) -> None:
-    write_corpus(tmp_path / "docs", 80)
-    for jobs in (1, 3):
-        done = run("index", "docs", "--db", f"{jobs}.db", "--jobs", jobs, cwd=tmp_path)
-        assert done.returncode == 0
-    assert digest_of(tmp_path / "1.db") == digest_of(tmp_path / "3.db")
-
-
 def test_what_cannot_be_read_stays_as_it_was(tmp_path: Path) -> None:
     write_islands(tmp_path / "docs")
     run("index", "docs", "--db", "a.db", cwd=tmp_path)
@@ -687,7 +671,11 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
         (("index", "-", "--db", "a.db"), 2, "index takes folders and files, not standard input"),
         (("index", "docs", "--root", "no", "--db", "a.db"), 2, "'no' is not a folder"),
         (("search", "x", "--db", "no.db"), 1, "no.db: no such file"),
-        (("search", "x", "--db", "docs/huts.md"), 1, "docs/huts.md: file is not a database"),
+        (
+            ("search", "x", "--db", "docs/huts.md"),
+            1,
+            "docs/huts.md: not an index of chunkast (file is not a database)",
+        ),
         (("search", "--db", "a.db"), 2, "QUERY missing"),
         (("search", "x", "--db", "a.db", "--budget", "0"), 2, "'0' is not a whole number"),
         (("quote", " ", "--db", "a.db"), 2, "quote: the text is blank"),
@@ -705,13 +693,109 @@ def test_wrong_usage_is_told_in_one_line(
     assert message in line
 
 
-@pytest.mark.parametrize("version", [VERSION - 2, VERSION + 1])
-def test_a_database_of_another_version_is_refused(tmp_path: Path, version: int) -> None:
-    path = str(tmp_path / "new.db")
-    with Store(path, create=True) as store:
-        store.update([], Chunker())
-    with closing(connect(path)) as connection:
-        connection.execute(f"PRAGMA user_version = {version}")
+def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    assert run("index", "docs", "--db", "a.db", cwd=tmp_path).returncode == 0
+    path = str(tmp_path / "a.db")
+
+    def set_version(version: int) -> None:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"PRAGMA user_version = {version}")
+
+    set_version(VERSION + 1)
     for options in ({}, {"create": True}, {"read_only": True}):
-        with pytest.raises(StoreError, match=f"has version {version}, .* reads version {VERSION}"):
+        with pytest.raises(StoreError, match=rf"newer chunkast: .* {VERSION + 1}, this one reads"):
             Store(path, **options)
+    set_version(VERSION - 1)
+    done = run("search", "soup", "--db", "a.db", cwd=tmp_path)
+    assert "'chunkast index PATHS --db a.db' rebuilds it" in errors(done.stderr)[0]
+    with Store(path) as store, pytest.raises(StoreError, match="older chunkast"):
+        store.search("soup")
+    done = run("index", "docs", "--db", "a.db", cwd=tmp_path)
+    assert done.stdout.startswith(b"added 0, changed 0, unchanged 4, removed 0, moved 0\nembed 0,")
+    assert b"note: a.db: rebuilt, because its schema has version" in done.stderr
+    assert run("search", "soup", "--db", "a.db", cwd=tmp_path).returncode == 0
+
+
+def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    path.write_bytes((DOCUMENTS.parent / "databases" / "version-4.db").read_bytes())
+    with pytest.raises(StoreError, match="older chunkast"):
+        Store(str(path), read_only=True)
+    with Store(str(path)) as store:
+        for dry_run in (True, False):
+            report = store.update(ISLANDS.items(), Chunker(), dry_run=dry_run)
+            assert str(report) == "added 0, changed 0, unchanged 4, removed 0, moved 0"
+            assert (report.embed, len(report.faults)) == ([], 1)
+        assert store.faults() == []
+        assert store.read("huts.md").text == ISLANDS["huts.md"].rstrip()
+
+
+# What an index remembers
+
+
+def test_a_run_without_paths_repeats_the_last_one(tmp_path: Path) -> None:
+    write_islands(tmp_path / "docs")
+    write(tmp_path, {"docs/skip.md": "# Skip\n", "docs/more.rst": "More\n", "else/where.md": "W\n"})
+    index = ("index", "--db", tmp_path / "a.db")
+    selection = ("--include", "*.md", "--exclude", "skip.md", "--packing", "fill")
+    done = run(*index, "docs", "--max-tokens", 12, "--set", "decay=0.5", *selection, cwd=tmp_path)
+    assert done.returncode == 0
+    before = digest_of(tmp_path / "a.db")
+    for paths in ((), ("docs",)):
+        done = run(*index, *paths, cwd=tmp_path if paths else tmp_path / "else")
+        assert done.stdout.decode().endswith(f"embed 0, reuse 0\ndigest {before}\n")
+        assert b"4 files, 0 new or changed" in done.stderr
+        assert b"changes from" not in done.stderr
+    # A given option replaces one that is remembered, and is remembered itself.
+    done = run(*index, "--max-tokens", 24, "--format", "json", cwd=tmp_path / "else")
+    embed = len(json.loads(done.stdout)["embed"])
+    note = f"note: max_tokens changes from 12 to 24: {embed} texts to embed again"
+    assert embed
+    assert note in done.stderr.decode()
+    chunker = Chunker(max_tokens=24, packing="fill", decay=0.5)
+    with Store(str(tmp_path / "a.db"), read_only=True) as store:
+        assert list(store.chunks("docs/huts.md")) == chunker.chunk(
+            ISLANDS["huts.md"], "docs/huts.md"
+        )
+    # Documents outside other paths are kept; --replace forgets all of it.
+    done = run(*index, "else", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "4 documents would be removed" in errors(done.stderr)[0]
+    done = run(*index, "else", "--replace", cwd=tmp_path)
+    assert b"1 file, 1 new or changed" in done.stderr
+    assert "max_tokens changes from 24 to 900" in done.stderr.decode()
+    # What is gone stays in the index, as it may be on a disk that is not mounted.
+    (tmp_path / "else").rename(tmp_path / "moved")
+    done = run(*index, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "else: no such file or folder" in errors(done.stderr)[0]
+    assert b"unchanged 1, removed 0" in done.stdout
+
+
+def test_nothing_is_remembered_of_a_new_index(tmp_path: Path) -> None:
+    done = run("index", "--db", "a.db", cwd=tmp_path)
+    assert (done.returncode, errors(done.stderr)) == (
+        2,
+        ["chunkast: error: PATHS missing (see chunkast index --help)"],
+    )
+    assert not (tmp_path / "a.db").exists()
+
+
+def test_readers_use_the_options_of_the_index(tmp_path: Path) -> None:
+    text = "1. One\n\n**Two**\n\nText.\n"
+    write(tmp_path, {"a.md": text})
+    index = ("index", "a.md", "--db", "a.db", "--encoding", "o200k_base")
+    assert run(*index, "--set", "pseudo_headings=true", cwd=tmp_path).returncode == 0
+    with Store(str(tmp_path / "a.db"), read_only=True) as store:
+        chunker = store.chunker(extensions=("tables",))
+        assert chunker.config.pseudo_headings
+        assert chunker.config.extensions == ("tables",)
+        assert chunker.counter.name == "o200k_base"
+        assert store.chunker(model="gpt-4").counter.name == "cl100k_base"
+    done = run("read", "a.md", "--db", "a.db", "--lines", "1-" + "9" * 5_000, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is not a range of lines" in errors(done.stderr)[0]
+    done = run("search", "a", "--db", "a.db", "--limit", "9" * 5_000, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is not a whole number" in errors(done.stderr)[0]

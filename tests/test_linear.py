@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from chunkast import Chunker
+from chunkast.index import Store
 from chunkast.reading import Outline, SectionError
 from tests.hostile import CASES, VARIANTS, Build, filled, options_of, words
 
@@ -225,6 +226,26 @@ PEAKS: Final = {
     "items": 110,
     "quotes": 95,
 }
+
+
+@pytest.mark.parametrize("expand", [None, 40])
+def test_search_and_reading_by_an_agent_grow_linearly(expand: int | None) -> None:
+    """A hit costs the same in a larger document, and so does a page."""
+    chunker = Chunker(max_tokens=16, overlap=0, min_tokens=0)
+
+    def seconds(count: int) -> float:
+        text = "".join(f"# Title {n}\n\nferry word {n}.\n\n" for n in range(count))
+        with Store(":memory:", create=True) as store:
+            store.update([("a.md", text)], chunker)
+            return min(
+                cpu_seconds(
+                    lambda query: store.search(query, 10**9, limit=100, expand=expand), "ferry"
+                )
+                for _ in range(3)
+            )
+
+    small, large = seconds(1_000), seconds(4_000)
+    assert large <= GROWTH * TIME_LIMIT * small
 
 
 def test_peak_memory_of_many_small_blocks() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from chunkast import ChunkastError, Chunker
 from chunkast.index import Store
+from chunkast.text.source_map import without_surrogates
 from tests.checks import counter_of
 from tests.command import command, environment, run, write
 from tests.strategies import documents
@@ -79,10 +82,104 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert "greater than or equal to 100" in texts[12]
 
 
-@settings(deadline=None)
-@example(["\n" * 150], 100)
+def test_the_next_call_works_as_it_stands(tmp_path: Path) -> None:
+    write(tmp_path, {'docs/a "b" é.md': GUIDE})
+    assert run("index", "docs", "--db", "a.db", "-q", cwd=tmp_path).returncode == 0
+
+    async def pages() -> list[str]:
+        first, *arguments = command("mcp", "--db", str(tmp_path / "a.db"))
+        parameters = mcp.StdioServerParameters(command=first, args=arguments, env=environment())
+        found: list[str] = []
+        given: dict[str, Any] | None = {"source": 'docs/a "b" é.md', "max_tokens": 320}
+        async with mcp.Client(parameters) as client:
+            while given is not None:
+                answer = (await client.call_tool("read", given)).content[0].text
+                found.append(answer)
+                note = answer.rpartition("\n")[2]
+                given = next_call(note) if note.startswith("continues ") else None
+        return found
+
+    found = asyncio.run(pages())
+    numbered = [line.split("\t") for page in found for line in page.split("\n") if "\t" in line]
+    lines = [[str(n), line] for n, line in enumerate(GUIDE.splitlines(), 1) if line]
+    assert numbered == lines
+
+
+def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md") -> list[str]:
+    """Read a document from start to end by the calls in the answers, and check each answer.
+
+    The pieces of all lines put together are the document.
+    """
+    given: dict[str, Any] | None = {"source": source, "max_tokens": most}
+    pieces: dict[int, str] = {}
+    read: list[str] = []
+    lines = [line.rstrip("\r\n") for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", text)]
+    while given is not None:
+        answer = asyncio.run(served.read(**given))
+        read.append(answer)
+        assert count(answer) <= most
+        shown = answer.split("\n")[1:]
+        note = shown.pop() if shown[-1].startswith("continues ") else ""
+        given = next_call(note) if note else None
+        for number, _, piece in (line.partition("\t") for line in shown if line):
+            pieces[int(number)] = pieces.get(int(number), "") + piece
+        if given is None:
+            break
+        number, within = given["lines"].partition("-")[0], ":" in given["lines"]
+        if within:
+            number = number.partition(":")[0]
+            alone = asyncio.run(served.read(**{**given, "lines": f"{number}-{number}"}))
+            whole = "\ncontinues " not in alone and count(f"{alone}\n{note}") <= most
+            assert not whole, "that line would have fitted alone"
+        elif 2 * count(answer) < most:
+            assert count(f"{answer}\n{number}\t{lines[int(number) - 1]}") > most, "more would fit"
+    wanted = {number: line for number, line in enumerate(lines, 1) if line.strip()}
+    for number, line in wanted.items():
+        assert pieces.pop(number).rstrip() == line.rstrip(), number
+    assert not pieces
+    return read
+
+
+def next_call(note: str) -> dict[str, Any]:
+    """The arguments of the call at the end of a note, which are JSON."""
+    called = re.fullmatch(r"continues .* line [\d,]+: read\((.*)\)", note)
+    assert called, note
+    return dict(
+        json.loads("{" + re.sub(r"(^|, )(source|lines|max_tokens)=", r'\1"\2": ', called[1]) + "}")
+    )
+
+
+ODD_NAME = 'a "b"\\c\n\x07\u202e d\u00e9 \U0001f600.md'
+
+
+@settings(deadline=None, max_examples=settings().max_examples // 2)
+@example(["\n" * 150], 100, "0.md")
+@example(["word " * 400], 100, ODD_NAME)
+@example(["x" * 4_000 + "\U0001f468\u200d\U0001f469" * 200], 101, "0.md")
+@given(
+    st.lists(documents(), min_size=1, max_size=4),
+    st.integers(100, 2_000),
+    st.sampled_from(["0.md", ODD_NAME]),
+)
+def test_following_the_calls_reads_the_whole_text_once(
+    texts: list[str], most: int, name: str
+) -> None:
+    text = without_surrogates(
+        "# One\n\n" + "\n\nA line that is ordinary.\n\n".join(texts) + "\n\nEnd\n"
+    )
+    chunker = Chunker(max_tokens=64, overlap=8)
+    with Store(":memory:", create=True) as store:
+        store.update([(name, text)], chunker)
+        served = answers.Answers(store, chunker)
+        for answer in followed(text, served, chunker.counter.count, most, name):
+            head, *_, note = answer.split("\n")
+            shown = head + note.partition("\t")[0]
+            assert not {"Cc", "Cf", "Zl", "Zp"} & set(map(unicodedata.category, shown))
+
+
+@settings(deadline=None, max_examples=settings().max_examples // 4)
 @given(st.lists(documents(), min_size=1, max_size=3), st.integers(100, 300))
-def test_no_answer_has_more_tokens_and_reading_on_reads_all(texts: list[str], most: int) -> None:
+def test_no_answer_has_more_tokens(texts: list[str], most: int) -> None:
     corpus = {f"{number}.md": f"# One two\n\n{text}\n\nEnd\n" for number, text in enumerate(texts)}
     chunker = Chunker(max_tokens=64, overlap=8)
     count = counter_of(chunker.config)
@@ -107,15 +204,6 @@ def test_no_answer_has_more_tokens_and_reading_on_reads_all(texts: list[str], mo
         found = ask("search", query="one two end")
         for identity in re.findall(r"id=(\w+)$", found, re.MULTILINE):
             assert ask("read", id=identity)
-        seen: set[int] = set()
-        given: dict[str, Any] = {"source": "0.md"}
-        while given:
-            answer = ask("read", **given)
-            seen.update(int(number) for number in re.findall(r"^(\d+)\t", answer, re.MULTILINE))
-            on = re.search(r', lines="(\d+-\d+)"\)\Z', answer)
-            given = {"source": "0.md", "lines": on[1]} if on else {}
-        lines = re.split(r"\r\n|\r|\n", corpus["0.md"])
-        wanted = {number for number, line in enumerate(lines, 1) if line.strip()}
-        assert wanted <= seen or not answer or "that line is long" in answer
+        assert ask("read", source="0.md")
         # One line alone, or a cluster of characters, is larger.
         assert all("max_tokens" in error for error in failed)

@@ -46,12 +46,6 @@ def test_lines_and_bytes_by_their_definition(text: str) -> None:
     assert source_map.byte(len(text)) == len(encode(text))
 
 
-def test_sentences_of_a_long_paragraph_come_in_windows() -> None:
-    text = "A short sentence stands here. " * (3 * SENTENCE_WINDOW // 30)
-    starts = sentence_starts(text)
-    assert starts == list(range(30, len(text), 30))
-
-
 def test_what_is_put_before_a_long_paragraph_moves_no_window_far_away() -> None:
     # Half a pair of quotes reaches to the end of its window.
     text = max(DOCUMENTS["one-line-giant.md"].split("\n"), key=len) * 4

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.cli.messages import counted, print_json, print_text, say, say_note
@@ -15,9 +16,10 @@ from chunkast.cli.options import (
     add_database,
     add_report_format,
     add_selection,
-    config_of,
+    config_values,
 )
 from chunkast.cli.work import Document, Parts, Tally, results, root_of, selected
+from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, StoreError, UsageError
 from chunkast.files.find import Selection, named_part
 from chunkast.files.paths import Root, is_there
@@ -34,23 +36,29 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 HELP: Final = "keep a database of the chunks of documents up to date"
 DESCRIPTION: Final = (
     "Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted "
-    "ones are removed. All changes are stored together at the end; an interrupted run leaves the "
-    "database unchanged. Damaged data is created again. Prints the changes, how many chunks need "
-    "embedding, how many reuse the vector of another chunk, and the digest of the state."
+    "ones are removed. The database remembers the paths and options; without PATHS, the last run "
+    "is repeated, from any folder. All changes are stored together at the end; an interrupted run "
+    "leaves the database unchanged. A damaged or older database is rebuilt. Prints the changes, "
+    "how many chunks need embedding, how many reuse the vector of another chunk, and the digest."
 )
 EXAMPLES: Final = (
     "chunkast index docs --db chunks.db --max-tokens 512",
-    "chunkast index docs --db chunks.db --dry-run",
+    "chunkast index --db chunks.db",
 )
 COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
 OPERANDS: Final = "paths"
-# The setting for the folder that the names in an index are relative to.
+# The settings for the folder that the names in an index are relative to, and for the last run.
 _ROOT: Final = "root"
+_RUN: Final = "run"
+# The options that select files, besides PATHS and --root.
+_SELECTING: Final = ("include", "exclude", "no_ignore", "code", "follow_links")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
-    add_selection(parser, text="all folders, files and globs to index")
+    add_selection(
+        parser, text="all folders, files and globs to index (default: those of the last run)"
+    )
     add_database(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print the changes without making them"
@@ -58,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="also remove documents outside the given paths, or of another root",
+        help="forget the paths and options of earlier runs, and remove all other documents",
     )
     parser.add_argument(
         "--verify",
@@ -70,38 +78,125 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_config(parser)
 
 
+@dataclass(slots=True)
+class _Run:
+    """A run of the command, with what the database remembers of the last one.
+
+    root: the folder that sources were relative to, or ``None``.
+    selection: the values of PATHS and of the options in ``_SELECTING`` in the last run.
+    config: the configuration of the last run, as options, or ``None`` if there was none.
+    """
+
+    options: Namespace
+    tally: Tally = field(default_factory=Tally)
+    root: str | None = None
+    selection: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] | None = None
+
+    def recall(self, settings: Mapping[str, str]) -> None:
+        """Use the settings of a database for whatever the command does not give."""
+        self.root = settings.get(_ROOT)
+        self.selection = _json(settings.get(_RUN)) or {}
+        self.config = _json(settings.get("options"))
+        options = self.options
+        if options.replace:
+            return
+        for name in ("paths", *_SELECTING):
+            given, known = getattr(options, name), self.selection.get(name)
+            texts = known if isinstance(known, list) else []
+            if not given and isinstance(known, type(given)):
+                setattr(options, name, known if all(isinstance(t, str) for t in texts) else given)
+
+    def chunker(self) -> Chunker:
+        """Return the chunker for the given options and the remembered ones."""
+        from chunkast.chunker import Chunker
+        from chunkast.index.options import merged
+        from chunkast.toolcalls import tools_from_json
+
+        remembered = {} if self.options.replace else dict(self.config or {})
+        values = merged(remembered, config_values(self.options))
+        if values.get("heuristics"):
+            raise UsageError(
+                f"{self.options.db} was made with heuristics in Python: update it from there, or "
+                "give --replace"
+            )
+        if isinstance(values.get("tools"), dict):
+            values["tools"] = tools_from_json(values["tools"])
+        return Chunker(ChunkConfig.of(values))
+
+    def selected(self) -> dict[str, Any]:
+        """Return PATHS and the options that select files, as the database remembers them."""
+        options = self.options
+        return {
+            "paths": [os.path.abspath(path) for path in options.paths],
+            **{name: getattr(options, name) for name in _SELECTING},
+        }
+
+    def changes(self, run: Writing) -> list[str]:
+        """Return the options of the configuration that differ from those of the last run."""
+        if self.config is None:
+            return []
+        defaults = {each.name: getattr(ChunkConfig(), each.name) for each in fields(ChunkConfig)}
+        before, now = defaults | self.config, defaults | _json(run.settings["options"])
+        return [
+            f"{name} changes from {_shown(before[name])} to {_shown(now[name])}"
+            for name in defaults
+            if _shown(before[name]) != _shown(now[name])
+        ]
+
+
+def _json(text: str | None) -> Any:
+    """Return the JSON object in a setting, or ``None`` if there is none."""
+    try:
+        value = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=dict)
+
+
 def run(options: Namespace) -> int:
     """Update the database, or check it with ``--verify``. Return the exit code."""
     if options.verify:
         return _verify(options)
-    from chunkast.chunker import Chunker
     from chunkast.index import Store
 
     if "-" in options.paths:
         raise UsageError("index takes folders and files, not standard input")
-    tally = Tally()
-    chunker = Chunker(config_of(options))
+    this = _Run(options)
     # A dry run leaves no files, not even an empty database.
     path = ":memory:" if options.dry_run and not is_there(options.db) else options.db
-    with tally.stoppable(options.db), Store(path, create=True) as store:
-        report = _update(store, options, chunker, tally)
+    with this.tally.stoppable(options.db), Store(path, create=True) as store:
+        this.recall(store.remembered())
+        if not options.paths:
+            raise UsageError("PATHS missing (see chunkast index --help)")
+        report, changes = _update(store, this)
     if options.format == "json":
         print_json(_values(report))
     else:
         vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
         print_text(f"{report}\n{vectors}\ndigest {report.digest}\n")
-    if report.faults and not options.quiet:
-        say_note(
-            f"{options.db}: {counted(len(report.faults), 'fault')} repaired: {report.faults[0]}"
-            f"{', ...' if len(report.faults) > 1 else ''}"
-        )
     if not options.quiet:
-        tally.say_summary(
-            counted(report.documents, "file"),
-            f"{report.written:,} new or changed",
-            note=" (nothing was stored)" if options.dry_run else "",
-        )
-    return tally.exit_code
+        _say_notes(this, report, changes)
+    return this.tally.exit_code
+
+
+def _say_notes(this: _Run, report: IndexReport, changes: Sequence[str]) -> None:
+    db = this.options.db
+    if report.faults:
+        more = ", ..." if len(report.faults) > 1 else ""
+        lost = "" if this.config is not None else "; its options are not known: give them again"
+        say_note(f"{db}: rebuilt, because {report.faults[0]}{more}{lost}")
+    if changes:
+        say_note(f"{', '.join(changes)}: {counted(len(report.embed), 'text')} to embed again")
+    this.tally.say_summary(
+        counted(report.documents, "file"),
+        f"{report.written:,} new or changed",
+        note=" (nothing was stored)" if this.options.dry_run else "",
+    )
 
 
 def _verify(options: Namespace) -> int:
@@ -121,14 +216,17 @@ def _verify(options: Namespace) -> int:
     return 1 if faults else 0
 
 
-def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) -> IndexReport:
+def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
+    """Index the selected files, and return the report and the changed options."""
+    options = this.options
+    chunker = this.chunker()
+
     def wait() -> None:
         if not options.quiet:
             say_note(f"{options.db}: waiting for another run that writes to it")
 
     with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
-        before = run.settings.get(_ROOT)
-        root = root_of(options, before)
+        root = root_of(options, this.root)
         selection = selected(options, root=root)
         if any(file.data is not None for file in selection.files):
             raise UsageError("index takes folders and files, not pipes")
@@ -137,15 +235,16 @@ def _update(store: Store, options: Namespace, chunker: Chunker, tally: Tally) ->
         gone = _gone(run, selection, root)
         here = _stored(root.real)
         if not options.replace:
-            _check_lost(gone, selection, root, options, before if before != here else None)
+            _check_lost(gone, selection, root, options, this.root if this.root != here else None)
         run.settings[_ROOT] = here
+        run.settings[_RUN] = json.dumps(this.selected())
         for source in gone:
             run.remove(source)
-        documents = results(options, replace(selection, files=new), chunker, _index, tally)
+        documents = results(options, replace(selection, files=new), chunker, _index, this.tally)
         with closing(documents):
             for document in documents:
                 run.put(document)
-    return run.report
+    return run.report, this.changes(run)
 
 
 def _stored(folder: str) -> str:
@@ -231,7 +330,8 @@ def _check_lost(
         raise StoreError(
             options.db,
             f"{made}{counted(len(lost), 'document')} would be removed, as {verb} {why}; "
-            "give all paths, another --db, or --replace to remove documents",
+            "give all paths, or none to repeat the last run, another --db, or --replace to "
+            "remove documents",
         )
 
 

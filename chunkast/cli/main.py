@@ -189,7 +189,8 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
     options, more = parser.parse_known_args(argv[:end])
     operands = [*getattr(options, command.OPERANDS), *more, *argv[end + 1 :]]
     setattr(options, command.OPERANDS, operands)
-    if not operands and not getattr(options, "verify", False):
+    # A database remembers the paths.
+    if not operands and options.command != "index":
         raise UsageError(
             f"{command.OPERANDS.upper()} missing (see chunkast {options.command} --help)"
         )

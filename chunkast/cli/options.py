@@ -31,6 +31,7 @@ __all__ = (
     "add_selection",
     "config_of",
     "config_values",
+    "is_number",
     "load_tools",
     "set_values",
     "whole_number",
@@ -49,6 +50,7 @@ _EXTENSIONS: Final = (
     f"Markdown extensions, some of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
     f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})"
 )
+_MOST_DIGITS: Final = 18
 TOOLS_HELP: Final = (
     "the tools: a list of objects with name and parameters (or input_schema, or "
     "json_schema), or an object of JSON Schemas by name"
@@ -254,9 +256,14 @@ def _file(name: str) -> str:
     return name
 
 
+def is_number(text: str) -> bool:
+    """Return true if ``text`` consists of digits, and is not too large for any use."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
 def whole_number(text: str) -> int:
     """Return the positive whole number in ``text``; raise ``ArgumentTypeError`` for other text."""
-    if not text.isdecimal() or int(text) < 1:
+    if not is_number(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
@@ -270,7 +277,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "front_matter_keys": _names,
     "extensions": _names,
 }
-_COUNTING: Final = ("encoding", "model", "allow_download", "extensions")
+_COUNTING: Final = ("encoding", "extensions")
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
     "max_tokens": (

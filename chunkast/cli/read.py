@@ -12,6 +12,7 @@ from chunkast.cli.options import (
     add_database,
     add_report_format,
     config_values,
+    is_number,
     whole_number,
 )
 from chunkast.cli.outline import outline_of
@@ -108,6 +109,6 @@ def _section(options: Namespace) -> Passage:
 
 def _lines(text: str) -> tuple[int, int]:
     first, dash, last = text.partition("-")
-    if first.isdecimal() and (last if dash else first).isdecimal():
+    if is_number(first) and is_number(last if dash else first):
         return int(first), int(last if dash else first)
     raise ArgumentTypeError(f"{text!r} is not a range of lines such as 120-180")

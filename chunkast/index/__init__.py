@@ -1,5 +1,6 @@
 """An index of chunks in one SQLite file, with incremental updates, search and citations."""
 
+from chunkast.index.checks import text_hash
 from chunkast.index.search import Hit
 from chunkast.index.store import Store
 from chunkast.index.writing import (
@@ -7,7 +8,6 @@ from chunkast.index.writing import (
     IndexReport,
     index_document,
     own_token_counts,
-    text_hash,
 )
 
 __all__ = (

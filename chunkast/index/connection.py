@@ -8,15 +8,22 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from chunkast.errors import StoreError
-from chunkast.index.rows import DamageError
 
-__all__ = ("Connection", "store_errors")
+__all__ = ("Connection", "DamageError", "DamagedFileError", "store_errors")
 
 # The number of SQLite's virtual machine instructions between two checks for signals: a few
 # milliseconds.
 _INSTRUCTIONS_PER_CHECK: Final = 100_000
-# Parts of SQLite's messages about files that cannot be repaired.
-_IRREPARABLE: Final = ("malformed", "corrupt", "not a database", "fts5", "vtable constructor")
+# Parts of SQLite's messages about damaged files.
+_DAMAGE: Final = (
+    "malformed",
+    "corrupt",
+    "fts5",
+    "vtable constructor",
+    "Could not decode",
+    "no such table",
+    "no such column",
+)
 
 
 class Connection(sqlite3.Connection):
@@ -52,6 +59,14 @@ def _watch(stopped: list[BaseException]) -> Iterator[int]:
             stop = 1
 
 
+class DamageError(Exception):
+    """An error for damaged data in the index; the message describes the damage."""
+
+
+class DamagedFileError(StoreError):
+    """An error for a file that SQLite cannot read because it is damaged."""
+
+
 @contextmanager
 def store_errors(path: str, connection: Connection | None = None) -> Iterator[None]:
     """Convert SQLite errors and ``DamageError`` in a ``with`` block to ``StoreError``.
@@ -63,19 +78,16 @@ def store_errors(path: str, connection: Connection | None = None) -> Iterator[No
     except sqlite3.Error as error:
         if connection is not None and connection.stopped:
             raise connection.stopped.pop() from None
-        raise StoreError(path, _reason(error)) from error
+        # Omit the undecodable text, which the message quotes in full.
+        reason = str(error).partition(" with text ")[0]
+        if "not a database" in reason:
+            reason = f"not an index of chunkast ({reason}); give another file"
+        elif any(part in reason for part in _DAMAGE):
+            raise DamagedFileError(path, _damaged(path, reason)) from error
+        raise StoreError(path, reason) from error
     except DamageError as error:
-        raise StoreError(path, f"{error}; 'chunkast index DIR --db FILE' repairs it") from None
+        raise StoreError(path, _damaged(path, str(error))) from None
 
 
-def _reason(error: sqlite3.Error) -> str:
-    # Omit the undecodable text, which the message quotes in full.
-    reason = str(error).partition(" with text ")[0]
-    if reason.startswith("Could not decode"):
-        return f"damaged ({reason}); 'chunkast index DIR --db FILE' repairs it"
-    if any(part in reason for part in _IRREPARABLE):
-        return (
-            f"{reason}; if it is an index of chunkast, it is damaged: remove it, and "
-            "'chunkast index DIR --db FILE' creates it again"
-        )
-    return reason
+def _damaged(path: str, reason: str) -> str:
+    return f"damaged: {reason}; 'chunkast index --db {path}' rebuilds it"

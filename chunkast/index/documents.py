@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -13,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from chunkast.config import ChunkConfig
 from chunkast.core.analysis import analyze
 from chunkast.errors import StoreError
-from chunkast.index.rows import SELECT, DamageError, read_row
-from chunkast.index.writing import text_hash
+from chunkast.index.checks import json_setting, text_hash
+from chunkast.index.connection import DamageError
+from chunkast.index.options import merged
+from chunkast.index.rows import JOINED, read_row
 from chunkast.model import Chunk
 from chunkast.reading import anchors_of
 from chunkast.sources.notebook import is_notebook
@@ -24,11 +25,16 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.reading import Outline
 
-__all__ = ("JOINED", "Documents")
+__all__ = ("Documents",)
 
-JOINED: Final = f"{SELECT} JOIN documents ON documents.number = chunks.document"
-# The options of an index that determine how a document is read.
-_READING: Final = ("extensions", "pseudo_headings", "heading_levels", "page_markers")
+# The options of an index that determine how a document is read, besides the counter.
+_READING: Final[tuple[str, ...]] = (
+    "extensions",
+    "pseudo_headings",
+    "heading_levels",
+    "page_markers",
+)
+_COUNTING: Final[tuple[str, ...]] = ("encoding", "model", "allow_download")
 
 
 class Documents:
@@ -42,9 +48,9 @@ class Documents:
     ) -> None:
         self._path = path
         self._connection = connection
-        config: dict[str, Any] = json.loads(settings["config"])
-        self._encoding = config["encoding"]
-        self._reading = {name: config[name] for name in _READING}
+        options = json_setting(settings, "options")
+        self._counting = {name: options[name] for name in _COUNTING if name in options}
+        self._reading = {name: options[name] for name in _READING if name in options}
         self._anchors: dict[str, list[tuple[int, str]]] = {}
         self._outlines: dict[str, Outline | None] = {}
 
@@ -96,7 +102,7 @@ class Documents:
         """
         from chunkast.chunker import Chunker
 
-        return Chunker(ChunkConfig.of(self._reading | {"encoding": self._encoding} | options))
+        return Chunker(ChunkConfig.of(merged(self._reading | self._counting, options)))
 
     def outline(self, source: str, chunker: Chunker) -> Outline | None:
         """Return the outline of a document, or ``None`` if its text cannot be read."""

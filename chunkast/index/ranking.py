@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Final
 
-from chunkast.index.documents import JOINED
-from chunkast.index.rows import DamageError, read_row
+from chunkast.index.connection import DamageError
+from chunkast.index.rows import JOINED, read_row
 from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk

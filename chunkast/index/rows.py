@@ -1,7 +1,6 @@
 """Converts chunks to rows of the database, and rows to chunks.
 
-Every row stores a checksum of its values, its row number and its document's source, so that damage
-to any of them is detected.
+A row that is read is checked against the hashes and positions of its chunk.
 """
 
 from __future__ import annotations
@@ -9,23 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any, Final
-from zlib import crc32
 
+from chunkast.index.connection import DamageError
 from chunkast.model import Chunk
 from chunkast.sources.notebook import cell_source
 from chunkast.text.hashes import content_hash
-from chunkast.text.source_map import without_surrogates
+from chunkast.text.source_map import encode, without_surrogates
 
-__all__ = (
-    "COLUMNS",
-    "SELECT",
-    "DamageError",
-    "as_json",
-    "checksum",
-    "faults_of",
-    "read_row",
-    "values_of",
-)
+__all__ = ("COLUMNS", "JOINED", "SELECT", "as_json", "read_row", "values_of")
 
 # Fields of a chunk that are stored unchanged in columns of the same name.
 _PLAIN_FIELDS: Final = (
@@ -61,21 +51,13 @@ COLUMNS: Final = (
     "sections",
 )
 _OWN_TOKENS_COLUMN: Final = COLUMNS.index("own_token_count")
-# The columns that ``read_row`` reads; ``source`` is NULL if a left join finds no document.
+# The columns that ``read_row`` reads; ``source`` is NULL if a chunk has no document.
+_FIELDS: Final = ", ".join(("chunks.number", "documents.source", *(f"chunks.{n}" for n in COLUMNS)))
 SELECT: Final = (
-    f"SELECT chunks.number, chunks.checksum, documents.source, "  # noqa: S608  (constants)
-    f"{', '.join(f'chunks.{name}' for name in COLUMNS)} FROM chunks"
+    f"SELECT {_FIELDS} FROM chunks "  # noqa: S608  (constants)
+    "LEFT JOIN documents ON documents.number = chunks.document"
 )
-
-
-class DamageError(Exception):
-    """An error for damaged data in the index; the message names the damaged data."""
-
-
-def checksum(*values: object) -> int:
-    """Return the CRC-32 checksum of integers and strings, as SQLite stores them; ignore None."""
-    stored = "\0".join([str(value) for value in values if value is not None])
-    return crc32(stored.encode("utf-8", "surrogatepass"))
+JOINED: Final = SELECT.replace("LEFT JOIN", "JOIN")
 
 
 def values_of(chunk: Chunk, own_tokens: int) -> tuple[Any, ...]:
@@ -112,15 +94,25 @@ def read_row(row: Sequence[Any]) -> tuple[int, int, Chunk]:
     """Read a row of the ``SELECT`` query.
 
     Returns its row number, its token count without the overlap, and its chunk. Raises
-    ``DamageError`` if the row does not match its checksum or cannot be read.
+    ``DamageError`` if the row cannot be read, or if its hashes or positions do not match its text.
     """
-    number, stored, source, *values = row
-    if checksum(number, source, *values) != stored:
-        raise DamageError(f"row {number} of its chunks is damaged")
+    number, source, *values = row
     try:
-        return number, values[_OWN_TOKENS_COLUMN], _chunk(source, values)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DamageError(f"row {number} of its chunks cannot be read") from None
+        chunk = _chunk(source, values)
+        text = chunk.text
+        whole = (
+            content_hash(text) == chunk.content_hash
+            and content_hash(chunk.embed_text) == chunk.embed_hash
+            and chunk.end_index - chunk.start_index == len(text)
+            and chunk.end_byte - chunk.start_byte == len(encode(text))
+            and 0 < chunk.start_line <= chunk.end_line
+            and 0 <= chunk.overlap <= len(text)
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        whole = False
+    if not whole:
+        raise DamageError(f"row {number} of its chunks is damaged")
+    return number, values[_OWN_TOKENS_COLUMN], chunk
 
 
 def _chunk(source: str, values: Sequence[Any]) -> Chunk:
@@ -147,20 +139,3 @@ def _chunk(source: str, values: Sequence[Any]) -> Chunk:
         section_starts=tuple(start for start, _ in sections),
     )
     return Chunk.from_dict(fields)
-
-
-def faults_of(source: str, values: Sequence[Any]) -> str:
-    """Return a description of the fault in a chunk's stored values, or an empty string.
-
-    A fault is a value that cannot be read, or a hash that does not match its text.
-    """
-    try:
-        chunk = _chunk(source, values)
-        wrong = [
-            name
-            for name, text in (("content_hash", chunk.text), ("embed_hash", chunk.embed_text))
-            if content_hash(text) != getattr(chunk, name)
-        ]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        return f"cannot be read ({type(error).__name__}: {error})"
-    return f"its {' and its '.join(wrong)} is not that of its text" if wrong else ""

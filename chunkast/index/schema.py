@@ -1,23 +1,37 @@
-"""The schema of the database, and functions to open, create, upgrade and lock it."""
+"""The schema of the database, and functions to open, create, empty and lock it."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from contextlib import closing, suppress
-from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from chunkast.errors import StoreError
 from chunkast.index.connection import Connection, store_errors
 
-__all__ = ("SCHEMA", "VERSION", "WORDS_TABLE", "connect", "discard", "lock", "upgrade")
+__all__ = (
+    "INSERT_WORDS",
+    "SCHEMA",
+    "VERSION",
+    "WORDS_TABLE",
+    "connect",
+    "discard",
+    "empty",
+    "is_index",
+    "lock",
+    "outdated",
+    "remove_files",
+    "version_of",
+)
 
 # SQLite's application id for chunkast files: "chnk".
 _APPLICATION_ID: Final = 0x63686E6B
+# The start of every SQLite file, and the place of the application id in it.
+_MAGIC: Final = b"SQLite format 3\0"
+_ID_PLACE: Final = slice(68, 72)
 # Seconds between two attempts to take a lock that another process holds.
 _RETRY_DELAY_S: Final = 0.05
 
@@ -32,20 +46,17 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
             tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'"
         )"""
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
-# The version of the schema that this package writes, and the columns that this version added. The
-# previous version can also be read; the next write adds the columns.
-VERSION: Final = 5
-_ADDED: Final = {"chunks": "sections", "documents": "text"}
-# The number of a document's chunks and the checksums of rows are checked by ``checks``.
+# The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
+VERSION: Final = 6
 SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.
     """CREATE TABLE documents (
         number INTEGER PRIMARY KEY,
         source TEXT NOT NULL UNIQUE,
         text_hash TEXT NOT NULL,
         fingerprint TEXT NOT NULL,
-        chunks INTEGER NOT NULL DEFAULT 0,
-        checksum INTEGER NOT NULL DEFAULT 0,
+        chunks INTEGER NOT NULL,
         text TEXT
     )""",
     # Only the parts of ``embed_text`` before and after ``text`` are stored if it contains
@@ -74,7 +85,6 @@ SCHEMA: Final = (
         embed_hash TEXT NOT NULL,
         oversize INTEGER NOT NULL,
         metadata TEXT NOT NULL,
-        checksum INTEGER NOT NULL DEFAULT 0,
         embed_text TEXT,
         pages TEXT,
         sections TEXT
@@ -89,29 +99,41 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
     """Open the index at ``path``, and return the connection.
 
     With ``create``, a missing file is created. The path ":memory:" always starts with an empty
-    index, so it requires ``create``. Raises ``StoreError`` if the file is missing, is damaged, is
-    not an index, has an unsupported version, or cannot be read or written.
+    index, so it requires ``create``. Raises ``StoreError`` if the file is missing, is not an index,
+    has an unsupported version, or cannot be read or written, and ``DamagedFileError`` if SQLite
+    cannot open it because it is damaged. An older version is refused with ``read_only`` only.
     """
     if path != ":memory:" and not create and not Path(path).exists():
-        raise StoreError(path, "no such file; 'chunkast index DIR --db FILE' makes one")
+        raise StoreError(path, f"no such file; 'chunkast index PATHS --db {path}' makes one")
     if Path(path).is_dir():
         raise StoreError(path, "a folder; give the name of a file")
     with store_errors(path):
         connection = _open(path, read_only=read_only)
     try:
         with store_errors(path, connection):
-            _check(connection, path, empty_allowed=create)
-            version = _version(connection)
-            if not version:
+            if _is_new(connection, path, create=create, read_only=read_only):
                 _create(connection)
-            older = version == VERSION - 1
-            _check_tables(connection, path, {*_ADDED.items()} if older else set())
-            if older:
-                _hide_old_tables(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def is_index(path: str) -> bool:
+    """Return true if the first bytes of the file are those of an index of chunkast."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_ID_PLACE.stop)
+    except OSError:
+        return False
+    return head.startswith(_MAGIC) and head[_ID_PLACE] == _APPLICATION_ID.to_bytes(4, "big")
+
+
+def remove_files(path: str) -> None:
+    """Remove the file of an index and those that SQLite keeps beside it."""
+    for suffix in _SUFFIXES:
+        with suppress(OSError):
+            Path(f"{path}{suffix}").unlink()
 
 
 def discard(path: str) -> None:
@@ -130,9 +152,7 @@ def discard(path: str) -> None:
         # On a full disk even reading may fail.
         if not any(part in str(error) for part in ("full", "disk I/O", "unable to open")):
             return
-    for suffix in _SUFFIXES:
-        with suppress(OSError):
-            Path(f"{path}{suffix}").unlink()
+    remove_files(path)
 
 
 def _open(path: str, *, read_only: bool) -> Connection:
@@ -159,139 +179,55 @@ def _set_up(name: str, *, patience_ms: int) -> Connection:
         # Functions in the schema of a foreign file are not run, and its pages are checked.
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
-        _version(connection)
+        version_of(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of the schema of an open database."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _check(connection: sqlite3.Connection, path: str, *, empty_allowed: bool) -> None:
-    """Raise ``StoreError`` unless the file is an index that this version of chunkast can read.
+def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_only: bool) -> bool:
+    """Return true if the file is empty, which requires ``create``.
 
-    An empty file is accepted if ``empty_allowed`` is true.
+    Raises ``StoreError`` if it is not an index, or has a version that is not supported.
     """
     # Read one state of the file: another process may be creating it.
     connection.execute("BEGIN")
     try:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = _version(connection)
+        version = version_of(connection)
     finally:
         connection.execute("COMMIT")
     if application == version == tables == 0:
-        if not empty_allowed:
-            raise StoreError(path, "an empty file; 'chunkast index DIR --db FILE' fills it")
-    elif application != _APPLICATION_ID:
+        if not create:
+            raise StoreError(path, f"an empty file; 'chunkast index PATHS --db {path}' fills it")
+        return True
+    if application != _APPLICATION_ID:
         raise StoreError(path, "not an index of chunkast; give another file")
-    elif version not in (VERSION, VERSION - 1):
+    if version > VERSION:
         raise StoreError(
             path,
-            f"its schema has version {version}, this chunkast reads version {VERSION}; "
-            "use the chunkast that wrote it, or index into another file",
+            f"made by a newer chunkast: its schema has version {version}, this one reads "
+            f"version {VERSION}; upgrade chunkast, or index into another file",
         )
+    if read_only and version < VERSION:
+        raise outdated(path, version)
+    return False
 
 
-def _hide_old_tables(connection: sqlite3.Connection) -> None:
-    """Hide the tables of the previous version behind temporary views that have all columns.
-
-    This also works in a read-only file.
-    """
-    for table, column in _ADDED.items():
-        connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT *, NULL AS {column} FROM main.{table}"  # noqa: S608
-        )
-
-
-def upgrade(connection: sqlite3.Connection) -> bool:
-    """Add the columns that a database of the previous version lacks, within the open transaction.
-
-    Returns True if columns were added; in that case, the full-text index must be rebuilt.
-    """
-    for table in _ADDED:
-        connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
-    if _version(connection) == VERSION:
-        return False
-    for table, column in _ADDED.items():
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-    return True
-
-
-class _Table(NamedTuple):
-    """A table or an index in the schema of a database.
-
-    kind: "table" or "index".
-    of: the name of the table; for an index, of the table to which it belongs.
-    made: the CREATE statement of a virtual table, without white space; else empty.
-    """
-
-    kind: str
-    of: str
-    made: str
-
-
-def _check_tables(
-    connection: sqlite3.Connection, path: str, lacking: AbstractSet[tuple[str, str]]
-) -> None:
-    """Raise ``StoreError`` if a table or an index is missing or differs from the schema.
-
-    Additional tables and columns are allowed. ``lacking`` contains the table and name of each
-    column that may be missing.
-    """
-    tables, columns = _expected()
-    there = _tables(connection)
-    # This comes before any use of the full-text index, which reads its own tables.
-    for name, wanted in tables.items():
-        if name not in there:
-            raise _damaged(path, f"its {wanted.kind} {name} is missing")
-        if there[name] != wanted:
-            raise _damaged(path, f"its {wanted.kind} {name} differs from the schema")
-    for name, wanted_columns in columns.items():
-        needed = {column for column in wanted_columns if (name, column[0]) not in lacking}
-        if not _columns(connection, name) >= needed:
-            raise _damaged(path, f"its table {name} lacks columns")
-
-
-def _damaged(path: str, reason: str) -> StoreError:
+def outdated(path: str, version: int) -> StoreError:
+    """Return the error for readers of an index that an older chunkast made."""
     return StoreError(
         path,
-        f"damaged: {reason}; remove the file, and 'chunkast index DIR --db FILE' creates it again",
+        f"made by an older chunkast: its schema has version {version}, this one reads "
+        f"version {VERSION}; 'chunkast index PATHS --db {path}' rebuilds it",
     )
-
-
-_Column = tuple[str, int]
-
-
-@lru_cache(maxsize=1)
-def _expected() -> tuple[Mapping[str, _Table], Mapping[str, frozenset[_Column]]]:
-    """Return the schema's tables and indexes, and the columns of each table that stores rows."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in SCHEMA:
-            connection.execute(statement)
-        tables = _tables(connection)
-        plain = [name for name, found in tables.items() if found.kind == "table" and not found.made]
-        return tables, {name: _columns(connection, name) for name in plain}
-
-
-def _tables(connection: sqlite3.Connection) -> dict[str, _Table]:
-    rows = connection.execute("SELECT name, type, tbl_name, sql FROM sqlite_schema").fetchall()
-    return {
-        name: _Table(
-            kind, of, "".join(made.split()) if str(made).startswith("CREATE VIRTUAL") else ""
-        )
-        for name, kind, of, made in rows
-    }
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> frozenset[_Column]:
-    """Return the name of each column in a table, with its position in the primary key or 0."""
-    rows = connection.execute("SELECT name, pk FROM pragma_table_xinfo(?)", (table,))
-    return frozenset(rows.fetchall())
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -301,17 +237,37 @@ def _create(connection: sqlite3.Connection) -> None:
     lock(connection)
     try:
         # Another process may have created the schema in the meantime.
-        if _version(connection) != VERSION:
-            for statement in SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        if version_of(connection) != VERSION:
+            _create_tables(connection)
         connection.execute("COMMIT")
     except BaseException:
         # Some errors, such as a full disk, have already rolled the transaction back.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def empty(connection: sqlite3.Connection) -> bool:
+    """Create the tables again, without rows, within the open transaction.
+
+    Returns False if the file is too damaged for that.
+    """
+    try:
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            return False
+        for table in ("search", "chunks", "documents", "settings"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        _create_tables(connection)
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    for statement in SCHEMA:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
 
 
 def lock(connection: sqlite3.Connection, on_wait: Callable[[], None] = lambda: None) -> None:

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from chunkast.errors import ConfigError, StoreError
 from chunkast.identity import Citation, locate_quote
 from chunkast.index.checks import (
-    check_rows,
-    check_settings,
-    check_words,
+    DIGEST,
+    Saved,
     digest_of,
-    document_named,
     faults,
+    json_setting,
+    quick_fault,
+    rebuild_reasons,
+    salvage,
+    settings_of,
 )
-from chunkast.index.connection import store_errors
-from chunkast.index.documents import JOINED, Documents
+from chunkast.index.connection import DamagedFileError, DamageError, store_errors
+from chunkast.index.documents import Documents
 from chunkast.index.parts import Grown, Parts, Whole
 from chunkast.index.ranking import ranked
-from chunkast.index.rows import DamageError, read_row
-from chunkast.index.schema import connect, discard, lock, upgrade
+from chunkast.index.rows import JOINED, read_row
+from chunkast.index.schema import (
+    VERSION,
+    connect,
+    discard,
+    empty,
+    is_index,
+    lock,
+    outdated,
+    remove_files,
+    version_of,
+)
 from chunkast.index.search import Hit, hits, take_best
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
@@ -37,9 +49,6 @@ if TYPE_CHECKING:
     from chunkast.reading import Outline, Passage
 
 __all__ = ("Store",)
-
-# The index of the checksum in a row of the ``SELECT`` query.
-_CHECKSUM_COLUMN: Final = 1
 
 
 class Store:
@@ -58,10 +67,18 @@ class Store:
         self.path = path
         self._made = create and path != ":memory:" and not Path(path).exists()
         self._writing = False
-        # The state in which the full-text index was last checked.
+        # The state of the file that was last checked, and the last outline in that state.
         self._checked_state: int | None = None
+        self._outlines: dict[tuple[str, Chunker | None], Outline] = {}
+        # The error of a file that SQLite cannot open; the next write creates it again.
+        self._damage: DamagedFileError | None = None
         try:
             self._connect(create=create, read_only=read_only)
+        except DamagedFileError as error:
+            if read_only or not is_index(path):
+                raise
+            self._damage = error
+            self._connection = connect(":memory:", create=True)
         except BaseException:
             if self._made:
                 discard(path)
@@ -143,25 +160,53 @@ class Store:
         ``chunker`` is the chunker that makes the chunks. If another process is writing, ``on_wait``
         is called, and the transaction waits. Raises ``StoreError`` if the index cannot be written.
         """
-        with store_errors(self.path, self._connection):
-            self._lock(on_wait)
-        connection = self._connection
         self._writing = True
         self._checked_state = None
         try:
-            with store_errors(self.path, connection):
-                upgraded = upgrade(connection)
-                run = Writing(connection, chunker, new_words=upgraded)
+            with store_errors(self.path, self._connection):
+                run = self._begin(chunker, on_wait, dry_run=dry_run)
+            with store_errors(self.path, self._connection):
                 yield run
                 run.finish()
-                connection.execute("ROLLBACK" if dry_run else "COMMIT")
+                self._connection.execute("ROLLBACK" if dry_run else "COMMIT")
         finally:
             self._writing = False
-            if connection.in_transaction:
-                with store_errors(self.path, connection):
-                    connection.execute("ROLLBACK")
+            if self._connection.in_transaction:
+                with store_errors(self.path, self._connection):
+                    self._connection.execute("ROLLBACK")
         if self._file != self._file_there():
             raise StoreError(self.path, "was removed while it was written; run this again")
+
+    def _begin(self, chunker: Chunker, on_wait: Callable[[], None], *, dry_run: bool) -> Writing:
+        """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
+        reasons: list[str] = []
+        saved: list[Saved] = []
+        settings: dict[str, str] = {}
+        whole = self._damage is None
+        if whole:
+            self._lock(on_wait)
+            reasons = rebuild_reasons(self._connection)
+            settings = settings_of(self._connection)
+            if reasons:
+                saved = salvage(self._connection)
+                settings.pop(DIGEST, None)
+                whole = empty(self._connection)
+        if not whole:
+            self._replace_file(on_wait, dry_run=dry_run)
+            reasons = reasons or ["SQLite cannot read it"]
+        run = Writing(self._connection, chunker, settings, saved)
+        run.report.faults = reasons
+        return run
+
+    def _replace_file(self, on_wait: Callable[[], None], *, dry_run: bool) -> None:
+        """Create a file again that is too damaged to be written safely."""
+        if dry_run:
+            raise self._damage or DamageError("SQLite cannot write it safely")
+        self._connection.close()
+        remove_files(self.path)
+        self._damage = None
+        self._connect(create=True)
+        self._lock(on_wait)
 
     def _lock(self, on_wait: Callable[[], None]) -> None:
         """Begin a write transaction in the file that is currently at ``path``.
@@ -179,10 +224,10 @@ class Store:
     def faults(self) -> list[str]:
         """Check the whole index and return a list of its faults, one sentence each.
 
-        The list is empty if the index is exactly as the last run stored it. :meth:`update` repairs
-        damage where possible.
+        The list is empty if the index is as the last run stored it. :meth:`update` rebuilds a
+        damaged index.
         """
-        with self._snapshot():
+        with self._snapshot(check=False):
             return faults(self._connection)
 
     # Reading
@@ -191,8 +236,14 @@ class Store:
 
     def chunks(self, source: str | None = None) -> Iterator[Chunk]:
         """Yield all chunks in order, or only the chunks of the document ``source``."""
+        self._check_version()
         with store_errors(self.path, self._connection):
-            yield from self._all() if source is None else self._of(source)
+            self._check()
+            where = "" if source is None else "WHERE documents.source = ?"
+            given = () if source is None else (without_surrogates(source),)
+            order = "ORDER BY documents.source, chunks.position"
+            for row in self._connection.execute(f"{JOINED} {where} {order}", given):
+                yield read_row(row)[2]
 
     def chunk(self, chunk_id: str) -> Chunk:
         """Return the chunk with this id; raises ``StoreError`` if there is none."""
@@ -200,16 +251,17 @@ class Store:
             return self._documents().chunk(chunk_id)
 
     def settings(self) -> dict[str, str]:
-        """Return the configuration and checksums of the last run, or an empty dict."""
-        with store_errors(self.path, self._connection):
-            found = dict(self._connection.execute("SELECT name, value FROM settings"))
-            if found:
-                check_settings(found)
-            return found
+        """Return the configuration and the digest of the last run, or an empty dict."""
+        with self._snapshot():
+            return dict(self._connection.execute("SELECT name, value FROM settings"))
+
+    def remembered(self) -> dict[str, str]:
+        """Return the settings that can be read, even from a damaged or older index."""
+        return {} if self._damage else settings_of(self._connection)
 
     def digest(self) -> str:
         """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
-        with store_errors(self.path, self._connection):
+        with self._snapshot():
             return digest_of(self._connection)
 
     def search(
@@ -236,7 +288,6 @@ class Store:
         chunker: the chunker that counts the tokens of expanded hits; by default :meth:`chunker`.
         """
         with self._snapshot():
-            self._check_words()
             stored = self._documents()
             if expand is None:
                 parts: Parts = Whole()
@@ -281,8 +332,16 @@ class Store:
             stored = self._documents()
             if source is None:
                 return stored.costs()
-            text = stored.text(source)
-            return (chunker or stored.chunker()).outline(text, source).down_to(depth)
+            if (source, chunker) not in self._outlines:
+                text = stored.text(source)
+                outline = (chunker or stored.chunker()).outline(text, source)
+                self._outlines = {(source, chunker): outline}
+            return self._outlines[source, chunker].down_to(depth)
+
+    def text(self, source: str) -> str:
+        """Return the text of a stored document; raises ``StoreError`` like :meth:`outline`."""
+        with self._snapshot():
+            return self._documents().text(source)
 
     def read(
         self,
@@ -314,63 +373,48 @@ class Store:
     def quote(self, quote: str) -> list[Citation]:
         """Return a citation of each occurrence of ``quote``: see :func:`chunkast.locate_quote`."""
         with self._snapshot():
-            config = json.loads(self._completed()["config"])
-            marks = config.get("page_markers")
-            return list(locate_quote(quote, self._all(), page_markers=marks))
+            marks = json_setting(self._completed(), "config").get("page_markers")
+            return list(locate_quote(quote, self.chunks(), page_markers=marks))
 
     def _completed(self) -> dict[str, str]:
         """Return the stored settings, or raise ``StoreError`` if no run has completed the index."""
-        settings = self.settings()
-        if not settings:
+        settings = dict(self._connection.execute("SELECT name, value FROM settings"))
+        if DIGEST not in settings:
             raise StoreError(
-                self.path, "no run has completed it; 'chunkast index DIR --db FILE' completes it"
+                self.path,
+                f"no run has completed it; 'chunkast index PATHS --db {self.path}' completes it",
             )
         return settings
 
-    def _check_words(self) -> None:
-        """Check the whole full-text index, because damage in it may hide any chunk from a search.
+    def _check_version(self) -> None:
+        if self._damage is not None:
+            raise self._damage
+        version = version_of(self._connection)
+        if version != VERSION:
+            raise outdated(self.path, version)
 
-        Each state of the file is checked only once, so that further searches are fast.
+    def _check(self) -> None:
+        """Raise an error unless the index can be read.
+
+        Each state of the file is checked only once, so that further calls are fast.
         """
-        settings = self._completed()
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
-        if state != self._checked_state:
-            check_words(self._connection, settings)
-            self._checked_state = state
-
-    def _all(self) -> Iterator[Chunk]:
-        rows = self._connection.execute(f"{JOINED} ORDER BY documents.source, chunks.position")
-        # While a statement is running, other statements read the same state.
-        settings = {} if self._writing else self.settings()
-        count = total = 0
-        for row in rows:
-            _, _, chunk = read_row(row)
-            count += 1
-            total += row[_CHECKSUM_COLUMN]
-            yield chunk
-        check_rows(settings, count, total)
-
-    def _of(self, source: str) -> Iterator[Chunk]:
-        stored = without_surrogates(source)
-        rows = self._connection.execute(
-            f"{JOINED} WHERE documents.source = ? ORDER BY chunks.position", (stored,)
-        )
-        expected = document_named(
-            self._connection, stored, {} if self._writing else self.settings()
-        )
-        count = 0
-        for row in rows:
-            count += 1
-            yield read_row(row)[2]
-        if count != expected:
-            raise DamageError(f"{source}: {count} of {expected} chunks are there")
+        if state == self._checked_state or self._writing:
+            return
+        if fault := quick_fault(self._connection):
+            raise DamageError(fault)
+        self._checked_state = state
+        self._outlines.clear()
 
     @contextmanager
-    def _snapshot(self) -> Iterator[None]:
+    def _snapshot(self, *, check: bool = True) -> Iterator[None]:
         """Let all statements in a ``with`` block read the same state of the index."""
+        self._check_version()
         with store_errors(self.path, self._connection):
             self._connection.execute("BEGIN")
             try:
+                if check:
+                    self._check()
                 yield
             finally:
                 if self._connection.in_transaction:

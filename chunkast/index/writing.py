@@ -1,4 +1,4 @@
-"""A transaction that changes the documents of an index and repairs damage in the index."""
+"""A transaction that changes the documents of an index."""
 
 from __future__ import annotations
 
@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
-from chunkast.index.checks import (
-    DIGEST,
-    StoredDocument,
-    check_all_pages,
-    check_structure,
-    digest_of,
-    seal,
-    survey,
-)
-from chunkast.index.rows import COLUMNS, checksum, values_of
-from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
+from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
+from chunkast.index.options import options_of
+from chunkast.index.rows import COLUMNS, values_of
+from chunkast.index.schema import INSERT_WORDS
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
 from chunkast.sources.notebook import Notebook
@@ -30,7 +23,6 @@ from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.index.checks import Survey
 
 __all__ = (
     "IndexReport",
@@ -42,21 +34,24 @@ __all__ = (
     "text_hash",
 )
 
-_CHUNK_COLUMNS: Final = ("document", "checksum", *COLUMNS)
+_CHUNK_COLUMNS: Final = ("document", *COLUMNS)
 _INSERT_CHUNK: Final = (
-    f"INSERT INTO chunks (number, {', '.join(_CHUNK_COLUMNS)}) "  # noqa: S608  (constants)
-    f"VALUES (?, {', '.join('?' * len(_CHUNK_COLUMNS))})"
+    f"INSERT INTO chunks ({', '.join(_CHUNK_COLUMNS)}) "  # noqa: S608  (constants)
+    f"VALUES ({', '.join('?' * len(_CHUNK_COLUMNS))})"
 )
 _UPDATE_CHUNK: Final = (
-    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in _CHUNK_COLUMNS)} "  # noqa: S608
+    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in COLUMNS)} "  # noqa: S608
     "WHERE number = ?"
 )
-_SELECT_ROWS: Final = f"SELECT number, checksum, {', '.join(COLUMNS)} FROM chunks"  # noqa: S608
-_PUT_DOCUMENT: Final = (
-    "INSERT INTO documents (number, source, text_hash, fingerprint, chunks, checksum, text) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET "
-    "text_hash = excluded.text_hash, fingerprint = excluded.fingerprint, chunks = excluded.chunks, "
-    "checksum = excluded.checksum, text = excluded.text"
+_SELECT_CHUNKS: Final = (
+    f"SELECT number, {', '.join(COLUMNS)} FROM chunks "  # noqa: S608
+    "WHERE document = ? ORDER BY position"
+)
+_INSERT_DOCUMENT: Final = (
+    "INSERT INTO documents (source, text_hash, fingerprint, chunks, text) VALUES (?, ?, ?, ?, ?)"
+)
+_UPDATE_DOCUMENT: Final = (
+    "UPDATE documents SET text_hash = ?, fingerprint = ?, chunks = ?, text = ? WHERE number = ?"
 )
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
@@ -65,8 +60,6 @@ _ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT, _EMBED_TEXT, _SECTIONS = map(
     COLUMNS.index,
     ("id", "content_hash", "embed_hash", "headings", "text", "embed_text", "sections"),
 )
-# A hash that no text has, so that the document is chunked again.
-_NO_HASH: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +78,6 @@ class IndexedDocument:
     chunks: tuple[Chunk, ...]
     own_token_counts: tuple[int, ...]
     text: str | None = None
-
-
-def text_hash(data: bytes) -> str:
-    """Return the SHA-256 hash of a document's bytes, in hexadecimal."""
-    return sha256(data).hexdigest()
 
 
 def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
@@ -125,8 +113,9 @@ class IndexReport:
     documents: the number of documents in the run.
     written: the number of documents that were new or had changed.
     digest: the digest of the index after the run.
-    faults: the damage found before the run, one sentence per fault. In a damaged document,
-        undamaged chunks count as unchanged, and the other chunks as added.
+    faults: the reasons why the index was rebuilt, one sentence each: damage, or an older version.
+        All documents are chunked again then; chunks that were undamaged can still count as
+        unchanged.
     """
 
     added: list[str] = field(default_factory=list)
@@ -160,11 +149,10 @@ class IndexReport:
 
 
 class _Row(NamedTuple):
-    """The values of a chunk for ``COLUMNS``, with its row number and checksum if it is stored."""
+    """The values of a chunk for ``COLUMNS``, with its row number if it is stored."""
 
     values: tuple[Any, ...]
     number: int = 0
-    checksum: int = 0
 
     @property
     def id(self) -> str:
@@ -219,44 +207,60 @@ class _Vectors:
         self._connection.execute("DROP TABLE temp.vectors")
 
 
+class _Stored(NamedTuple):
+    """A document in the database, without its text and chunks."""
+
+    number: int
+    text_hash: str
+    fingerprint: str
+
+
 class Writing:
-    """An open transaction that changes an index: see :meth:`Store.writing`."""
+    """An open transaction that changes an index: see :meth:`Store.writing`.
+
+    ``settings`` are the settings that :meth:`finish` stores, by name.
+    """
 
     def __init__(
-        self, connection: sqlite3.Connection, chunker: Chunker, *, new_words: bool = False
+        self,
+        connection: sqlite3.Connection,
+        chunker: Chunker,
+        settings: dict[str, str],
+        saved: Iterable[Saved] = (),
     ) -> None:
-        """Survey the index and repair damage; with ``new_words``, rebuild the full-text index."""
+        """Begin with the stored documents, or with those ``saved`` from a database before it.
+
+        Saved documents are chunked again, unless their files cannot be read.
+        """
         self._connection = connection
         encoding = chunker.counter.name
         self._config = config_values(chunker.config, encoding)
+        self._options = options_of(chunker)
         self._fingerprint = fingerprint(chunker.config, encoding)
+        self._before = settings
+        self.settings = dict(settings)
         self.report = IndexReport()
-        check_structure(connection)
-        found = survey(connection)
-        self.settings = found.settings
-        self._stored = found.documents
         self._given: set[str] = set()
-        self._chunks_before = self._chunks = found.chunks
-        self._total = found.total
-        self._last_chunk = found.last_chunk
-        self._last_document = found.last_document
-        # Documents that an earlier version stored without their texts and sections.
-        older = "SELECT number FROM documents WHERE text IS NULL"
-        self._older = {number for (number,) in connection.execute(older)}
         self._touched = False
         self._vectors: _Vectors | None = None
         self._embedded: dict[str, str] = {}
-        if found.faults:
-            self._repair(found)
-        if found.faults or new_words:
-            self._index_words()
+        for document in saved:
+            self._restore(document)
+        rows = connection.execute("SELECT source, number, text_hash, fingerprint FROM documents")
+        self._stored = {source: _Stored(*values) for source, *values in rows}
+        (self._chunks_before,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
+
+    def _restore(self, document: Saved) -> None:
+        values = document.source, document.text_hash, "", len(document.rows), document.text
+        number = self._connection.execute(_INSERT_DOCUMENT, values).lastrowid
+        for row in document.rows:
+            self._insert(number, row)
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Return True if the complete document is stored with this text hash and configuration."""
+        """Return True if the document is stored with this text hash and configuration."""
         known = self._stored.get(without_surrogates(source))
-        if known is None or known.number in self._older:
-            return False
-        return (known.text_hash, known.fingerprint) == (text_hash, self._fingerprint)
+        found = known and (known.text_hash, known.fingerprint)
+        return found == (text_hash, self._fingerprint)
 
     def absent(self) -> list[str]:
         """Return the sources of stored documents that were neither kept nor put, sorted."""
@@ -269,19 +273,16 @@ class Writing:
     def put(self, document: IndexedDocument) -> None:
         """Store a document; replace any stored document that has the same source."""
         source = self._count(document.source)
-        self._touch()
-        if source in self._stored:
-            number = self._stored[source].number
+        text = None if document.text is None else without_surrogates(document.text)
+        values = document.text_hash, self._fingerprint, len(document.chunks), text
+        known = self._stored.get(source)
+        if known is None:
+            number = self._connection.execute(_INSERT_DOCUMENT, (source, *values)).lastrowid
         else:
-            number = self._last_document = self._last_document + 1
-        self._put_row(
-            StoredDocument(
-                number, source, document.text_hash, self._fingerprint, len(document.chunks)
-            ),
-            document.text,
-        )
+            number = known.number
+            self._connection.execute(_UPDATE_DOCUMENT, (*values, number))
         self.report.written += 1
-        self._apply(number, source, document)
+        self._apply(number, document)
 
     def _count(self, source: str) -> str:
         """Count a document of the run, and return its source as it is stored.
@@ -297,125 +298,68 @@ class Writing:
 
     def remove(self, source: str) -> None:
         """Remove a stored document and its chunks."""
-        self._touch()
         number = self._stored[source].number
-        self._apply(number, source, None)
+        self._apply(number, None)
         self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
 
     def finish(self) -> None:
-        """Store the configuration and the checksums, and complete the report."""
-        before = dict(self.settings)
+        """Store the settings, and complete the report."""
         if self._vectors is not None:
             self._vectors.close()
-        if self._touched or DIGEST not in self.settings:
-            self.settings[DIGEST] = digest_of(self._connection)
-        self.settings["config"] = json.dumps(self._config, ensure_ascii=False, sort_keys=True)
-        seal(self._connection, self.settings, rows=(self._chunks, self._total))
-        if self.settings != before:
+        settings = self.settings
+        if self._touched or DIGEST not in settings:
+            settings[DIGEST] = digest_of(self._connection)
+        settings["config"] = json.dumps(self._config, sort_keys=True)
+        settings["options"] = json.dumps(self._options, sort_keys=True)
+        if settings != self._before:
             self._connection.executemany(
                 "INSERT INTO settings VALUES (?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                self.settings.items(),
+                settings.items(),
             )
         report = self.report
         report.unchanged = self._chunks_before - len(report.changed) - len(report.removed)
-        report.digest = self.settings[DIGEST]
+        report.digest = settings[DIGEST]
 
-    def _touch(self) -> None:
-        """Check all pages of the file before the first write."""
-        if not self._touched:
-            self._touched = True
-            check_all_pages(self._connection)
-
-    def _put_row(self, document: StoredDocument, text: str | None = None) -> None:
-        stored = None if text is None else without_surrogates(text)
-        self._connection.execute(_PUT_DOCUMENT, (*document, document.checksum(), stored))
-
-    def _repair(self, found: Survey) -> None:
-        """Remove damaged data, so that the run restores it in the same way as missing data."""
-        self._touch()
-        self.report.faults = found.faults
-        execute, executemany = self._connection.execute, self._connection.executemany
-        executemany("DELETE FROM chunks WHERE number = ?", ((n,) for n in found.damaged))
-        executemany(
-            "DELETE FROM documents WHERE number = ?", ((n,) for n in found.damaged_documents)
-        )
-        for source, chunks in found.incomplete.items():
-            document = self._stored[source]._replace(text_hash=_NO_HASH, chunks=chunks)
-            self._stored[source] = document
-            self._put_row(document)
-        if not found.settings:
-            execute("DELETE FROM settings")
-
-    def _index_words(self) -> None:
-        """Rebuild the full-text index.
-
-        The indexed words of a damaged row, or of a row from an earlier version, are unknown, so
-        they cannot be removed individually. The table's own settings may also be damaged.
-        """
-        self._touch()
-        execute = self._connection.execute
-        execute("DROP TABLE search")
-        execute(WORDS_TABLE)
-        for number, stored, *values in execute(_SELECT_ROWS):
-            self._insert_words(_Row(tuple(values), number, stored))
-
-    def _prior(self, document: int) -> list[_Row]:
-        rows = self._connection.execute(
-            f"{_SELECT_ROWS} WHERE document = ? ORDER BY position", (document,)
-        )
-        return [_Row(tuple(values), number, stored) for number, stored, *values in rows]
-
-    def _apply(self, document: int, source: str, given: IndexedDocument | None) -> None:
+    def _apply(self, document: int | None, given: IndexedDocument | None) -> None:
         """Replace the stored chunks of a document with the ``given`` chunks, or delete them.
 
         The chunks are deleted if ``given`` is ``None``. Only chunks that differ are written, and
         the full-text index is updated only if their words differ.
         """
+        self._touched = True
         if self._vectors is None:
             self._vectors = _Vectors(self._connection)
         pairs = zip(given.chunks, given.own_token_counts, strict=True) if given else ()
         current = [_Row(values_of(chunk, own_tokens)) for chunk, own_tokens in pairs]
-        prior = self._prior(document)
-        plan = plan_among(current, prior, self._vectors.holder, self._embedded)
-        self.report.add(plan)
-        self._chunks += len(current) - len(prior)
+        rows = self._connection.execute(_SELECT_CHUNKS, (document,))
+        prior = [_Row(tuple(values), number) for number, *values in rows]
+        self.report.add(plan_among(current, prior, self._vectors.holder, self._embedded))
         known = {row.id: row for row in prior}
-        same = {*plan.unchanged} - {*plan.moved}
         for row in current:
             before = known.pop(row.id, None)
-            # An earlier version did not write sections.
-            if row.id not in same or before is None or row.values != before.values:
-                self._write(document, source, row.values, before)
+            if before is None:
+                self._insert(document, row.values)
+            elif row.values != before.values:
+                self._update(row, before)
         for row in known.values():
-            self._total -= row.checksum
             self._delete_words(row)
             self._connection.execute("DELETE FROM chunks WHERE number = ?", (row.number,))
 
-    def _write(
-        self, document: int, source: str, values: tuple[Any, ...], before: _Row | None
-    ) -> None:
-        """Insert a chunk, or replace the stored chunk ``before`` with it."""
-        if before is None:
-            number = self._last_chunk = self._last_chunk + 1
-        else:
-            number = before.number
-            self._total -= before.checksum
-        row = _Row(values, number, checksum(number, source, *values))
-        self._total += row.checksum
-        written = (document, row.checksum, *values)
-        if before is None:
-            self._connection.execute(_INSERT_CHUNK, (number, *written))
-            self._insert_words(row)
-            return
-        self._connection.execute(_UPDATE_CHUNK, (*written, number))
+    def _insert(self, document: int | None, values: tuple[Any, ...]) -> None:
+        number = self._connection.execute(_INSERT_CHUNK, (document, *values)).lastrowid
+        self._insert_words(number, _Row(values))
+
+    def _update(self, row: _Row, before: _Row) -> None:
+        """Replace the stored chunk ``before`` with another of the same id."""
+        self._connection.execute(_UPDATE_CHUNK, (*row.values, before.number))
         if row.words != before.words:
             self._delete_words(before)
-            self._insert_words(row)
+            self._insert_words(before.number, row)
 
-    def _insert_words(self, row: _Row) -> None:
+    def _insert_words(self, number: int | None, row: _Row) -> None:
         """Add a chunk's headings and text to the full-text index."""
-        self._connection.execute(INSERT_WORDS, (row.number, *row.words))
+        self._connection.execute(INSERT_WORDS, (number, *row.words))
 
     def _delete_words(self, row: _Row) -> None:
         self._connection.execute(_DELETE_WORDS, (row.number, *row.words))

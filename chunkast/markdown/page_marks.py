@@ -14,6 +14,7 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("marks_outside_fences", "mask_pages")
 
+_FENCE = re.compile("```|~~~")
 _CHARACTER = re.compile(r"[^\r\n]")
 
 
@@ -31,7 +32,8 @@ def marks_outside_fences(
     """
     source = parsed or text
     marks = page_marks(text, own)
-    if not marks or not ("```" in source or "~~~" in source):
+    fence = _FENCE.search(source) if marks else None
+    if fence is None or marks[-1].start < fence.start():
         return marks
     inside = _fences(mask_pages(source, marks), extensions)
     if not any(inside.covers(mark.start) for mark in marks):

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from chunkast.errors import ConfigError
 from chunkast.index.terms import content_words
+from chunkast.mcp.pages import DEFAULT_TOKENS, Pages, printable, span_of_lines
 from chunkast.output.text import section_line
 from chunkast.text.source_map import line_starts
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.identity import Citation
     from chunkast.index import Hit, Store
-    from chunkast.reading import Passage
+    from chunkast.model import Chunk
+    from chunkast.reading import Outline
+    from chunkast.reading.sections import Section
 
 __all__ = ("Answers",)
 
@@ -52,18 +55,18 @@ class Answers:
         self,
         source: Annotated[str | None, Field(description="a document; default: list all")] = None,
         depth: Annotated[int | None, Field(ge=1, description="the deepest level shown")] = None,
-        max_tokens: MaxTokens = 2_000,
+        max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> str:
         """List the documents, or the sections of one, with their lines and token costs."""
         if source is None:
             costs = self._store.outline()
-            listed = [f"{name}  {tokens:,} tokens" for name, tokens in costs.items()]
+            listed = [f"{printable(name)}  {tokens:,} tokens" for name, tokens in costs.items()]
             return self._first(listed, max_tokens, "more documents; search(query) finds them")
         outline = self._store.outline(source, chunker=self._chunker)
         deepest = max(1, *(section.level for section in outline))
         answer = ""
         for level in (depth,) if depth else range(deepest, 0, -1):
-            lines = [section_line(section) for section in outline.down_to(level)]
+            lines = [printable(section_line(section)) for section in outline.down_to(level)]
             if answer and len(lines) < _FEW:
                 break  # the previous answer is more useful, although it is shortened
             hidden = len(outline.sections) - len(lines)
@@ -92,35 +95,51 @@ class Answers:
             Field(description="a heading path, its end, or an anchor: 'Guide > Install'"),
         ] = None,
         lines: Annotated[
-            str | None, Field(description="lines to read instead: '120-180'", pattern=r"^\d+-\d+$")
+            str | None,
+            Field(
+                description="lines to read instead: '120-180', or '120:80-180' from a character on",
+                pattern=r"^[0-9]{1,9}(:[0-9]{1,9})?-[0-9]{1,9}$",
+            ),
         ] = None,
         id: Annotated[  # noqa: A002 - the name that a search gives it
             str | None, Field(description="an id from search: the place with its surroundings")
         ] = None,
-        max_tokens: MaxTokens = 2_000,
+        max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> str:
         """Read a section, lines, or a place that search found. Lines are numbered."""
-        start = None if id is None else self._store.chunk(id)
-        source = start.source if start else source
+        chunk = None if id is None else self._store.chunk(id)
+        source = chunk.source if chunk else source
         if source is None:
             raise ConfigError("source", source, "must be a document, or give an id")
         outline = self._store.outline(source, chunker=self._chunker)
-        first, _, last = (lines or "").partition("-")
-        span = (int(first), int(last)) if lines else None
-        room = max_tokens
-        while room > 0:
-            passage = (
-                outline.read(section, lines=span, max_tokens=room)
-                if start is None
-                else outline.expand(start, room, cut=True)
+        text = self._store.text(source)
+        starts = line_starts(text)
+
+        def pages_of(where: Section) -> Pages:
+            sections = frozenset(starts[each.start_line - 1] for each in outline)
+            return Pages(source, str(where), text, sections, starts, self._count, max_tokens)
+
+        if chunk is not None:
+            return self._around(chunk, outline, pages_of(outline.find(chunk)))
+        if lines is not None:
+            found = outline.find(int(re.split("[:-]", lines)[0]))
+            return pages_of(found).page(*span_of_lines(starts, lines))[0]
+        found = outline.sections[0] if section is None else outline.find(section)
+        return pages_of(found).page(starts[found.start_line - 1], starts[found.end_line])[0]
+
+    def _around(self, chunk: Chunk, outline: Outline, pages: Pages) -> str:
+        """Return the page with a chunk and as much text before it as fits."""
+        room = pages.most
+        while True:
+            passage = outline.expand(chunk, room, cut=True)
+            stop = (
+                passage.end_index if passage.last_line is None else pages.starts[passage.last_line]
             )
-            text = _numbered(passage)
-            over = self._count(text) - max_tokens
-            if over <= 0:
-                return text
+            answer, end = pages.page(passage.start_index, stop)
             # The line numbers may take more tokens than the passage.
-            room = min(room - 1, room - over if over < room else passage.tokens // 2)
-        raise ConfigError("max_tokens", max_tokens, f"is too few for line {passage.start_line}")
+            if end >= passage.end_index or passage.start_index >= chunk.start_index:
+                return answer
+            room = room * 3 // 4
 
     async def quote(
         self,
@@ -131,11 +150,11 @@ class Answers:
         places = self._store.quote(text)
         if not places:
             return "The text occurs nowhere verbatim. search(query) finds places by words."
-        listed = [f"{_place(found)}  {' > '.join(found.section)}" for found in places]
-        return self._first(listed, max_tokens, _MORE_PLACES)
+        return self._first([*map(_place, places)], max_tokens, _MORE_PLACES)
 
     def cut(self, text: str, max_tokens: int) -> str:
         """Shorten an error message to ``max_tokens``, including the prefix added to it."""
+        text = printable(text)
         while self._count(text) > max_tokens - _ERROR_TOKENS:
             text = text[: int(len(text) * 0.9)]
         return text
@@ -165,7 +184,7 @@ def _pointer(hit: Hit, query: str) -> str:
     lines = [line for line in said if line.strip(_MARKS) and not line.startswith(("#", "<"))]
     best = sorted(lines, key=lambda line: -len(wanted & content_words(line)))[:_HIT_LINES]
     shown = (_around(line, wanted) for line in sorted(best, key=lines.index))
-    return "\n  ".join((head, *shown))
+    return "\n  ".join(map(printable, (head, *shown)))
 
 
 def _around(line: str, wanted: Collection[str]) -> str:
@@ -177,22 +196,9 @@ def _around(line: str, wanted: Collection[str]) -> str:
     return f"{'…' if start else ''}{part}{'…' if start + len(part) < len(line) else ''}"
 
 
-def _numbered(passage: Passage) -> str:
-    """Return a passage with its place, numbered lines, and the call that continues it."""
-    head = f"{_place(passage)}  {' > '.join(passage.section)}  {passage.tokens:,} tokens"
-    numbered = enumerate(_lines(passage.text), passage.start_line)
-    lines = [f"{number}\t{line}" if line.strip() else "" for number, line in numbered]
-    notes = [passage.rest] if passage.rest else []
-    if passage.next_line == passage.end_line:
-        notes.append("that line is long: ask for more tokens")
-    elif passage.next_line is not None:
-        lines_left = f"{passage.next_line}-{passage.last_line}"
-        notes.append(f'read(source="{passage.source}", lines="{lines_left}")')
-    return "\n".join((head, *lines, *([": ".join(notes)] if notes else [])))
-
-
-def _place(found: Passage | Citation) -> str:
-    return f"{found.source}:{found.start_line}-{found.end_line}"
+def _place(found: Citation) -> str:
+    place = f"{found.source}:{found.start_line}-{found.end_line}  {' > '.join(found.section)}"
+    return printable(place)
 
 
 def _lines(text: str) -> list[str]:
