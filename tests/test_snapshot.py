@@ -33,7 +33,6 @@ from chunkast.snapshot import (
 from chunkast.toolcalls import Tool
 from tests.strategies import documents
 
-ROOT = Path(__file__).parents[1]
 HEADER = header_of(Chunker(max_tokens=64))
 GUIDE = "".join(
     f"# Part {n}\n\n" + " ".join(f"Sentence {k} of part {n} is short." for k in range(20)) + "\n\n"
@@ -84,24 +83,6 @@ def test_a_lock_is_read_as_it_was_written(
     assert len([json.loads(line) for line in lock.splitlines()]) == 1 + diff.old.chunks
 
 
-def test_a_record_has_what_its_chunk_has() -> None:
-    chunker = Chunker(max_tokens=40, overlap=12, context="title")
-    paths = sorted((ROOT / "fixtures" / "documents").iterdir())
-    for path in (*paths[::8], *(path for path in paths if path.suffix == ".ipynb")):
-        text = path.read_bytes().decode("utf-8")
-        given = read_notebook(text) if path.suffix == ".ipynb" else text
-        document = record_document(chunker, path.name, given)
-        for record, chunk in zip(document.chunks, chunker.chunk(text, path.name), strict=True):
-            assert path.name + record.cell == chunk.source
-            assert chunk.content_hash.startswith(record.content_hash)
-            assert chunk.embed_hash.startswith(record.embed_hash)
-            for name in (
-                *("id", "headings", "kinds", "token_count", "overlap", "text"),
-                *("start_index", "end_index", "start_line", "end_line"),
-            ):
-                assert getattr(record, name) == getattr(chunk, name)
-
-
 def test_a_line_above_changes_one_line_of_a_lock() -> None:
     text = "---\ntitle: T\n---\n\n" + GUIDE
     before = written(*snapshot({"a.md": text}, overlap=6)).splitlines()
@@ -114,21 +95,15 @@ def test_a_line_above_changes_one_line_of_a_lock() -> None:
         assert len(changed) <= 2
 
 
-def line(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
-    """Change the JSON of the second chunk."""
+def put(name: str, value: object) -> Callable[[bytes], bytes]:
+    """Change a field of the second chunk."""
 
     def damage(data: bytes) -> bytes:
         lines = data.splitlines()
-        values = json.loads(lines[2])
-        change(values)
-        lines[2] = json.dumps(values).encode()
+        lines[2] = json.dumps({**json.loads(lines[2]), name: value}).encode()
         return b"\n".join(lines)
 
     return damage
-
-
-def put(name: str, value: object) -> Callable[[bytes], bytes]:
-    return line(lambda values: values.update({name: value}))
 
 
 def swap(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
@@ -140,18 +115,12 @@ HOSTILE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "another file": (lambda _: b"# A\n", "'chunkast snapshot PATHS -o LOCK' writes one"),
     "other JSON": (lambda _: b"{}\n", "its first line is not the header of a lock"),
     "newer": (swap(b'"version": 2', b'"version": 3'), "install a newer version of chunkast"),
-    "conflict": (swap(b'{"source"', b'<<<<<<< ours\n{"source"'), "an unresolved merge conflict"),
     "first conflict": (lambda d: b"<<<<<<< ours\n" + d, "an unresolved merge conflict"),
     "truncated": (lambda d: d[:-9], "this is not JSON (Unterminated string"),
     "not UTF-8": (swap(b"Sentence", b"Sentence\xff"), "line 2: this is not UTF-8"),
     "nested": (lambda d: d + b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
-    "missing": (line(lambda values: values.pop("text")), "line 3: 'text' must be a string"),
-    "headings": (put("headings", ["a", 7]), "'headings' must be a list of strings"),
+    "missing": (put("text", None), "line 3: 'text' must be a string"),
     "gap": (put("gap", -(10**6)), "'start_index' must be a count"),
-    "pages": (put("pages", [1, "2"]), "'pages' must be a list of counts"),
-    "tokens": (put("token_count", -1), "'token_count' must be a count"),
-    "NaN": (put("token_count", float("nan")), "'token_count' must be a count"),
-    "400 digits": (put("token_count", 10**400), "'token_count' must be a count"),
     "gap of 400 digits": (put("gap_lines", 10**400), "'gap_lines' must be a whole number"),
     "5,000 digits": (swap(b'"token_count": ', b'"token_count": ' + b"7" * 5_000), "digits"),
     "options": (swap(b'"options": {', b'"options": 3, "x": {'), "'options' must be an object"),
@@ -167,7 +136,7 @@ def test_a_damaged_lock_is_one_clear_error(tmp_path: Path, name: str) -> None:
         read(path)
     message = str(raised.value)
     assert says in message
-    assert str(path) in message
+    assert message.startswith(str(path))
     assert "\n" not in message
     assert "chunkast snapshot" in message or f"--against {path} --update" in message
 
@@ -237,13 +206,15 @@ def test_comparisons_of_edited_documents_are_mirrored_and_whole(data: st.DataObj
     block = paragraph | st.sampled_from(["# A", "## B", "## C", "- item\n- item", "```\ncode\n```"])
     text = st.lists(block, max_size=14).map("\n\n".join)
     sources = data.draw(st.sets(st.sampled_from(["a.md", "b.md", "c.md"])))
+    first = {source: data.draw(text) for source in sources}
+    second = {source: data.draw(st.just(first[source]) | text) for source in sources}
     one, two = (
         snapshot(
-            {source: data.draw(text) for source in sources},
+            texts,
             max_tokens=data.draw(st.sampled_from([24, 32])),
             overlap=data.draw(st.sampled_from([0, 6])),
         )
-        for _ in range(2)
+        for texts in (first, second)
     )
     diff, back = compare(one, two), compare(two, one)
     assert (diff.old, diff.new) == (back.new, back.old)
@@ -335,16 +306,8 @@ def test_notebooks_are_compared_by_cells() -> None:
     assert compare(before, recorded(one, "# Two\n\nWords.", three)).counts == {"changed": 1}
 
 
-LARGE: dict[str, Callable[[int], tuple[str, str]]] = {
-    "equal texts": lambda _: ("same", "same"),
-    "every second": lambda n: (f"text {n}", f"text {n}" if n % 2 else f"word {n}"),
-    "every word": lambda n: (f"one {n}. two {n}", f"one {n}. six {n}"),
-    "repeated passages": lambda n: (f"{n % 3}. {n % 5}. {n % 7}", f"{n % 7}. {n % 3}. {n}"),
-}
-
-
-def lines_run(call: Callable[[], object]) -> int:
-    """Call ``call``, and return the number of lines of Python that ran."""
+def steps(call: Callable[[], object]) -> int:
+    """Call ``call``, and return the number of steps of Python."""
     count = 0
 
     def trace(_frame: object, _event: str, _value: object) -> Any:
@@ -361,25 +324,31 @@ def lines_run(call: Callable[[], object]) -> int:
     return count
 
 
+LARGE: dict[str, Callable[[int], tuple[str, str]]] = {
+    "equal texts": lambda _: ("same", "same"),
+    "every second": lambda n: (f"text {n}", f"text {n}" if n % 2 else f"word {n}"),
+    "every text": lambda n: (f"one {n}", f"six {n}"),
+}
+
+
 @pytest.mark.parametrize("name", LARGE)
-def test_large_documents_are_compared_in_linear_time(name: str) -> None:
-    """Eight times the chunks, in one document, take about eight times the steps."""
+def test_large_documents_are_compared_in_linear_steps(name: str) -> None:
     _, [document] = snapshot({"a.md": "One.\n"})
     chunk = document.chunks[0]
 
-    def steps(size: int) -> int:
+    def compared(size: int) -> int:
         pairs = [LARGE[name](n) for n in range(size)]
         one, two = (
-            DocumentRecord(
-                "a.md",
-                str(side),
-                tuple(
-                    replace(chunk, id=f"{side}{n}", text=pair[side], start_index=n, start_line=n)
+            replace(
+                document,
+                text_hash=str(side),
+                chunks=tuple(
+                    replace(chunk, id=f"{side}{n}", text=pair[side], start_line=n)
                     for n, pair in enumerate(pairs)
                 ),
             )
             for side in (0, 1)
         )
-        return lines_run(lambda: compare((None, [one]), (None, [two])))
+        return steps(lambda: compare((None, [one]), (None, [two])))
 
-    assert steps(800) < 10 * steps(100)
+    assert compared(800) < 10 * compared(100)

@@ -24,7 +24,7 @@ _PATH: Final = 60
 _MOST_EDITS: Final = 3
 _EDIT: Final = 100
 # Longer texts are shown as one difference, as comparing them word by word is slow.
-_MOST_WORDS: Final = 3_000
+_MOST_WORDS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
