@@ -13,7 +13,7 @@ import pytest
 from chunkast import Chunker
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.snapshot import header_of, record_document, write_lock
-from tests.command import errors, run, run_process, write
+from tests.command import errors, run, write
 
 ROOT = Path(__file__).parents[1]
 GUIDE = "".join(
@@ -63,10 +63,9 @@ def test_a_lock_is_the_same_however_it_is_made(folder: Path) -> None:
     assert b"3 files, " in spread.stderr
     assert (folder / "2.lock").read_bytes() == lock
     # On standard output it has no folder, which the root would be relative to.
-    process = run_process(*LOCK[:2], "--max-tokens", "64", cwd=folder)
-    assert process.stdout.partition(b"\n")[2] == lock.partition(b"\n")[2]
-    assert b'"root": ""' in process.stdout
-    (folder / "piped.lock").write_bytes(process.stdout)
+    piped = run(*LOCK[:2], "--max-tokens", "64", cwd=folder).stdout
+    assert piped == lock.replace(b'"root": "."', b'"root": ""')
+    (folder / "piped.lock").write_bytes(piped)
     assert run("check", "docs", "--against", "piped.lock", cwd=folder).returncode == 0
 
 
@@ -157,15 +156,11 @@ def test_a_lock_is_updated_except_in_ci(folder: Path, monkeypatch: pytest.Monkey
 
 OLD = b"""chunkast lock 1
 # What these documents are cut into. Written by chunkast; do not edit it.
-version chunkast "0.2.0"
-fingerprint 3f0c
 root "docs"
 set max_tokens 64
 set gone_option [1, "two"]
-sum 9a41c3d2e5f60718
 
 document "guide.md" 5c0f1e2d3a4b5968
-end
 """
 
 
@@ -246,10 +241,9 @@ def test_a_lock_made_with_objects_is_one_line_and_2(tmp_path: Path) -> None:
 
 def test_standard_input_has_a_name(tmp_path: Path) -> None:
     assert run("snapshot", "-", "-o", "in.lock", "-q", cwd=tmp_path, stdin=b"# A\n").returncode == 0
-    for text, code in ((b"# A\n", 0), (b"# B\n", 1)):
-        assert (
-            run("check", "-", "--against", "in.lock", cwd=tmp_path, stdin=text).returncode == code
-        )
+    check = ("check", "-", "--against", "in.lock")
+    assert run(*check, cwd=tmp_path, stdin=b"# A\n").returncode == 0
+    assert run(*check, cwd=tmp_path, stdin=b"# B\n").returncode == 1
 
 
 # diff
@@ -290,17 +284,14 @@ def test_damaged_json_lines_are_one_line_and_2(tmp_path: Path) -> None:
 
     for before, after, says in (
         (b'"token_count":', b'"token_count":-', "line 1: 'token_count' must be a count"),
-        (b'"start_index":', b'"start_index":' + b"7" * 400, "'start_index' must be a count"),
+        (b'"end_line":', b'"end_line":' + b"7" * 400, "'end_line' must be a count"),
         (b'"start_index":', b'"start_index":' + b"7" * 5_000, "digits"),
-        (b'"text":"', b'"text":7,"n":"', "'text' must be a string"),
         (b'"headings":["A"]', b'"headings":"A"', "'headings' must be a list of strings"),
-        (b'"oversize":false', b'"oversize":7', "'oversize' must be true or false"),
         (b'"metadata":{}', b'"metadata":[]', "'metadata' must be an object"),
         (b'"pages":null', b'"pages":["1"]', "'pages' must be a list of counts"),
         (good[-30:], b"", "line 2: this is not JSON"),
         (b"One", b"\xff", "line 1: this is not UTF-8"),
         (good, b"[" * 100_000, "line 1: nested too deeply"),
-        (good, b"SQLite format 3\0 and more", "line 1: this is not JSON"),
     ):
         done = compared(before, after)
         assert (done.returncode, done.stdout) == (2, b""), says
