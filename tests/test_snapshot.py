@@ -165,10 +165,10 @@ def test_a_field_that_one_side_does_not_know_has_its_default_there() -> None:
 @pytest.mark.parametrize("name", [each.name for each in fields(ChunkRecord)])
 def test_every_change_of_a_field_is_reported(name: str) -> None:
     header, [document] = snapshot({"a.md": GUIDE})
-    first, *rest = document.chunks
+    first, second, *rest = document.chunks
     others: dict[type, Any] = {int: 10**6, bool: True, str: "abcd", tuple: ("x",)}
-    change: dict[str, Any] = {name: others[type(getattr(first, name))]}
-    changed = replace(document, chunks=(replace(first, **change), *rest))
+    change: dict[str, Any] = {name: others[type(getattr(second, name))]}
+    changed = replace(document, chunks=(first, replace(second, **change), *rest))
     diff = compare((header, [document]), (header, [changed]))
     assert len(diff.documents) == 1
     assert diff.counts

@@ -92,11 +92,8 @@ def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl1
     faults = [
         f"{_named(chunk)}: {tokens:,} tokens{what}"
         for chunk in chunks
-        for tokens, what in (
-            (count(chunk.text), ""),
-            (count(chunk.embed_text), " with its context"),
-        )
-        if tokens > max_tokens
+        for text, what in ((chunk.text, ""), (chunk.embed_text, " with its context"))
+        if (tokens := count(text)) > max_tokens
     ]
     _fail(f"more than {max_tokens:,} tokens", faults)
 

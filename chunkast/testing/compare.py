@@ -10,13 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from chunkast.config import ChunkConfig
 from chunkast.testing.kinds import KINDS
-from chunkast.testing.records import (
-    UNKNOWN_CUT,
-    ChunkRecord,
-    DocumentRecord,
-    Header,
-    plain_config,
-)
+from chunkast.testing.records import ChunkRecord, DocumentRecord, Header, plain_config
 
 __all__ = (
     "KINDS",
@@ -149,6 +143,7 @@ def compare(
         was = before.pop(document.source, DocumentRecord(document.source, "", ()))
         diffs.append(_compare_documents(was, document))
     diffs += [_compare_documents(was, DocumentRecord(s, "", ())) for s, was in before.items()]
+    changed = [diff for diff in diffs if diff.changes or diff.state not in {"", UNKNOWN}]
     embed = [tokens for text, tokens in wanted.items() if text not in known]
     config: tuple[tuple[str, Any, Any], ...] = ()
     versions: tuple[tuple[str, Any, Any], ...] = ()
@@ -160,15 +155,11 @@ def compare(
     return Diff(
         config,
         versions,
-        tuple(sorted(filter(_differs, diffs), key=lambda diff: diff.source)),
+        tuple(sorted(changed, key=lambda diff: diff.source)),
         *totals,
         len(embed),
         sum(embed),
     )
-
-
-def _differs(diff: DocumentDiff) -> bool:
-    return bool(diff.changes) or diff.state not in {"", UNKNOWN}
 
 
 def _differing_values(
@@ -228,22 +219,15 @@ def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...], same: bo
 def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
     """Return the names of the fields in which two chunks differ.
 
-    The cut is ignored if it is unknown for either chunk.
+    The first chunk of a document has no cut, wherever it was before, so an empty cut is ignored.
     """
-    unknown = UNKNOWN_CUT in (old.cut, new.cut)
-    return tuple(
-        f.name
-        for f in fields(ChunkRecord)
-        if getattr(old, f.name) != getattr(new, f.name) and not (unknown and f.name == "cut")
-    )
+    names = [f.name for f in fields(ChunkRecord) if f.name != "cut" or (old.cut and new.cut)]
+    return tuple(name for name in names if getattr(old, name) != getattr(new, name))
 
 
 def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
     """Return the kind of change made to a chunk, or an empty string if nothing differs."""
     compared = {*differing} - _MOVING
-    if not old.cut or not new.cut:
-        # The first chunk of a document has no cut, wherever it was before.
-        compared.discard("cut")
     if "text" in compared and old.content_hash == new.content_hash:
         compared.discard("text")
     if not compared <= _EMBEDDING:

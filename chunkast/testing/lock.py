@@ -26,7 +26,6 @@ from chunkast.errors import ChunkastError
 from chunkast.sources.notebook import cell_source
 from chunkast.testing.records import (
     HASH_LENGTH,
-    UNKNOWN_CUT,
     ChunkRecord,
     DocumentRecord,
     Header,
@@ -336,7 +335,7 @@ def _read_chunk(values: Mapping[str, Any]) -> tuple[str, ChunkRecord]:
         {
             **values,
             "cell": source.removeprefix(document),
-            "cut": UNKNOWN_CUT,
+            "cut": "",
             "embed_hash": _get(values, "embed_hash", "str")[:HASH_LENGTH],
             "metadata": metadata_hash(metadata),
         }

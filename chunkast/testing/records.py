@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = (
     "HASH_LENGTH",
-    "UNKNOWN_CUT",
     "ChunkRecord",
     "DocumentRecord",
     "Header",
@@ -40,8 +39,6 @@ __all__ = (
 HASH_LENGTH: Final = 16
 _METADATA_HASH: Final = 12
 _CELL_START: Final = "cell start"
-# The cut of a chunk in a file that does not record cuts.
-UNKNOWN_CUT: Final = "?"
 # The key of an object's name, which replaces the object in a configuration.
 _OBJECT: Final = "object"
 
@@ -58,7 +55,7 @@ class ChunkRecord:
 
     cell: the end of the chunk's source that identifies the cell of a notebook; else empty.
     cut: the kind and the score of the break point at the start of the chunk; empty for a document's
-        first chunk.
+        first chunk, and for a chunk from JSON Lines, which do not have it.
     embed_hash: the first 16 digits of the hash of the embedded text.
     metadata: the first 12 digits of the SHA-256 hash of the metadata as JSON; empty if the chunk
         does not have metadata.
@@ -134,25 +131,21 @@ class Header:
 def header_of(chunker: Chunker) -> Header:
     """Return the header for snapshots that are made with ``chunker``."""
     config = plain_config(chunker.config)
-    if not isinstance(config["encoding"], str):
+    if not isinstance(chunker.config.encoding, str):
         config["encoding"] = {_OBJECT: chunker.counter.name}
     return Header(versions(), config)
 
 
 def plain_config(config: ChunkConfig) -> dict[str, Any]:
-    """Return the fields of a configuration as JSON data."""
+    """Return the fields of a configuration as JSON data; a token counter becomes a string."""
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     # This field does not affect chunks, and a file must not allow a download.
     del values["allow_download"]
     values["extensions"] = sorted(values["extensions"])
     values["heuristics"] = [{_OBJECT: heuristic.id} for heuristic in values["heuristics"]]
     values["tools"] = {tool.name: tool.json_schema for tool in values["tools"]}
-    plain: dict[str, Any] = json.loads(json.dumps(values, default=_name))
+    plain: dict[str, Any] = json.loads(json.dumps(values, default=str))
     return plain
-
-
-def _name(value: object) -> dict[str, str]:
-    return {_OBJECT: getattr(value, "__qualname__", type(value).__qualname__)}
 
 
 def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
@@ -165,10 +158,9 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     if "encoding" in options and "model" not in options:
         values["model"] = None
     for name in sorted(header.config.keys() - options):
-        if objects := ", ".join(_objects(values[name])):
-            raise ObjectError(
-                f"made with Python objects that a lock cannot store: {name} {objects}"
-            )
+        if objects := _objects(values[name]):
+            what = f"{name} {', '.join(objects)}"
+            raise ObjectError(f"made with Python objects that a lock cannot store: {what}")
     if isinstance(values.get("tools"), dict):
         from chunkast.toolcalls import tools_from_json
 
@@ -176,12 +168,11 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     return ChunkConfig.of(values)
 
 
-def _objects(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _objects(item)
-    elif isinstance(value, dict) and value.keys() == {_OBJECT} and isinstance(value[_OBJECT], str):
-        yield value[_OBJECT]
+def _objects(value: Any) -> list[str]:
+    """Return the names of the Python objects that a recorded field had."""
+    items = value if isinstance(value, list) else [value]
+    names = [each.get(_OBJECT) for each in items if isinstance(each, dict)]
+    return [name for name in names if isinstance(name, str)]
 
 
 def record_document(chunker: Chunker, source: str, document: str | Notebook) -> DocumentRecord:
