@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from chunkast.snapshot import open_lock
-from chunkast.testing.plugin import ChunkSnapshot
+from chunkast.testing.fixture import ChunkSnapshot
 
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = ROOT / "fixtures" / "documents"

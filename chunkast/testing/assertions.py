@@ -92,11 +92,8 @@ def assert_budget(chunks: Iterable[Chunk], max_tokens: int, encoding: Any = "cl1
     faults = [
         f"{_named(chunk)}: {tokens:,} tokens{what}"
         for chunk in chunks
-        for tokens, what in (
-            (count(chunk.text), ""),
-            (count(chunk.embed_text), " with its context"),
-        )
-        if tokens > max_tokens
+        for text, what in ((chunk.text, ""), (chunk.embed_text, " with its context"))
+        if (tokens := count(text)) > max_tokens
     ]
     _fail(f"more than {max_tokens:,} tokens", faults)
 
@@ -120,14 +117,10 @@ def _uncited(chunks: Sequence[Chunk], text: str) -> Iterator[str]:
         if text[chunk.start_index : chunk.end_index] != chunk.text:
             yield f"{_named(chunk)}: its text is not at characters {chunk.start_index:,}-{chunk.end_index:,}"
             continue
-        start = places.byte(chunk.start_index), places.line(chunk.start_index)
-        last = places.line(chunk.end_index - 1)
-        if (*start, places.byte(chunk.end_index), last) != (
-            chunk.start_byte,
-            chunk.start_line,
-            chunk.end_byte,
-            chunk.end_line,
-        ):
+        given = chunk.start_byte, chunk.start_line, chunk.end_byte, chunk.end_line
+        first, after = chunk.start_index, chunk.end_index
+        start = places.byte(first), places.line(first)
+        if given != (*start, places.byte(after), places.line(after - 1)):
             yield f"{_named(chunk)}: its bytes or lines are not those of its characters"
         yield from _lost(text, end, chunk.start_index)
         end = max(end, chunk.end_index)

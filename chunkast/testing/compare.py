@@ -3,42 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from heapq import merge
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, Final
+from itertools import chain, groupby
+from typing import Any, Final, TypeAlias
 
 from chunkast.config import ChunkConfig
 from chunkast.testing.kinds import KINDS
-from chunkast.testing.matching import grouped
-from chunkast.testing.records import (
-    UNKNOWN_CUT,
-    ChunkRecord,
-    DocumentRecord,
-    Header,
-    plain_config,
+from chunkast.testing.records import ChunkRecord, DocumentRecord, Header, plain_config
+
+__all__ = (
+    "KINDS",
+    "UNKNOWN",
+    "Change",
+    "Diff",
+    "DocumentDiff",
+    "Totals",
+    "compare",
+    "count_changes",
 )
 
-__all__ = ("KINDS", "Change", "Diff", "DocumentDiff", "Totals", "compare")
-
+# The state of a document if the text of one side is unknown.
+UNKNOWN: Final = "edited or cut differently"
 # Fields that differ if the same text is embedded in a different context.
 _EMBEDDING: Final = frozenset({"id", "headings", "embed_hash", "embed_token_count"})
 # Fields that may differ in a chunk that only moved.
 _MOVING: Final = frozenset(
     {"cell", "metadata", "pages", "start_index", "start_line", "end_line", "overlap"}
 )
+# The indices of old chunks, and of new chunks.
+Group: TypeAlias = tuple[list[int], list[int]]
+_Key: TypeAlias = Callable[[ChunkRecord], Hashable]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to a group of corresponding chunks.
+    """A change to one chunk, or to several chunks that follow one another.
 
     kind: the kind of change, a key of ``KINDS``.
-    old: the chunks before the change, in order; empty for an added chunk.
-    new: the chunks after the change, in order; empty for a removed chunk.
-    fields: the names of the fields that differ if a single chunk became a single chunk; else empty.
+    old: the chunks before the change, in order; empty for added chunks.
+    new: the chunks after the change, in order; empty for removed chunks.
+    fields: the names of the fields that differ if each old chunk became one new chunk; else empty.
     """
 
     kind: str
@@ -51,28 +56,15 @@ class Change:
 class DocumentDiff:
     """The changes to a document between two snapshots.
 
-    old: the document's source in the old snapshot, or ``None`` for a new document.
-    new: the document's source in the new snapshot, or ``None`` for a document that is gone.
-    edited: true if the document's text has changed; ``None`` if that is unknown.
+    source: the document's source.
+    state: "new", "gone" or "edited"; "edited or cut differently" if chunks alone do not show whether
+        the text is edited; an empty string for the same text.
     changes: the changes to the document's chunks, in order.
     """
 
-    old: str | None
-    new: str | None
-    edited: bool | None
+    source: str
+    state: str
     changes: tuple[Change, ...] = ()
-
-    @property
-    def source(self) -> str:
-        """The document's current source, or its last source if the document is gone."""
-        return self.old or "" if self.new is None else self.new
-
-    @property
-    def state(self) -> str:
-        """The state: "new", "gone", "renamed" or "edited"; an empty string if it is unchanged."""
-        if self.old is None or self.new is None:
-            return "new" if self.old is None else "gone"
-        return "renamed" if self.old != self.new else "edited" if self.edited else ""
 
 
 @dataclass(slots=True)
@@ -86,7 +78,7 @@ class Totals:
 
     def add(self, document: DocumentRecord) -> None:
         """Add a document and its chunks to the totals."""
-        self.documents += 1
+        self.documents += 1 if document.chunks else 0
         self.chunks += len(document.chunks)
         self.tokens += sum(chunk.token_count for chunk in document.chunks)
         self.embed_tokens += sum(chunk.embed_token_count for chunk in document.chunks)
@@ -97,8 +89,8 @@ class Diff:
     """The differences between two snapshots.
 
     config: the configuration fields that differ, each as its name, old value and new value.
-    versions: the versions that differ, in the same form; a missing version is an empty string.
-    documents: the documents whose name, text or chunks differ, sorted by source.
+    versions: the versions that differ, in the same form; a missing version is ``None``.
+    documents: the documents whose text or chunks differ, sorted by source.
     old: the totals of the old snapshot.
     new: the totals of the new snapshot.
     embed: the number of distinct texts to embed that were not embedded before.
@@ -106,7 +98,7 @@ class Diff:
     """
 
     config: tuple[tuple[str, Any, Any], ...]
-    versions: tuple[tuple[str, str, str], ...]
+    versions: tuple[tuple[str, str | None, str | None], ...]
     documents: tuple[DocumentDiff, ...]
     old: Totals
     new: Totals
@@ -115,160 +107,127 @@ class Diff:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of changes of each kind that occurs, in the order of ``KINDS``."""
-        found = Counter(change.kind for each in self.documents for change in each.changes)
+        """The number of changed chunks by kind of change, in the order of ``KINDS``."""
+        found = count_changes(change for each in self.documents for change in each.changes)
         return {kind: found[kind] for kind in KINDS if kind in found}
+
+
+def count_changes(changes: Iterable[Change]) -> Counter[str]:
+    """Return the number of changed chunks by kind of change."""
+    counts: Counter[str] = Counter()
+    for change in changes:
+        counts[change.kind] += max(len(change.old), len(change.new))
+    return counts
 
 
 def compare(
     old: tuple[Header | None, Iterable[DocumentRecord]],
     new: tuple[Header | None, Iterable[DocumentRecord]],
 ) -> Diff:
-    """Compare two snapshots, each given as its header and its documents sorted by source.
+    """Compare two snapshots, each given as its header and its documents.
 
     The configurations are compared only if both headers are given.
     """
-    (old_header, before), (new_header, after) = old, new
-    sums = Totals(), Totals()
+    (old_header, olds), (new_header, news) = old, new
+    totals = Totals(), Totals()
+    before = {document.source: document for document in olds}
     known: set[str] = set()
+    for document in before.values():
+        totals[0].add(document)
+        known.update(chunk.embed_hash for chunk in document.chunks)
     wanted: dict[str, int] = {}
-    diffs: list[DocumentDiff] = []
-    gone: list[DocumentRecord] = []
-    come: list[DocumentRecord] = []
-    for was, now in _pairs(before, after):
-        if was is not None:
-            sums[0].add(was)
-            known.update(chunk.embed_hash for chunk in was.chunks)
-        if now is not None:
-            sums[1].add(now)
-            wanted.update((chunk.embed_hash, chunk.embed_token_count) for chunk in now.chunks)
-        if was is None or now is None:
-            gone += [] if was is None else [was]
-            come += [] if now is None else [now]
-        elif was != now:
-            diff = _compare_documents(was, now)
-            # If a text hash is unknown, records that differ without changes do not count.
-            if diff.edited is not None or diff.changes:
-                diffs.append(diff)
-    diffs += _renamed_and_others(gone, come)
+    diffs = []
+    for document in news:
+        totals[1].add(document)
+        wanted.update((chunk.embed_hash, chunk.embed_token_count) for chunk in document.chunks)
+        was = before.pop(document.source, DocumentRecord(document.source, "", ()))
+        diffs.append(_compare_documents(was, document))
+    diffs += [_compare_documents(was, DocumentRecord(s, "", ())) for s, was in before.items()]
+    changed = [diff for diff in diffs if diff.changes or diff.state not in {"", UNKNOWN}]
     embed = [tokens for text, tokens in wanted.items() if text not in known]
+    config: tuple[tuple[str, Any, Any], ...] = ()
+    versions: tuple[tuple[str, Any, Any], ...] = ()
+    if old_header is not None and new_header is not None:
+        # A field that an older version of chunkast does not know has its default there.
+        defaults = plain_config(ChunkConfig())
+        config = _differing_values(old_header.config, new_header.config, defaults)
+        versions = _differing_values(old_header.versions, new_header.versions, {})
     return Diff(
-        *_compare_headers(old_header, new_header),
-        tuple(sorted(diffs, key=lambda diff: (diff.source, diff.old or ""))),
-        *sums,
+        config,
+        versions,
+        tuple(sorted(changed, key=lambda diff: diff.source)),
+        *totals,
         len(embed),
         sum(embed),
     )
 
 
-def _pairs(
-    old: Iterable[DocumentRecord], new: Iterable[DocumentRecord]
-) -> Iterator[tuple[DocumentRecord | None, DocumentRecord | None]]:
-    """Yield pairs of an old and a new document with the same source, or ``None`` for a missing one.
-
-    Documents without chunks are skipped, because a file does not record them.
-    """
-    olds = ((document.source, 0, document) for document in old if document.chunks)
-    news = ((document.source, 1, document) for document in new if document.chunks)
-    merged = merge(olds, news, key=itemgetter(0, 1))
-    for _, group in groupby(merged, itemgetter(0)):
-        found = {side: document for _, side, document in group}
-        yield found.get(0), found.get(1)
-
-
-def _compare_headers(
-    old: Header | None, new: Header | None
-) -> tuple[tuple[tuple[str, Any, Any], ...], tuple[tuple[str, str, str], ...]]:
-    """Return the configuration fields that differ, and the versions that differ."""
-    if old is None or new is None:
-        return (), ()
-    # A field that an older version of chunkast does not know has its default there.
-    defaults = plain_config(ChunkConfig())
-    config = (
-        (name, *(header.config.get(name, defaults.get(name)) for header in (old, new)))
-        for name in sorted({*old.config, *new.config})
-    )
-    versions = (
-        (name, old.versions.get(name, ""), new.versions.get(name, ""))
-        for name in sorted({*old.versions, *new.versions})
-    )
-    return (
-        tuple(each for each in config if each[1] != each[2]),
-        tuple(each for each in versions if each[1] != each[2]),
-    )
-
-
-def _renamed_and_others(
-    gone: Sequence[DocumentRecord], come: Sequence[DocumentRecord]
-) -> Iterator[DocumentDiff]:
-    """Yield the differences of documents that were renamed, removed or added.
-
-    A document was renamed if at least half of its chunk texts are also in a document that is gone.
-    """
-    left = {document.source: document for document in gone}
-    owners: dict[str, str] = {}
-    for document in gone:
-        owners.update((chunk.content_hash, document.source) for chunk in document.chunks)
-    nothing = DocumentRecord("", "", ())
-    for document in come:
-        texts = (owners.get(chunk.content_hash) for chunk in document.chunks)
-        shared = Counter(source for source in texts if source in left)
-        for source, count in shared.most_common(1):
-            if 2 * count >= max(len(left[source].chunks), len(document.chunks)):
-                yield _compare_documents(left.pop(source), document)
-                break
-        else:
-            yield DocumentDiff(None, document.source, True, _changes(nothing, document))
-    for document in left.values():
-        yield DocumentDiff(document.source, None, True, _changes(document, nothing))
+def _differing_values(
+    old: Mapping[str, Any], new: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> tuple[tuple[str, Any, Any], ...]:
+    """Return the name, the old and the new value of each field that differs."""
+    one, two = {**defaults, **old}, {**defaults, **new}
+    found = ((name, one.get(name), two.get(name)) for name in sorted({*one, *two}))
+    return tuple(each for each in found if each[1] != each[2])
 
 
 def _compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
-    """Compare the old and the new record of a document, and return the differences."""
-    unknown = not old.text_hash or not new.text_hash
-    edited = None if unknown else old.text_hash != new.text_hash
-    return DocumentDiff(old.source, new.source, edited, _changes(old, new, edited is False))
+    """Compare the old and the new record of a document; a missing document has no chunks."""
+    if old == new or not (old.chunks or new.chunks):
+        return DocumentDiff(new.source, "")
+    if not old.chunks or not new.chunks:
+        state = "gone" if old.chunks else "new"
+    elif not old.text_hash or not new.text_hash:
+        state = UNKNOWN
+    else:
+        state = "" if old.text_hash == new.text_hash else "edited"
+    return DocumentDiff(new.source, state, tuple(_changes(old, new, same=not state)))
 
 
-def _changes(old: DocumentRecord, new: DocumentRecord, same: bool = False) -> tuple[Change, ...]:
-    """Return the changes to a document's chunks; ``same`` is true if the text is known to be so."""
+def _changes(old: DocumentRecord, new: DocumentRecord, *, same: bool) -> Iterator[Change]:
+    """Yield the changes to a document's chunks; changes that are alike are yielded as one."""
     found = (
-        _change(tuple(old.chunks[n] for n in olds), tuple(new.chunks[n] for n in news))
-        for olds, news in grouped(old.chunks, new.chunks, same=same)
+        _change(tuple(old.chunks[n] for n in olds), tuple(new.chunks[n] for n in news), same)
+        for olds, news in _grouped(old.chunks, new.chunks, same=same)
     )
-    return tuple(change for change in found if change.kind)
+    for (kind, names, _), group in groupby(found, key=_run):
+        if kind:
+            run = list(group)
+            olds = chain.from_iterable(change.old for change in run)
+            news = chain.from_iterable(change.new for change in run)
+            yield Change(kind, tuple(olds), tuple(news), names)
 
 
-def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...]) -> Change:
+def _run(change: Change) -> tuple[str, tuple[str, ...], object]:
+    """Return a key that is equal for changes that can be reported as one."""
+    if change.kind in {"changed", "recut"}:
+        return change.kind, change.fields, change
+    shifts = (new.start_line - old.start_line for old, new in zip(change.old, change.new))  # noqa: B905
+    return change.kind, change.fields, next(shifts, None)
+
+
+def _change(old: tuple[ChunkRecord, ...], new: tuple[ChunkRecord, ...], same: bool) -> Change:
     """Return the change made to a group of chunks; its kind is empty if nothing differs."""
     if len(old) == len(new) == 1:
         differing = _differing(old[0], new[0])
         return Change(_kind(old[0], new[0], differing), old, new, differing)
     if not old or not new:
         return Change("removed" if old else "added", old, new)
-    kind = "split" if len(old) == 1 else "merged" if len(new) == 1 else "recut"
-    return Change(kind, old, new)
+    return Change("recut" if same else "changed", old, new)
 
 
 def _differing(old: ChunkRecord, new: ChunkRecord) -> tuple[str, ...]:
     """Return the names of the fields in which two chunks differ.
 
-    The cut is ignored if it is unknown for either chunk.
+    The first chunk of a document has no cut, wherever it was before, so an empty cut is ignored.
     """
-    unknown = UNKNOWN_CUT in (old.cut, new.cut)
-    return tuple(
-        f.name
-        for f in fields(ChunkRecord)
-        if getattr(old, f.name) != getattr(new, f.name) and not (unknown and f.name == "cut")
-    )
+    names = [f.name for f in fields(ChunkRecord) if f.name != "cut" or (old.cut and new.cut)]
+    return tuple(name for name in names if getattr(old, name) != getattr(new, name))
 
 
 def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
     """Return the kind of change made to a chunk, or an empty string if nothing differs."""
     compared = {*differing} - _MOVING
-    if not old.cut or not new.cut:
-        # The first chunk of a document has no cut, wherever it was before.
-        compared.discard("cut")
     if "text" in compared and old.content_hash == new.content_hash:
         compared.discard("text")
     if not compared <= _EMBEDDING:
@@ -276,3 +235,63 @@ def _kind(old: ChunkRecord, new: ChunkRecord, differing: Sequence[str]) -> str:
     if "embed_hash" in compared:
         return "embedding"
     return "renamed" if compared else "moved" if differing else ""
+
+
+def _grouped(old: Sequence[ChunkRecord], new: Sequence[ChunkRecord], *, same: bool) -> list[Group]:
+    """Group the indices of old and new chunks that correspond, in the order of the new chunks.
+
+    Each chunk is in exactly one group. If the old and the new text are equal (``same``), chunks
+    that begin at the same position are paired, and every other chunk belongs to the pair before it.
+    Otherwise, chunks with the same text or id are paired, and the others that follow the same pair
+    are a group of their own.
+    """
+    paired = _paired(old, new, _BY_POSITION if same else _BY_TEXT)
+    groups: dict[tuple[int, bool], Group] = {}
+    for side, chunks in enumerate((old, new)):
+        pair, after = -1, True
+        for number in range(len(chunks)):
+            if number in paired[side]:
+                pair, after = paired[side][number], False
+            else:
+                after = after or not same
+            groups.setdefault((pair, after), ([], []))[side].append(number)
+    return sorted(groups.values(), key=_place)
+
+
+def _paired(
+    old: Sequence[ChunkRecord], new: Sequence[ChunkRecord], keys: Sequence[_Key]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Pair old and new chunks with an equal key, in order, by the first key that is equal.
+
+    Return the number of each paired chunk's pair, for the old and for the new chunks.
+    """
+    olds: dict[int, int] = {}
+    news: dict[int, int] = {}
+    for key in keys:
+        waiting: dict[Hashable, list[int]] = {}
+        for number in reversed(range(len(new))):
+            if number not in news:
+                waiting.setdefault(key(new[number]), []).append(number)
+        for number, chunk in enumerate(old):
+            if number not in olds and (others := waiting.get(key(chunk))):
+                olds[number] = news[others.pop()] = len(olds)
+    return olds, news
+
+
+def _position(chunk: ChunkRecord) -> Hashable:
+    """Return the position of the first character after the overlap that is not white space."""
+    own = chunk.own_text
+    return chunk.cell, chunk.end_index - len(own.lstrip() or own)
+
+
+_BY_POSITION: Final[Sequence[_Key]] = (_position,)
+_BY_TEXT: Final[Sequence[_Key]] = (
+    lambda chunk: (chunk.id, chunk.content_hash),
+    lambda chunk: chunk.content_hash,
+    lambda chunk: chunk.id,
+)
+
+
+def _place(group: Group) -> tuple[int, bool]:
+    olds, news = group
+    return (*news, *olds)[0], bool(news)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.config import ChunkConfig
 from chunkast.errors import ChunkastError
-from chunkast.identity import fingerprint, versions
+from chunkast.identity import versions
 from chunkast.model import Analysis, Chunk
 from chunkast.output.view.cuts import find_cuts
 from chunkast.sources.documents import chunk_document
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = (
     "HASH_LENGTH",
-    "UNKNOWN_CUT",
     "ChunkRecord",
     "DocumentRecord",
     "Header",
@@ -40,54 +39,44 @@ __all__ = (
 HASH_LENGTH: Final = 16
 _METADATA_HASH: Final = 12
 _CELL_START: Final = "cell start"
-# The cut of a chunk in a file that does not record cuts.
-UNKNOWN_CUT: Final = "?"
 # The key of an object's name, which replaces the object in a configuration.
 _OBJECT: Final = "object"
 
 
 class ObjectError(ChunkastError):
-    """An error for a configuration with Python objects, of which only ``names`` are recorded."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"made with Python objects that a lock cannot store: {', '.join(names)}")
-        self.names = tuple(names)
-
-    def __reduce__(self) -> tuple[type[ObjectError], tuple[tuple[str, ...]]]:
-        return ObjectError, (self.names,)
+    """An error for a configuration with Python objects, which a lock records by name only."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkRecord:
     """The record of a chunk in a snapshot.
 
-    Fields that are not listed here are as in :class:`chunkast.Chunk`. Lone surrogates in texts are
-    replaced with U+FFFD.
+    Fields that are not listed here are as in :class:`chunkast.Chunk`.
 
     cell: the end of the chunk's source that identifies the cell of a notebook; else empty.
     cut: the kind and the score of the break point at the start of the chunk; empty for a document's
-        first chunk.
+        first chunk, and for a chunk from JSON Lines, which do not have it.
     embed_hash: the first 16 digits of the hash of the embedded text.
     metadata: the first 12 digits of the SHA-256 hash of the metadata as JSON; empty if the chunk
         does not have metadata.
     pages: the first and the last page that the chunk is on; empty for a document without pages.
     """
 
-    id: str
-    cell: str
-    headings: tuple[str, ...]
-    cut: str
-    kinds: tuple[str, ...]
-    oversize: bool
-    token_count: int
-    embed_token_count: int
-    embed_hash: str
-    metadata: str
-    pages: tuple[int, ...]
+    cell: str = ""
+    cut: str = ""
+    metadata: str = ""
     start_index: int
     start_line: int
     end_line: int
-    overlap: int
+    id: str
+    headings: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    oversize: bool = False
+    token_count: int
+    embed_token_count: int
+    embed_hash: str
+    pages: tuple[int, ...] = ()
+    overlap: int = 0
     text: str
 
     @property
@@ -96,10 +85,14 @@ class ChunkRecord:
         return self.start_index + len(self.text)
 
     @property
+    def own_text(self) -> str:
+        """The text after the overlap."""
+        return self.text[self.overlap :]
+
+    @property
     def own_line(self) -> int:
         """The line in which the text after the overlap begins."""
-        lines = SourceMap(self.text).line(self.overlap) - 1 if self.overlap else 0
-        return self.start_line + lines
+        return self.start_line + SourceMap(self.text).line(self.overlap) - 1
 
     @property
     def content_hash(self) -> str:
@@ -124,7 +117,6 @@ class Header:
     """The versions and the configuration with which the chunks of a snapshot were made.
 
     versions: the versions of the packages that affect chunks, by name.
-    fingerprint: see :func:`chunkast.identity.fingerprint`.
     config: the fields of the configuration as JSON data. A Python object is replaced with a mapping
         that contains its name as "object".
     root: the folder to which sources are relative, given relative to the folder of the lock; empty
@@ -132,34 +124,28 @@ class Header:
     """
 
     versions: Mapping[str, str]
-    fingerprint: str
     config: Mapping[str, Any]
     root: str = ""
 
 
 def header_of(chunker: Chunker) -> Header:
     """Return the header for snapshots that are made with ``chunker``."""
-    encoding = chunker.counter.name
     config = plain_config(chunker.config)
-    if not isinstance(config["encoding"], str):
-        config["encoding"] = {_OBJECT: encoding}
-    return Header(versions(), fingerprint(chunker.config, encoding), config)
+    if not isinstance(chunker.config.encoding, str):
+        config["encoding"] = {_OBJECT: chunker.counter.name}
+    return Header(versions(), config)
 
 
 def plain_config(config: ChunkConfig) -> dict[str, Any]:
-    """Return the fields of a configuration as JSON data."""
+    """Return the fields of a configuration as JSON data; a token counter becomes a string."""
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     # This field does not affect chunks, and a file must not allow a download.
     del values["allow_download"]
     values["extensions"] = sorted(values["extensions"])
     values["heuristics"] = [{_OBJECT: heuristic.id} for heuristic in values["heuristics"]]
     values["tools"] = {tool.name: tool.json_schema for tool in values["tools"]}
-    plain: dict[str, Any] = json.loads(json.dumps(values, default=_name))
+    plain: dict[str, Any] = json.loads(json.dumps(values, default=str))
     return plain
-
-
-def _name(value: object) -> dict[str, str]:
-    return {_OBJECT: getattr(value, "__qualname__", type(value).__qualname__)}
 
 
 def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
@@ -171,10 +157,10 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     values = {**header.config, **options}
     if "encoding" in options and "model" not in options:
         values["model"] = None
-    objects = {name: list(_objects(values[name])) for name in header.config.keys() - options}
-    named = [f"{name} {', '.join(found)}" for name, found in sorted(objects.items()) if found]
-    if named:
-        raise ObjectError(named)
+    for name in sorted(header.config.keys() - options):
+        if objects := _objects(values[name]):
+            what = f"{name} {', '.join(objects)}"
+            raise ObjectError(f"made with Python objects that a lock cannot store: {what}")
     if isinstance(values.get("tools"), dict):
         from chunkast.toolcalls import tools_from_json
 
@@ -182,18 +168,21 @@ def config_of(header: Header, options: Mapping[str, Any]) -> ChunkConfig:
     return ChunkConfig.of(values)
 
 
-def _objects(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _objects(item)
-    elif isinstance(value, dict) and value.keys() == {_OBJECT} and isinstance(value[_OBJECT], str):
-        yield value[_OBJECT]
+def _objects(value: Any) -> list[str]:
+    """Return the names of the Python objects that a recorded field had."""
+    items = value if isinstance(value, list) else [value]
+    names = [each.get(_OBJECT) for each in items if isinstance(each, dict)]
+    return [name for name in names if isinstance(name, str)]
 
 
 def record_document(chunker: Chunker, source: str, document: str | Notebook) -> DocumentRecord:
-    """Chunk a text or a notebook, and return the record of the document."""
+    """Chunk a text or a notebook, and return the record of the document.
+
+    Lone surrogates in a text are replaced with U+FFFD.
+    """
     if isinstance(document, str):
-        analysis, text = chunker.analyze(document, source), document
+        text = without_surrogates(document)
+        analysis = chunker.analyze(text, source)
         chunks = chunker.chunk(analysis, source)
         cuts = ["", *_cuts(analysis, chunks)]
     else:
@@ -218,12 +207,10 @@ def _record(chunk: Chunk, cut: str, source: str) -> ChunkRecord:
     values: dict[str, Any] = {
         **same,
         "cell": (chunk.source or "").removeprefix(source),
-        "headings": tuple(map(without_surrogates, chunk.headings)),
         "cut": cut,
         "embed_hash": chunk.embed_hash[:HASH_LENGTH],
         "metadata": metadata_hash(chunk.metadata),
         "pages": chunk.pages or (),
-        "text": without_surrogates(chunk.text),
     }
     return ChunkRecord(**values)
 

@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
-from itertools import groupby, pairwise
 from typing import Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.output.view.visible import shorten, visible
-from chunkast.testing.compare import Change, Diff, DocumentDiff, Totals
-from chunkast.testing.kinds import ALL, ALLOWED, CONFIGURATION, EDITED
+from chunkast.testing.compare import UNKNOWN, Change, Diff, DocumentDiff, Totals, count_changes
+from chunkast.testing.kinds import ALL, ALLOWED, CONFIGURATION, EDITED, KINDS
 from chunkast.testing.records import ChunkRecord
 
 __all__ = ("REPORTS", "Report", "Rules")
 
 # The maximum number of documents in a text report.
 _MOST_DOCUMENTS: Final = 20
-# The maximum number of characters of a heading path, and of each side of a cut.
+# The maximum number of characters of a heading path.
 _PATH: Final = 60
-_SIDE: Final = 34
 # The maximum number of differences between two texts to show, and of characters of each.
 _MOST_EDITS: Final = 3
 _EDIT: Final = 100
-# Longer parts of a text are shown as one difference, as comparing them word by word is slow.
-_MOST_WORDS: Final = 500
-# Kinds of changes that are described in one line if several follow one another.
-_TOGETHER: Final = frozenset({"moved", "renamed", "embedding", "added", "removed"})
+# Longer texts are shown as one difference, as comparing them word by word is slow.
+_MOST_WORDS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The differences that a check allows.
 
-    allow: the allowed kinds of changes (``KINDS``). "edited" allows any change to a new, removed,
-        renamed or edited document; "configuration" allows a different configuration; "all" allows
+    allow: the allowed kinds of changes (``KINDS``). "edited" allows any change to a new, removed
+        or edited document; "configuration" allows a different configuration; "all" allows
         everything.
     most: the maximum number of texts to embed again; ``None`` for any number.
     share: the maximum number of texts to embed again, as a share of the chunks from 0 to 1;
@@ -56,21 +51,20 @@ class Rules:
 
     def allows(self, document: DocumentDiff, kind: str) -> bool:
         """Return True if a change of this kind is allowed in this document."""
-        changed = bool(document.state)
-        return not self.allow.isdisjoint({ALL, kind, *([EDITED] if changed else [])})
+        return not self.allow.isdisjoint({ALL, kind, EDITED if document.state else kind})
 
     def faults(self, diff: Diff) -> list[str]:
         """Return descriptions of the differences that are not allowed, or an empty list."""
         found: list[str] = []
         if diff.config and self.allow.isdisjoint({ALL, CONFIGURATION}):
             found.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
-        counts = Counter(
-            change.kind
+        counts = count_changes(
+            change
             for document in diff.documents
             for change in document.changes
             if not self.allows(document, change.kind)
         )
-        found += (f"{counts[kind]:,} {kind}" for kind in diff.counts if counts[kind])
+        found += (f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
         if self.most is not None and diff.embed > self.most:
             found.append(f"{diff.embed:,} to embed again, at most {self.most:,} may be")
         if self.share is not None and diff.embed > self.share * diff.new.chunks:
@@ -114,11 +108,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (f"why: {cause}" for cause in _causes(diff))
     for document in diff.documents[:_MOST_DOCUMENTS]:
         yield ""
-        yield _title(document)
-        for kind, text, changes in _described(document):
-            yield f"  {kind:<9} {text}"
-            if len(changes) == 1:
-                yield from _differences(changes[0])
+        yield visible(document.source) + (f" ({document.state})" if document.state else "")
+        for change in document.changes:
+            yield f"  {change.kind:<9} {_described(change)}"
+            yield from _differences(change)
     more = len(diff.documents) - _MOST_DOCUMENTS
     if more > 0:
         yield ""
@@ -135,32 +128,14 @@ def _causes(diff: Diff) -> Iterator[str]:
         yield f"configuration: {name} {_value(old)} -> {_value(new)}"
     for name, before, now in diff.versions:
         yield f"version: {name} {before or 'none'} -> {now or 'none'}"
-    for state in ("edited", "new", "gone", "renamed"):
-        named = [_name(d) for d in diff.documents if d.state == state]
-        if named:
-            yield f"{_counted(len(named), 'document')} {state}: {_some(named)}"
-    unknown = [d.source for d in diff.documents if d.edited is None]
-    if unknown:
-        yield (
-            f"{_counted(len(unknown), 'document')} edited, or cut differently (chunks alone do not "
-            f"show which): {_some(unknown)}"
-        )
-    same = [d.source for d in diff.documents if d.edited is False and not d.state and d.changes]
-    if same and not diff.config and not diff.versions:
-        yield (
-            f"not known for {_some(same)}: the same text, configuration and versions; "
-            "a heuristic or a counter of your own may have changed"
-        )
+    for state in ("edited", "new", "gone", UNKNOWN):
+        sources = [document.source for document in diff.documents if document.state == state]
+        if sources:
+            yield f"{_counted(len(sources), 'document')} {state}: {_some(sources)}"
 
 
 def _value(value: Any) -> str:
     return shorten(visible(json.dumps(value, ensure_ascii=False)), _PATH)
-
-
-def _name(document: DocumentDiff) -> str:
-    """Return the name of a document, or both names if the document was renamed."""
-    renamed = document.state == "renamed"
-    return f"{document.old} -> {document.new}" if renamed else document.source
 
 
 def _some(names: Sequence[str]) -> str:
@@ -177,11 +152,6 @@ def _totals(totals: Totals) -> str:
         f"{_counted(totals.documents, 'document')}, {_counted(totals.chunks, 'chunk')}, "
         f"{_counted(totals.tokens, 'token')}"
     )
-
-
-def _title(document: DocumentDiff) -> str:
-    """Return the name of a document, with its state if the document has changed."""
-    return visible(_name(document)) + (f" ({document.state})" if document.state else "")
 
 
 def _share(diff: Diff) -> str:
@@ -204,62 +174,39 @@ def _verdict(report: Report) -> str:
 # Changes
 
 
-def _described(document: DocumentDiff) -> Iterator[tuple[str, str, list[Change]]]:
-    """Yield the kind, the line and the changes of each run of similar changes."""
-    for (kind, _), group in groupby(document.changes, key=_together):
-        changes = list(group)
-        count = "" if len(changes) == 1 else f"{_counted(len(changes), 'chunk')}, "
-        yield kind, f"{count}{_where(changes)}{_details(changes)}", changes
-
-
-def _together(change: Change) -> tuple[str, Any]:
-    """Return a key that is equal for changes to be described in one line."""
-    if change.kind not in _TOGETHER:
-        return change.kind, change
-    shifts = (two.start_line - one.start_line for one, two in zip(change.old, change.new))  # noqa: B905
-    return change.kind, next(shifts, None)
-
-
-def _where(changes: Sequence[Change]) -> str:
-    """Return the heading path of a change, unless there are several, and the old and new lines."""
-    sides = [side for side in (_chunks(changes, 0), _chunks(changes, 1)) if side]
+def _described(change: Change) -> str:
+    """Return where a change is, in the old and in the new document, and its details."""
+    sides = [side for side in (change.old, change.new) if side]
+    run = change.kind not in {"changed", "recut"} and len(sides[-1]) > 1
+    counts = dict.fromkeys(f"{len(side):,}" for side in sides)
     lines = dict.fromkeys(
         f"{side[0].start_line:,}-{max(chunk.end_line for chunk in side):,}" for side in sides
     )
-    chunk = sides[-1][0]
-    cell = f"{visible(chunk.cell)} " if chunk.cell else ""
-    path = "" if len(changes) > 1 else f"{_path(chunk)}, "
-    return f"{path}{cell}lines {' -> '.join(lines)}"
-
-
-def _chunks(changes: Sequence[Change], side: int) -> list[ChunkRecord]:
-    return [chunk for change in changes for chunk in (change.old, change.new)[side]]
+    path = "" if run else f"{_path(sides[-1][0])}, "
+    chunks = "" if [*counts] == ["1"] else f"{' -> '.join(counts)} chunks, "
+    return f"{path}{chunks}lines {' -> '.join(lines)}{_details(change, sides)}"
 
 
 def _path(chunk: ChunkRecord) -> str:
-    """Return a chunk's heading path, or the start of its text; shorten a long path at its start."""
+    """Return a chunk's heading path, or the start of its text, and the cell of a notebook."""
     path = visible(" > ".join(chunk.headings))
     if not path:
-        return shorten(visible(" ".join(chunk.text[: 2 * _PATH].split())), _PATH)
-    return path if len(path) <= _PATH else f"…{path[1 - _PATH :]}"
+        path = shorten(visible(" ".join(chunk.text[: 2 * _PATH].split())), _PATH)
+    elif len(path) > _PATH:
+        path = f"…{path[1 - _PATH :]}"
+    return f"{path}, {visible(chunk.cell)}" if chunk.cell else path
 
 
-def _details(changes: Sequence[Change]) -> str:
-    """Return the details of similar changes, with a leading separator, or an empty string."""
-    change = changes[0]
-    if not change.old or not change.new:
-        tokens = sum(c.token_count for side in (0, 1) for c in _chunks(changes, side))
-        return f": {_counted(tokens, 'token')}"
+def _details(change: Change, sides: Sequence[Sequence[ChunkRecord]]) -> str:
+    """Return the fields or the tokens that differ, with a leading separator, or nothing."""
     if not change.fields:
-        counts = (
-            " + ".join(f"{c.token_count:,}" for c in side) for side in (change.old, change.new)
-        )
-        return f": {' -> '.join(counts)} tokens"
-    if len(changes) > 1:
+        tokens = (f"{sum(chunk.token_count for chunk in side):,}" for side in sides)
+        return f": {' -> '.join(tokens)} tokens"
+    if len(change.new) > 1:
         return ""
     old, new = change.old[0], change.new[0]
     details = [
-        f"{name.replace('_', ' ')} {_shown(getattr(old, name))} -> {_shown(getattr(new, name))}"
+        f"{name.replace('_', ' ')} {_value(getattr(old, name))} -> {_value(getattr(new, name))}"
         for name in _SHOWN
         if name in change.fields
     ]
@@ -270,68 +217,34 @@ def _details(changes: Sequence[Change]) -> str:
 _SHOWN: Final = ("token_count", "embed_token_count", "headings", "kinds", "cut", "metadata")
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return visible(", ".join(value))
-    return f"{value:,}" if type(value) is int else visible(str(value)) or "none"
-
-
 def _differences(change: Change) -> Iterator[str]:
-    """Yield the changed words of a chunk, or the cuts that only one of the two snapshots has."""
-    if change.kind == "changed" and "text" in change.fields:
-        edits = list(_edits(change.old[0].text.split(), change.new[0].text.split()))
-        for words in edits[:_MOST_EDITS]:
-            for sign, side in zip("-+", words, strict=True):
-                if side:
-                    yield f"    {sign} {shorten(visible(' '.join(side)), _EDIT)}"
+    """Yield the words that differ, or the cuts that only one of the two snapshots has."""
+    if change.kind == "recut":
+        cuts = [("-", chunk) for chunk in change.old[1:]]
+        cuts += (("+", chunk) for chunk in change.new[1:])
+        for sign, chunk in sorted(cuts, key=lambda cut: (cut[1].own_line, cut[0] == "+")):
+            text = " ".join(chunk.own_text[:_EDIT].split())
+            yield f"    {sign} line {chunk.own_line:,}, {visible(chunk.cut)}: {visible(text)}"
+    elif change.kind == "changed":
+        edits = _edits(_words(change.old), _words(change.new))
+        for edit in edits[:_MOST_EDITS]:
+            for sign, words in zip("-+", edit, strict=True):
+                if words:
+                    yield f"    {sign} {shorten(visible(' '.join(words)), _EDIT)}"
         if len(edits) > _MOST_EDITS:
             yield f"    and {_counted(len(edits) - _MOST_EDITS, 'more difference')}"
-    elif change.kind in ("split", "merged", "recut"):
-        cuts = [("-", *pair) for pair in _cuts(change.old, change.new)]
-        cuts += (("+", *pair) for pair in _cuts(change.new, change.old))
-        for sign, before, chunk in sorted(cuts, key=lambda cut: (cut[2].own_line, cut[0] == "+")):
-            sides = f"{_side(before.text, last=True)} | {_side(_own(chunk), last=False)}"
-            yield f"    {sign} {f'line {chunk.own_line:,}':<9} {visible(chunk.cut):<18} {sides}"
 
 
-def _edits(old: list[str], new: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the words that differ between two texts."""
-    start, most = 0, min(len(old), len(new))
-    while start < most and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < most - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    old, new = old[start : len(old) - end], new[start : len(new) - end]
+def _words(chunks: Sequence[ChunkRecord]) -> list[str]:
+    return "".join([chunks[0].text, *(chunk.own_text for chunk in chunks[1:])]).split()
+
+
+def _edits(old: list[str], new: list[str]) -> list[tuple[list[str], list[str]]]:
+    """Return the words that differ between two texts."""
     if max(len(old), len(new)) > _MOST_WORDS:
-        yield old, new
-        return
-    for name, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if name != "equal":
-            yield old[i:j], new[k:m]
-
-
-def _cuts(
-    chunks: Sequence[ChunkRecord], others: Sequence[ChunkRecord]
-) -> Iterator[tuple[ChunkRecord, ChunkRecord]]:
-    """Yield the neighbouring chunks between which only one of the two snapshots has a cut."""
-    starts = {_side(_own(other), last=False) for other in others[1:]}
-    for before, chunk in pairwise(chunks):
-        if _side(_own(chunk), last=False) not in starts:
-            yield before, chunk
-
-
-def _own(chunk: ChunkRecord) -> str:
-    return chunk.text[chunk.overlap :]
-
-
-def _side(text: str, *, last: bool) -> str:
-    """Return the line of ``text`` next to a cut; shorten a long line at its other end."""
-    lines = [line for line in visible(text).split("\n") if line.strip()] or [""]
-    line = lines[-1 if last else 0].strip()
-    if len(line) > _SIDE:
-        line = f"…{line[1 - _SIDE :]}" if last else shorten(line, _SIDE)
-    return f"{line:>{_SIDE}}" if last else line
+        return [(old, new)]
+    steps = SequenceMatcher(None, old, new).get_opcodes()
+    return [(old[i:j], new[k:m]) for name, i, j, k, m in steps if name != "equal"]
 
 
 # JSON, GitHub
@@ -364,33 +277,24 @@ def _github(report: Report) -> str:
     """Return GitHub workflow commands that annotate the lines of each change."""
     rules = report.rules or Rules(frozenset({ALL}))
     lines = [
-        _annotation("notice", {"title": "Why chunks changed"}, why) for why in _causes(report.diff)
+        ("notice title=Chunks", text) for text in (*_causes(report.diff), _embedding(report.diff))
     ]
     for document in report.diff.documents:
-        path = report.paths.get(document.new or "", document.new or "")
-        for kind, text, changes in _described(document):
-            level = "notice" if rules.allows(document, kind) else "error"
-            where: dict[str, object] = {"title": f"Chunks {kind}"}
-            if chunks := _chunks(changes[:1], 1):
-                place = {"line": chunks[0].start_line, "endLine": chunks[-1].end_line}
-                where = {"file": path, **place, **where}
-            lines.append(_annotation(level, where, f"{_title(document)}: {text}"))
-    lines.append(_annotation("notice", {"title": "Chunks"}, _embedding(report.diff)))
+        path = report.paths.get(document.source, document.source).translate(_IN_PATHS)
+        for change in document.changes:
+            level = "notice" if rules.allows(document, change.kind) else "error"
+            place = f"file={path}"
+            if change.new:
+                place += f",line={change.new[0].start_line},endLine={change.new[-1].end_line}"
+            lines.append((f"{level} {place},title=Chunks {change.kind}", _described(change)))
     if report.faults:
-        lines.append(_annotation("error", {"title": "Chunks"}, _verdict(report)))
-    return "".join(f"{line}\n" for line in lines)
+        lines.append(("error title=Chunks", _verdict(report)))
+    return "".join(f"::{command}::{text.translate(_IN_TEXTS)}\n" for command, text in lines)
 
 
-def _annotation(level: str, where: Mapping[str, object], message: str) -> str:
-    properties = ",".join(
-        f"{name}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-        for name, value in where.items()
-    )
-    return f"::{level} {properties}::{_escaped(message)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+# Characters that a workflow command must escape.
+_IN_TEXTS: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PATHS: Final = {**_IN_TEXTS, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 
 # The first format is the default.
