@@ -179,10 +179,9 @@ def test_front_matter_of_a_notebook_is_in_all_its_chunks() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"cells": [\n "é", }', r"n.ipynb at byte 19: not a notebook, which is JSON: .*line 2"),
-        ("", "n.ipynb at byte 0: .*JSON"),
-        ("[" * 100_000, "nested too deeply"),
-        ("1" * 10_000, "cannot be read"),
+        ('{"cells": [\n "é", }', r"n.ipynb: not a notebook, which is JSON: .*line 2"),
+        ("", "n.ipynb: .*JSON"),
+        ("[" * 100_000, "which is JSON: .*recursion"),
         ("[]", "the notebook is list; must be an object"),
         ("{}", "cells is nothing; must be a list"),
         ('{"cells": [1]}', r"cells\[0\] is int; must be an object"),
@@ -190,7 +189,7 @@ def test_front_matter_of_a_notebook_is_in_all_its_chunks() -> None:
         ('{"cells": [{"cell_type": "raw", "source": ["a", 1]}]}', r"cells\[0\]\.source is list"),
         ('{"nbformat": 3, "worksheets": [[]]}', "of format 3; convert it .*: jupyter nbconvert"),
         ('{"nbformat": 2}', "of format 2; convert it .*: jupyter nbconvert"),
-        ('{"cells": [{"execution_count": ' + "9" * 5_000 + "}]}", "cannot be read"),
+        ('{"cells": [{"execution_count": ' + "9" * 5_000 + "}]}", "digits"),
     ],
 )
 def test_what_is_no_notebook_is_told(text: str, reason: str) -> None:

@@ -119,10 +119,10 @@ def run(options: Namespace) -> int:
 
 
 def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
-    from chunkast.sources.documents import chunk_document
+    from chunkast.sources.documents import iter_document
 
     source, given = document
-    return chunk_document(chunker, given, source, parts)
+    return list(iter_document(chunker, given, source, parts))
 
 
 def _encode(form: Format, chunker: Chunker, document: Document, parts: Parts) -> _Encoded:

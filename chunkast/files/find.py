@@ -160,13 +160,7 @@ class _Finder:
         return self.found(argument, folder, pattern, "no file matches")
 
     def found(self, argument: str, folder: str, pattern: str, reason: str) -> list[str]:
-        def key(path: str) -> tuple[bool, str]:
-            # The file itself comes before a link to it, and is the one that is kept.
-            if self.search.follow_links:
-                return os.path.realpath(path) != os.path.abspath(path), path
-            return os.path.islink(path), path
-
-        return sorted(self.in_folder(folder, pattern), key=key) or self.nothing(argument, reason)
+        return sorted(self.in_folder(folder, pattern)) or self.nothing(argument, reason)
 
     def nothing(self, argument: str, reason: str) -> list[str]:
         self.selection.problems.append(SourceError(argument, reason))

@@ -82,8 +82,6 @@ def analyze_markdown(
     return value
 
 
-
-
 def _analysis(
     text: str, source: str, document: ParsedMarkdown, extensions: tuple[str, ...]
 ) -> Analysis:
