@@ -144,27 +144,25 @@ class _Finder:
         """Return the paths of the files that ``argument`` names."""
         if argument == "-":
             return [STDIN]
+        folder, pattern = named_part(argument), ""
         if is_folder(argument):
             wanted = " ".join(self.search.include or self.endings)
-            return self.found(argument, argument, "", f"no file to chunk in this folder ({wanted})")
-        if os.path.lexists(argument):
+            reason = f"no file to chunk in this folder ({wanted})"
+        elif os.path.lexists(argument):
             if is_file(argument) and self.is_excluded(self.root.name(argument)):
                 self.skip(_EXCLUDED, argument)
                 return []
             return [argument]
-        self.root.name(named_part(argument))
-        if not _is_pattern(argument):
-            return self.nothing(argument, "no such file or folder")
-        folder = named_part(argument)
-        pattern = PurePath(argument).relative_to(folder).as_posix()
-        return self.found(argument, folder, pattern, "no file matches")
-
-    def found(self, argument: str, folder: str, pattern: str, reason: str) -> list[str]:
-        return sorted(self.in_folder(folder, pattern)) or self.nothing(argument, reason)
-
-    def nothing(self, argument: str, reason: str) -> list[str]:
-        self.selection.problems.append(SourceError(argument, reason))
-        return []
+        elif _is_pattern(argument):
+            pattern = PurePath(argument).relative_to(folder).as_posix()
+            reason = "no file matches"
+        else:
+            reason = "no such file or folder"
+        self.root.name(folder)
+        files = sorted(self.in_folder(folder, pattern)) if pattern or is_folder(folder) else []
+        if not files:
+            self.selection.problems.append(SourceError(argument, reason))
+        return files
 
     def skip(self, why: str, path: str) -> None:
         self.selection.skipped[why].add(Path(path).as_posix())

@@ -34,7 +34,6 @@ __all__ = (
     "cell_source",
     "chunk_cells",
     "chunk_notebook",
-    "document_source",
     "is_notebook",
     "notebook_in",
     "read_notebook",
@@ -164,17 +163,6 @@ def _language(metadata: Any) -> str:
 def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
     """Return the source of a cell's chunks: the notebook's source and the cell's id or number."""
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
-
-
-def document_source(chunk: Chunk) -> str | None:
-    """Return the source of the document to which a chunk belongs, or ``None``.
-
-    For a chunk of a notebook, this is the source of the notebook.
-    """
-    source, about = chunk.source, chunk.metadata
-    if source is None or not isinstance(about.get("cell_id"), str):
-        return source
-    return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
 
 
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:

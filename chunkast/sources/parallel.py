@@ -114,16 +114,10 @@ def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import Progress
 
     # Lines printed on stderr meanwhile appear above the bar; stdout is for data.
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-    ) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("", total=total)
         yield lambda: bar.advance(task)
