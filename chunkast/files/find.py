@@ -21,6 +21,7 @@ A file that is found more than once, even by different paths, is selected once.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -80,20 +81,15 @@ class Selection:
 
     files: list[InputFile] = field(default_factory=list)
     problems: list[SourceError] = field(default_factory=list)
-    skipped: dict[str, set[str]] = field(
-        default_factory=lambda: {
-            why: set() for why in (_VENDORED, _IGNORED, _EXCLUDED, _LINKED_OUT)
-        }
-    )
+    skipped: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def note(self) -> str:
         """Return a one-line note of the skipped paths, or an empty string if there are none."""
         parts = []
-        for why, paths in self.skipped.items():
-            if paths:
-                shown = sorted(paths)[: _SHOWN if why else None]
-                more = len(paths) - len(shown)
-                parts.append(f"{', '.join(shown)}{f' and {more:,} more' if more else ''}{why}")
+        for why, paths in sorted(self.skipped.items()):
+            shown = sorted(paths)[: _SHOWN if why else None]
+            more = len(paths) - len(shown)
+            parts.append(f"{', '.join(shown)}{f' and {more:,} more' if more else ''}{why}")
         return f"skipped {'; '.join(parts)}" if parts else ""
 
 
