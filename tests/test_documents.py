@@ -241,18 +241,18 @@ def test_the_command_reads_notebooks(tmp_path: Path) -> None:
 # Dialects of Markdown
 
 
-def outline(text: str, *extensions: str, source: str | None = None) -> list[tuple[str, str, str]]:
-    """Kind, info and first line of every leaf that is not blank."""
+def leaves(text: str, *extensions: str, source: str | None = None) -> list[tuple[str, str]]:
+    """Kind and first line of every leaf that is not blank."""
     chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions))
     return [
-        (leaf.kind, leaf.info, text[leaf.start : leaf.end].strip().split("\n")[0])
+        (leaf.kind, text[leaf.start : leaf.end].strip().split("\n")[0])
         for leaf in chunker.analyze(text, source).blocks.leaves()
         if leaf.kind != "blank"
     ]
 
 
 def kinds(text: str, *extensions: str, source: str | None = None) -> list[str]:
-    return [kind for kind, _, _ in outline(text, *extensions, source=source)]
+    return [kind for kind, _ in leaves(text, *extensions, source=source)]
 
 
 def containers(text: str, *extensions: str, of: tuple[str, ...] = ("container",)) -> list[Any]:
@@ -287,13 +287,9 @@ def test_mdx_statements_reach_to_a_blank_line_outside_brackets() -> None:
         "import A from 'a'\nimport {\n  B,\n\n  C,\n} from 'c'\n\nexport const d = [\n\n  '}]',\n]\n\n"
         "Text.\nimport of goods\n\n- import e\n\nexport const f = {\n\nimport g from 'g'\n"
     )
-    assert outline(text, "mdx") == [
-        ("esm", "", "import A from 'a'"),
-        ("esm", "", "export const d = ["),
-        ("paragraph", "", "Text."),
-        ("paragraph", "", "- import e"),
-        ("esm", "", "export const f = {"),
-        ("esm", "", "import g from 'g'"),
+    assert list(map(" ".join, leaves(text, "mdx"))) == [
+        *("esm import A from 'a'", "esm export const d = [", "paragraph Text."),
+        *("paragraph - import e", "esm export const f = {", "esm import g from 'g'"),
     ]
     assert kinds(text, "mdx") == kinds(text.replace("\n", "\r\n"), "mdx")
 
@@ -304,19 +300,10 @@ def test_mdx_components_hold_markdown() -> None:
         "    </Tab>\n    - item\n</Tabs>\n<Single\n  a={{\n\n    b: '}',\n  }}\n/>\nMore.\n"
         "<></>\n{/* a\n\n# b */}\n<Open>\n"
     )
-    assert outline(text, "mdx") == [
-        ("tag", "open", "<Tabs>"),
-        ("tag", "open", "<Tab label={`a > b`}>"),
-        ("paragraph", "", "Text."),
-        ("fence", "js", "```js"),
-        ("tag", "close", "</Tab>"),
-        ("paragraph", "", "- item"),
-        ("tag", "close", "</Tabs>"),
-        ("jsx", "", "<Single"),
-        ("paragraph", "", "More."),
-        ("jsx", "", "<></>"),
-        ("jsx", "", "{/* a"),
-        ("jsx", "<Open>", "<Open>"),
+    assert list(map(" ".join, leaves(text, "mdx"))) == [
+        *("tag <Tabs>", "tag <Tab label={`a > b`}>", "paragraph Text.", "fence ```js"),
+        *("tag </Tab>", "paragraph - item", "tag </Tabs>", "jsx <Single", "paragraph More."),
+        *("jsx <></>", "jsx {/* a", "jsx <Open>"),
     ]
     chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, "mdx"))
     regions = [text[r.start : r.end] for r in chunker.analyze(text).regions if r.kind == "tag"]

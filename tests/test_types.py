@@ -101,16 +101,8 @@ def checked(folder: Path, *command: str) -> str:
 @pytest.mark.slow
 def test_mypy_knows_the_keywords(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="needs chunkast[dev]")
-    output = checked(
-        tmp_path,
-        "mypy",
-        "--strict",
-        "--follow-imports=silent",
-        "--hide-error-context",
-        "--no-error-summary",
-        "--no-pretty",
-        f"--cache-dir={tmp_path / 'cache'}",
-    )
+    options = ("--strict", "--follow-imports=silent", "--no-pretty", "--cache-dir=cache")
+    output = checked(tmp_path, "mypy", *options)
     found = re.findall(r"^program\.py:(\d+): error: .*\[([\w-]+)\]$", output, re.MULTILINE)
     assert [(int(line), rule) for line, rule in found] == wrong(0), output
 

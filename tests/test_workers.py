@@ -56,12 +56,7 @@ def ran(folder: Path, code: str, way: str = "file") -> subprocess.CompletedProce
     """Run a program from a file, from standard input or as an argument."""
     file = folder / "program.py"
     file.write_text(code, "utf-8")
-    words = {
-        "file": [str(file)],
-        "stdin": ["-"],
-        "-c": ["-c", code],
-        "exec": ["-c", "exec(" + repr(code) + ")"],
-    }
+    words = {"file": [str(file)], "stdin": ["-"], "-c": ["-c", code]}
     return subprocess.run(
         [sys.executable, *words[way]],
         input=code,
@@ -77,7 +72,7 @@ def ran(folder: Path, code: str, way: str = "file") -> subprocess.CompletedProce
     ("first", "way"),
     [
         ("thread", "file"),
-        *(pytest.param("spawn", way, marks=SLOW) for way in ("file", "stdin", "-c", "exec")),
+        *(pytest.param("spawn", way, marks=SLOW) for way in ("file", "stdin", "-c")),
         pytest.param("forkserver", "file", marks=[SLOW, posix]),
     ],
 )
