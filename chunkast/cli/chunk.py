@@ -114,10 +114,10 @@ def run(options: Namespace) -> int:
 
 
 def _chunk(form: Format, chunker: Chunker, document: Document, parts: Parts) -> _Made:
-    from chunkast.sources.documents import chunk_document
+    from chunkast.sources.documents import iter_document
 
     source, given = document
-    chunks = chunk_document(chunker, given, source, parts)
+    chunks = list(iter_document(chunker, given, source, parts))
     tokens = sum(chunk.token_count for chunk in chunks)
     cut = sum(bool(cut_off(chunker, chunk.embed_token_count)) for chunk in chunks)
     if not form.joins:
