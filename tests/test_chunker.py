@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
-from pathlib import Path
 
 import pytest
 
 import chunkast
-from chunkast import Chunk, Chunker, ConfigError
+from chunkast import Chunker, ConfigError
 
-DOCUMENTS = Path(__file__).parents[1] / "fixtures" / "documents"
 SENTENCE = "The ferry leaves at nine and comes back before the tide turns. "
-
-
-def read(name: str) -> str:
-    return (DOCUMENTS / name).read_bytes().decode()
 
 
 # Lead-ins
@@ -76,11 +69,6 @@ def test_no_chunk_that_was_given_out_is_kept() -> None:
         tracemalloc.stop()
     assert len(kept) > 40
     assert max(kept) < 1.05 * kept[0]
-
-
-def test_chunks_survive_json() -> None:
-    for chunk in chunkast.chunk(read("emoji.md"), max_tokens=100, source="emoji.md"):
-        assert Chunk.from_dict(json.loads(json.dumps(chunk.to_dict()))) == chunk
 
 
 def test_arguments_are_checked() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import tiktoken
 from tiktoken.model import MODEL_TO_ENCODING
 
@@ -70,6 +71,7 @@ def traced(
     return done, log.read_text("utf-8").count("\n")
 
 
+@pytest.mark.slow
 def test_the_trace_sees_a_download_that_is_allowed(tmp_path: Path) -> None:
     code = (
         "import chunkast\n"
@@ -85,10 +87,10 @@ def test_no_command_and_no_encoding_uses_the_network(tmp_path: Path) -> None:
     tools = [{"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}]
     write(tmp_path, {f"docs/{n}.md": f"# Part {n}\n\nSome words of it.\n" for n in range(12)})
     write(tmp_path, {"calls.txt": "<look><at>it</at></look>", "tools.json": json.dumps(tools)})
-    choices = [["--encoding", name] for name in ENCODINGS]
-    choices += [["--model", name] for name in MODELS]
-    commands = [["--version"], *(["stats", "docs", *choice] for choice in choices)]
-    commands += [
+    choices = [("--encoding", name) for name in ENCODINGS] + [("--model", name) for name in MODELS]
+    commands = [
+        ["--version"],
+        *(["stats", "docs", *choice] for choice in choices),
         ["chunk", "docs", "--jobs", "2", "-o", "out.jsonl"],
         ["view", "docs/0.md", "-o", "report.html"],
         ["index", "docs", "--db", "a.db"],
