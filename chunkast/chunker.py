@@ -22,7 +22,7 @@ from chunkast.sources.arguments import (
     checked_text,
     source_of_path,
 )
-from chunkast.sources.documents import chunk_document, iter_document, warn_of_path
+from chunkast.sources.documents import iter_document, warn_of_path
 from chunkast.sources.parallel import OnError, chunk_texts
 from chunkast.text.files import read_text
 from chunkast.tokens import resolve_counter
@@ -58,14 +58,9 @@ class Chunker:
         changed = self.config.changed_fields().items()
         return f"Chunker({', '.join(f'{name}={value!r}' for name, value in changed)})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, without the loaded vocabulary."""
-        return {name: value for name, value in vars(self).items() if name != "counter"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        given = self.config.encoding, self.config.model
-        self.counter = resolve_counter(*given, allow_download=self.config.allow_download)
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without the loaded vocabulary.
+        return type(self), (self.config,)
 
     def analyze(
         self, text: str, source: str | PathLike[str] | None = None, language: str | None = None
@@ -108,7 +103,7 @@ class Chunker:
         """
         if source is None and language is None:
             warn_of_path(text)
-        return chunk_document(self, text, source, language=language)
+        return list(iter_document(self, text, source, language=language))
 
     def chunk_file(
         self, path: str | PathLike[str], source: str | PathLike[str] | None = None
@@ -121,7 +116,7 @@ class Chunker:
         """
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
-        return chunk_document(self, read_text(path), source, name=name)
+        return list(iter_document(self, read_text(path), source, name=name))
 
     def outline(
         self,
@@ -162,7 +157,7 @@ class Chunker:
         """Yield the list of chunks of each ``(source, text)`` pair; see :meth:`iter_chunks`."""
         parts: Parts = defaultdict(int)
         for source, text in checked_pairs(documents):
-            yield chunk_document(self, text, source, parts)
+            yield list(iter_document(self, text, source, parts))
 
     def chunk_batch(
         self,

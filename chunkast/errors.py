@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 __all__ = (
     "STOPS",
@@ -37,6 +38,11 @@ _PACKAGE: Final = str(Path(__file__).parent)
 class ChunkastError(Exception):
     """The base class of every exception that chunkast itself raises."""
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # The attributes of a subclass are the arguments of its constructor.
+        given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return (partial(type(self), **given), ()) if given else super().__reduce__()
+
 
 class ChunkastWarning(UserWarning):
     """Part of the input was skipped; the message names that part and the reason."""
@@ -63,9 +69,6 @@ class ConfigError(ChunkastError, ValueError):
         self.value = value
         self.allowed = allowed
 
-    def __reduce__(self) -> tuple[type[ConfigError], tuple[str, object, str]]:
-        return ConfigError, (self.field, self.value, self.allowed)
-
 
 class HeuristicError(ChunkastError, ValueError):
     """An invalid value that a heuristic returned.
@@ -81,9 +84,6 @@ class HeuristicError(ChunkastError, ValueError):
         self.field = field
         self.value = value
         self.allowed = allowed
-
-    def __reduce__(self) -> tuple[type[HeuristicError], tuple[str, str, object, str]]:
-        return HeuristicError, (self.heuristic, self.field, self.value, self.allowed)
 
 
 def check_count(name: str, value: object, *, least: int = 1) -> None:
@@ -105,10 +105,7 @@ def describe(error: BaseException) -> str:
     """Return an exception's type and message, for readers who do not see a traceback."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
-    try:
-        message = str(error)
-    except Exception:  # noqa: BLE001 - the exception may have a broken __str__
-        message = ""
+    message = str(error)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
@@ -122,9 +119,6 @@ class MissingPackageError(ChunkastError, ImportError):
         super().__init__(f"needs {package}: pip install 'chunkast[{extra}]'", name=package)
         self.package = package
         self.extra = extra
-
-    def __reduce__(self) -> tuple[type[MissingPackageError], tuple[str, str]]:
-        return MissingPackageError, (self.package, self.extra)
 
 
 class SourceError(ChunkastError):
@@ -142,9 +136,6 @@ class SourceError(ChunkastError):
         self.reason = reason
         self.position = position
 
-    def __reduce__(self) -> tuple[type[SourceError], tuple[str, str, int | None]]:
-        return SourceError, (self.path, self.reason, self.position)
-
 
 class StoreError(ChunkastError):
     """A database cannot be used.
@@ -156,9 +147,6 @@ class StoreError(ChunkastError):
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
-
-    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str]]:
-        return StoreError, (self.path, self.reason)
 
 
 class UsageError(ChunkastError):

@@ -10,7 +10,7 @@ import html
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
 from chunkast.text.source_map import without_surrogates
@@ -284,6 +284,8 @@ class Analysis:
 
 # The fields of a chunk that ``plan_writes`` compares.
 RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
+# The fields that contain the hash of another field.
+_HASHED: Final = {"content_hash": "text", "embed_hash": "embed_text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +378,17 @@ class Chunk:
         after_overlap = max(pos, self.start_index + self.overlap)
         slot = bisect_right(self.section_starts, after_overlap) - 1
         return self.sections[slot] if slot >= 0 else ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> str:
+            # The hashes are computed on first access: few callers read them, and hashing takes
+            # longer than computing all other fields.
+            if name not in _HASHED:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = content_hash(getattr(self, _HASHED[name]))
+            object.__setattr__(self, name, value)
+            return value
 
     @property
     def uuid(self) -> str:
@@ -473,34 +486,3 @@ def state_hash(values: Mapping[str, Any]) -> str:
 
 
 _DERIVED: Final = {*RECORD[1:], "sections", "section_starts"}
-
-
-# Few callers read these hashes, and hashing takes longer than computing all other fields.
-_HASHED: Final = {"content_hash": "text", "embed_hash": "embed_text"}
-
-
-class _HashField:
-    """A field that contains the hash of another field, computed on first access unless set."""
-
-    __slots__ = ("_field", "_of")
-
-    def __init__(self, name: str, of: str) -> None:
-        self._field = vars(Chunk)[name]
-        self._of = of
-
-    def __get__(self, chunk: Chunk | None, owner: type | None = None) -> Any:
-        if chunk is None:
-            return self
-        try:
-            return self._field.__get__(chunk)
-        except AttributeError:
-            value = content_hash(getattr(chunk, self._of))
-            self._field.__set__(chunk, value)
-            return value
-
-    def __set__(self, chunk: Chunk, value: str) -> None:
-        self._field.__set__(chunk, value)
-
-
-for _name, _of in _HASHED.items():
-    setattr(Chunk, _name, _HashField(_name, _of))

@@ -61,12 +61,17 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "chunkast", *map(str, arguments)]
 
 
-def run(*arguments: object, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run the command inside this process."""
+def run(
+    *arguments: object, cwd: Path, stdin: bytes = b"", terminal: str = ""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command inside this process; ``terminal`` names a stream that says it is one."""
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8") for name in ("stdout", "stderr")}
     words = list(map(str, arguments))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(cwd)
+        if terminal:
+            patch.setattr(streams[terminal], "isatty", lambda: True)
+            patch.setenv("TERM", "xterm")
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
         for name, stream in streams.items():
             patch.setattr(sys, name, stream)
@@ -80,21 +85,11 @@ def run(*arguments: object, cwd: Path, stdin: bytes = b"") -> subprocess.Complet
     return subprocess.CompletedProcess(words, code, *printed)
 
 
-def run_process(
-    *arguments: object,
-    cwd: Path,
-    stdin: bytes = b"",
-    env: Mapping[str, str] | None = None,
-) -> subprocess.CompletedProcess[bytes]:
+def run_process(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     """Run the command as a process of its own."""
+    words = command(*arguments)
     return subprocess.run(
-        command(*arguments),
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        env=environment(env),
-        timeout=120,
-        check=False,
+        words, cwd=cwd, capture_output=True, env=environment(), timeout=120, check=False
     )
 
 

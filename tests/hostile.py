@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +17,6 @@ from chunkast.toolcalls import Tool
 __all__ = (
     "CASES",
     "CODE",
-    "NOTEBOOKS",
     "VARIANTS",
     "Build",
     "Variant",
@@ -79,15 +77,8 @@ def base64_noise(n: int) -> str:
 
 def wide_table(n: int) -> str:
     """Return a table of ten rows whose number of columns grows."""
-    columns = n // 40
-    row = "| a " * columns + "|\n"
-    return row + "| - " * columns + "|\n" + row * 8
-
-
-def ragged_table(n: int) -> str:
-    """Return rows of one cell under a wide header, which a parser may fill up."""
-    columns = n // 8
-    return "|a" * columns + "|\n" + "|-" * columns + "|\n" + "|b\n" * (n // 6)
+    row = "| a " * (n // 40) + "|\n"
+    return row + "| - " * (n // 40) + "|\n" + row * 8
 
 
 def nested_tags(n: int) -> str:
@@ -95,12 +86,6 @@ def nested_tags(n: int) -> str:
     names = [f"t{number % 9}" for number in range(n // 11)]
     opened = "".join(f"<{name}>\n" for name in names)
     return opened + "x\n" + "".join(f"</{name}>\n" for name in reversed(names))
-
-
-def notebook(n: int) -> str:
-    """Return a notebook of as many cells as fit."""
-    cell = {"cell_type": "markdown", "metadata": {}, "source": "# a"}
-    return json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell] * (n // 64)})
 
 
 QUOTED = "> " * 50 + "lazy\n"
@@ -148,7 +133,8 @@ CASES: Final[dict[str, Build]] = {
     # Extensions, by name.
     "front-matter-unclosed": filled("a: b\n", "---\n"),
     "table-wide": wide_table,
-    "table-ragged": ragged_table,
+    # Rows of one cell under a wide header, which a parser may fill up.
+    "table-ragged": lambda n: "|a" * (n // 8) + "|\n" + "|-" * (n // 8) + "|\n" + "|b\n" * (n // 6),
     "table-rows": filled("|a|b|\n", "|a|b|\n|-|-|\n"),
     "table-one-cell": filled("Text of a cell. ", "| a | b |\n| - | - |\n| ", " |\n"),
     "footnotes-apart": numbered("[^{}]: a\n\n    b\n\n"),
@@ -226,7 +212,6 @@ CODE: Final[dict[str, tuple[str, Build]]] = {
     "blank-lines": ("python", filled("\n")),
     "small-windows": ("toml", filled(']] 1 \n """')),
 }
-NOTEBOOKS: Final[dict[str, Build]] = {"cells": notebook}
 
 
 def words(text: str) -> int:

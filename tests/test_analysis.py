@@ -7,7 +7,7 @@ import pickle
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -33,8 +33,6 @@ from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises
 from tests.strategies import documents, markdown
 
-Run = Callable[[DocumentDraft], Patch[Analysis] | None]
-
 
 def before(id_: str, mask: Callable[[str], str]) -> DocumentHeuristic:
     def run(draft: DocumentDraft) -> Patch[Analysis]:
@@ -49,39 +47,6 @@ def after(id_: str, **found: Any) -> DocumentHeuristic:
         return Patch(value=draft.value.plus(**found))
 
     return Heuristic(id_, "post-parse", run)
-
-
-# Points
-
-
-SCISSORS = re.compile(r"^---8<---[ \t]*$", re.MULTILINE)
-
-
-def cut_here(draft: DocumentDraft) -> Patch[Analysis]:
-    """A point before every line of scissors, better than any heading."""
-    assert draft.value is not None
-    points = [
-        BreakPoint(match.start(), 120, "scissors") for match in SCISSORS.finditer(draft.original)
-    ]
-    return Patch(value=draft.value.plus(break_points=points))
-
-
-NOTES = [f"Read meter {number}, then write it down.\n" for number in range(12)]
-NOTES[3] = NOTES[9] = "---8<---\nRead the meter at the gate, then write it down.\n"
-PAPER = "\n".join(NOTES)
-
-
-@pytest.mark.parametrize("packing", ["sections", "fill"])
-def test_a_users_points_are_cut_at(packing: Any) -> None:
-    scissors: DocumentHeuristic = Heuristic("scissors", "post-parse", cut_here)
-    options = {"max_tokens": 80, "overlap": 0, "packing": packing, "window": 80}
-    plain = Chunker(**options).chunk(PAPER)
-    assert sum(chunk.text.startswith("---8<---") for chunk in plain) < 2
-    chunker = Chunker(heuristics=[scissors], **options)
-    kinds = {point.kind for point in chunker.analyze(PAPER).break_points}
-    assert "scissors" in kinds
-    chunks = check_promises(PAPER, chunker.config)
-    assert sum(chunk.text.startswith("---8<---") for chunk in chunks) == 2
 
 
 def test_a_position_inside_a_cluster_is_no_mistake_and_no_cut() -> None:
@@ -105,71 +70,51 @@ def test_a_position_inside_a_cluster_is_no_mistake_and_no_cut() -> None:
     check_promises(text, chunker.config, own_points={2, 10})
 
 
-ANYTHING: list[Any] = [-1, 19, 1.0, True, None]
-SCORES: list[Any] = [math.nan, math.inf, 10**400, "5", None]
 NESTED: Any = []
 NESTED.append(NESTED)
-LONGEST = Block("paragraph", 0, 18)
-WRONG: dict[str, list[Any]] = {
-    "break_points": [
-        *(BreakPoint(pos, 5, "x") for pos in ANYTHING),
-        *(BreakPoint(3, score, "x") for score in SCORES),
-        BreakPoint(3, 5, None),  # type: ignore[arg-type]
-        "not a point",
-    ],
-    "regions": [ProtectedRegion(3, 3), ProtectedRegion(5, 3), ProtectedRegion(0, 99), (0, 3)],
-    "headings": [
-        Heading(0, 99, 1, "A", ("A",)),
-        Heading(0, 3, 0, "A", ("A",)),
-        Heading(0, 3, 10**400, "A", ("A",)),
-        Heading(0, 3, 1, "A", ()),
-        Heading(0, 3, 1, "A", ("A", 5)),  # type: ignore[arg-type]
-        Heading(0, 3, 1, None, ("A",)),  # type: ignore[arg-type]
-    ],
-    "annotations": [
-        Annotation(0, 3, "front_matter", 1),
-        *(Annotation(0, 3, "x", value) for value in (math.nan, {1, 2}, {1: 2}, (1,), NESTED, b"x")),
-        Annotation(0, 3, None, 1),  # type: ignore[arg-type]
-    ],
-    "replacements": [Replacement(0, 99), Replacement(3, 3), Replacement(0, 1, 5), "x"],  # type: ignore[arg-type]
-    "tags": [(3, 3), (0, 99), "ab"],
-    "pages": [(0, 0), (0, "1"), (-1, 1)],
-    "notes": [5],
-    "footnotes": [5],
-    "blocks": [
-        LONGEST,
-        replace(LONGEST, kind="unheard of"),
-        replace(LONGEST, kind="heading"),
-        Block("document", 0, 18, (replace(LONGEST, end=9), replace(LONGEST, start=8))),
-        Block("document", 0, 18, (replace(LONGEST, children=(5,)),)),  # type: ignore[arg-type]
-        None,
-    ],
-    "masked": ["short", "another\ntext\nxxxx", 5],
-    "front_matter": ["x", 5],
-    "front_matter_data": [5, {"a": {1}}],
-}
+TEXT = "Some text\n\nmore.\n\n"
+WRONG: list[tuple[str, Any]] = [
+    *(("break_points", BreakPoint(pos, 5, "x")) for pos in cast("list[Any]", [-1, 19, 1.0, None])),
+    *(("break_points", BreakPoint(3, score, "x")) for score in (math.nan, math.inf, 10**400)),
+    *(
+        ("break_points", BreakPoint(3, *rest))
+        for rest in cast("list[Any]", [("5", "x"), (5, None)])
+    ),
+    *(("regions", ProtectedRegion(*span)) for span in ((3, 3), (5, 3), (0, 99))),
+    *(("headings", Heading(0, 3, level, "A", ("A",))) for level in (0, 10**400)),
+    *(("headings", Heading(0, 3, 1, "A", path)) for path in cast("list[Any]", [(), ("A", 5)])),
+    *(("annotations", Annotation(0, 3, "x", value)) for value in (math.nan, {1: 2}, (1,), NESTED)),
+    ("annotations", Annotation(0, 3, "front_matter", 1)),
+    ("replacements", Replacement(0, 99)),
+    ("replacements", Replacement(0, 1, cast("Any", 5))),
+    *((name, "not one") for name in ("break_points", "regions", "headings", "annotations")),
+]
+# What ``plus`` does not add to stays as it is.
+KEPT = {"blocks": Block("document", 0, 18), "masked": TEXT, "pages": ((0, 1),), "path": ("A",)}
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_value_is_an_error_that_names_it(name: str) -> None:
-    text = "Some text\n\nmore.\n\n"
-    for wrong in WRONG[name]:
+def patching(**changed: Any) -> Chunker:
+    def run(draft: DocumentDraft) -> Patch[Analysis]:
+        assert draft.value is not None
+        return Patch(value=replace(draft.value, **changed))
 
-        def run(draft: DocumentDraft, wrong: Any = wrong) -> Patch[Analysis]:
-            assert draft.value is not None
-            found = getattr(draft.value, name)
-            if name in ("blocks", "masked", "front_matter", "front_matter_data"):
-                value: Any = replace(LONGEST, end=17) if wrong is LONGEST else wrong
-            else:
-                value = type(found)((*found, wrong))
-            return Patch(value=replace(draft.value, **{name: value}))
+    return Chunker(heuristics=[Heuristic("odd", "post-parse", run)])
 
-        chunker = Chunker(heuristics=[Heuristic("odd", "post-parse", run)])
-        with pytest.raises(HeuristicError, match=rf"^heuristic 'odd': {name}.*: must ") as caught:
-            chunker.chunk(text)
-        assert caught.value.heuristic == "odd"
-        assert caught.value.field.startswith(name)
-        assert pickle.loads(pickle.dumps(caught.value)).allowed == caught.value.allowed  # noqa: S301
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, (wrong,)) for name, wrong in WRONG),
+        ("regions", [ProtectedRegion(0, 3)]),
+        *KEPT.items(),
+    ],
+)
+def test_a_wrong_value_is_an_error_that_names_it(name: str, value: Any) -> None:
+    with pytest.raises(HeuristicError, match=rf"^heuristic 'odd': {name}.*: must ") as caught:
+        patching(**{name: value}).chunk(TEXT)
+    assert caught.value.heuristic == "odd"
+    assert caught.value.field.startswith(name)
+    assert pickle.loads(pickle.dumps(caught.value)).allowed == caught.value.allowed  # noqa: S301
 
 
 @pytest.mark.parametrize(
@@ -216,44 +161,6 @@ def test_headings_of_a_heuristic_are_sorted() -> None:
     assert [chunk.headings for chunk in chunks] == [("A",), ("C",)]
 
 
-# Masks
-
-
-JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
-
-
-def without_jinja(text: str) -> str:
-    """Every template tag as a word of its size."""
-    return JINJA.sub(lambda match: re.sub(r"[^\r\n]", "x", match.group()), text)
-
-
-TEMPLATE = """# {{ title | default("A title") }}
-
-{% for item in items %}
-- {{ item.name }}: {{ item.text | replace("
-# not a heading
-", "") }}
-{% endfor %}
-
-## Links to {{ place }} ##
-
-{{ links }}
-"""
-
-
-def test_a_mask_hides_text_from_the_parser_alone() -> None:
-    chunker = Chunker(heuristics=[before("jinja", without_jinja)], max_tokens=30, overlap=0)
-    analysis = chunker.analyze(TEMPLATE)
-    assert [heading.title for heading in analysis.headings] == [
-        '{{ title | default("A title") }}',
-        "Links to {{ place }}",
-    ]
-    assert "not a heading" not in str(analysis.headings)
-    assert len(Chunker().analyze(TEMPLATE).headings) == 3
-    chunks = check_promises(TEMPLATE, chunker.config)
-    assert "".join(chunk.text for chunk in chunks).count("{{ links }}") == 1
-
-
 # Failures
 
 
@@ -294,9 +201,9 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
 @st.composite
 def foreign(draw: st.DrawFn) -> tuple[str, tuple[DocumentHeuristic, ...], set[int]]:
     """A text, heuristics that mask and mark it at random, and the points they set."""
-    text = draw(st.one_of(documents(), markdown()))
+    text = draw(documents() | markdown())
     place = st.integers(0, len(text))
-    spans = st.lists(st.tuples(place, place).map(sorted), max_size=4)
+    spans = st.lists(st.tuples(place, place).filter(lambda span: span[0] < span[1]), max_size=4)
     masks = draw(spans)
     filler = draw(st.sampled_from(["x", " ", "#", "`"]))
 
@@ -308,27 +215,18 @@ def foreign(draw: st.DrawFn) -> tuple[str, tuple[DocumentHeuristic, ...], set[in
 
     points = draw(st.lists(place, max_size=5))
     # Of regions that cross only the first is sure to stay whole.
-    regions = [span for number, span in enumerate(draw(spans)) if number == 0]
-    return (
-        text,
-        (
-            before("mask", mask),
-            after(
-                "marks",
-                break_points=[
-                    BreakPoint(pos, draw(st.sampled_from([0, 50])), "x") for pos in points
-                ],
-                regions=[ProtectedRegion(start, end, "x") for start, end in regions if start < end],
-                annotations=[
-                    Annotation(start, end, "x", start) for start, end in regions if start < end
-                ],
-            ),
-        ),
-        set(points),
+    regions = draw(spans)[:1]
+    marks = after(
+        "marks",
+        break_points=[BreakPoint(pos, draw(st.sampled_from([0, 50])), "x") for pos in points],
+        regions=[ProtectedRegion(*span, "x") for span in regions],
+        annotations=[Annotation(*span, "x", span[0]) for span in regions],
+        replacements=[Replacement(*span, draw(st.text(max_size=12))) for span in draw(spans)],
     )
+    return text, (before("mask", mask), marks), set(points)
 
 
-@given(foreign(), st.sampled_from([3, 10, 40, 200]), st.sampled_from([0, 0.3]), st.booleans())
+@given(foreign(), st.sampled_from([1, 3, 10, 40, 200]), st.sampled_from([0, 0.3]), st.booleans())
 def test_promises_hold_with_anybodys_heuristics(
     given_: tuple[str, tuple[DocumentHeuristic, ...], set[int]],
     budget: int,
@@ -388,36 +286,29 @@ It worked. # no heading
 """
 
 
-@pytest.mark.parametrize("budget", [45, 60, 100])
+@pytest.mark.parametrize("budget", [45, 100])
 def test_a_call_is_one_block_and_is_listed_where_it_begins(budget: int) -> None:
     config = ChunkConfig(max_tokens=budget, overlap=0, tools=(WRITE, CALC))
-    analysis = Chunker(config).analyze(TRANSCRIPT)
-    assert [heading.title for heading in analysis.headings] == ["Session", "Assistant", "Tool"]
-    kinds = [leaf.kind for leaf in analysis.blocks.leaves()]
-    assert kinds.count("tool-call") == 2
+    titles = [heading.title for heading in Chunker(config).analyze(TRANSCRIPT).headings]
+    assert titles == ["Session", "Assistant", "Tool"]
     chunks = check_promises(TRANSCRIPT, config)
     (holder,) = [chunk for chunk in chunks if CALL in chunk.text]
-    (listed,) = holder.metadata["tool_calls"][:1]
-    assert listed["name"] == "write_file"
-    assert listed["arguments"]["path"] == "README.md"
-    assert TRANSCRIPT[listed["start_index"] : listed["end_index"]] == CALL
+    assert "tool-call" in holder.kinds
     calls = [call for chunk in chunks for call in chunk.metadata.get("tool_calls", [])]
     assert [call["arguments"].get("a") for call in calls] == [None, 1, 2]
-    assert "tool-call" in holder.kinds
+    assert TRANSCRIPT[calls[0]["start_index"] : calls[0]["end_index"]] == CALL
 
 
 def test_a_call_larger_than_the_budget_is_divided_and_listed_once() -> None:
     body = "\n".join(f"Line {number} of the file, as long as it is." for number in range(60))
     text = f"Before.\n\n<write_file><content>{body}</content></write_file>\n\nBehind.\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=50, tools=(WRITE,)))
-    calls = [chunk.metadata.get("tool_calls") for chunk in chunks]
-    assert sum(found is not None for found in calls) == 1
     assert len(chunks) > 10
+    assert sum("tool_calls" in chunk.metadata for chunk in chunks) == 1
 
 
 def test_a_call_that_cannot_be_read_is_a_note() -> None:
-    nested = "<calc>" + "<a>" * 200 + "</calc>"
-    analysis = Chunker(tools=[CALC]).analyze(nested)
+    analysis = Chunker(tools=[CALC]).analyze("<calc>" + "<a>" * 200 + "</calc>")
     assert analysis.annotations == ()
     assert "tool call 'calc' at 0: it stays text" in analysis.notes[0]
 

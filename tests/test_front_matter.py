@@ -29,6 +29,12 @@ BODY = "\n\n# Guide\n\nIntro.\n\n## One\n\n" + "The sea comes and goes. " * 30 +
 TEXT = MATTER + BODY
 
 
+# A list of nine mappings, each of which merges the list of the level before.
+MERGES = "x: &x0 [{a: 1}]\n" + "".join(
+    f"x{n}: &x{n} [{', '.join([f'{{<<: *x{n - 1}}}'] * 9)}]\n" for n in range(1, 12)
+)
+
+
 def chunks(text: str = TEXT, **options: object) -> list[Chunk]:
     given = {"max_tokens": 80, "overlap": 0, "front_matter_text": "drop", **options}
     return check_promises(text, ChunkConfig(**given))  # type: ignore[arg-type]
@@ -105,7 +111,11 @@ def test_the_promises_hold_without_it(
         *(("title: T\nx: *none", "T"), ("title: T\nx: \0", "T"), ("title: T\nx: [", "T")),
         ("title: T\nx: " + "[" * 9_000, "T"),
         ("title: T\nx: " + "x" * 90_000, "T"),
-        *(("title: &a [*a]", ""), ("title: !!python/object/apply:os.getcwd []", "")),
+        *(("title: T\nx: &a [*a]", "T"), ("title: &a [*a]", "&a [*a]")),
+        *((f"{MERGES}title: T", "T"), ("title: !!python/object/apply:os.getcwd []", "")),
+        # Keys that are not alone at the start of a line.
+        *((" title: T", ""), ("x: [\n1,\n2\n]\ntitle: [\nT\n]", ""), ("&x title: T", "T")),
+        *(('title: "A\n\n  b"\nx: 1', "A b"), ("x: |\n\n  a\ntitle: >\n  A\n\n  b", "A b")),
     ],
 )
 def test_a_title_is_read_as_it_is_written(matter: str, title: str) -> None:
@@ -138,8 +148,9 @@ def test_a_title_in_toml(matter: str, title: str) -> None:
     ("matter", "value"),
     [
         *(("k: [a, 'b, c']", "a, b, c"), ("k:\n- a\n- 1.10", "a, 1.10"), ("k: {a: No}", "a: No")),
+        *(("k: [\na,\nb\n]", "a, b"), (f"{MERGES}k: *x11", "*x11")),
         *(("k: [a, [b, ~], {c: d}]", "a, b, c: d"), ("x: y: z\nk: [a, b]", "a, b")),
-        *(("k: !!set {a, b}", "a, b"), ("k: 0x1F", "0x1F"), ("k: &a [*a]", ""), ("x: k", "")),
+        *(("k: !!set {a, b}", "a, b"), ("k: 0x1F", "0x1F"), ("k:\n# c\n- a", "a"), ("x: k", "")),
     ],
 )
 def test_values_of_keys(matter: str, value: str) -> None:

@@ -1,4 +1,4 @@
-r"""Promise 7: time and memory grow linearly with a document's length, on hostile input too.
+"""Promise 8: time and memory grow linearly with a document's length, on hostile input too.
 
 Every case of ``tests/hostile.py`` is chunked at one size and at four times that size. Only the
 growth of the CPU time per character counts: 1 is linear, 4 quadratic. The best of several runs
@@ -8,13 +8,9 @@ counts, and a case that seems too slow is measured again.
 from __future__ import annotations
 
 import gc
-import json
-import subprocess
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -34,8 +30,6 @@ MEMORY_LIMIT: Final = 1.5
 FLOOR: Final = 0.02
 ATTEMPTS: Final = 6
 SIZE: Final = 8_000
-MEMORY_SIZE: Final = 8_000
-
 
 # Characters of the smaller document, where it is not SIZE: more where times are too short to
 # be told apart or where what grows starts small, less where a document takes long.
@@ -91,16 +85,6 @@ def chunker_of(**options: Any) -> Chunker:
     return chunker
 
 
-def peak_memory(chunker: Chunker, text: str) -> int:
-    gc.collect()
-    tracemalloc.start()
-    try:
-        chunker.chunk(text)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def test_the_measure_tells_quadratic_from_linear() -> None:
     def linear(text: str) -> int:
         return sum(map(ord, text))
@@ -113,20 +97,17 @@ def test_the_measure_tells_quadratic_from_linear() -> None:
     assert time_growth(quadratic, build, 20_000) > TIME_LIMIT
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_time_grows_linearly(name: str) -> None:
-    chunker = chunker_of(**options_of(name))
-    assert time_growth(chunker.chunk, CASES[name], SIZES.get(name, SIZE)) <= TIME_LIMIT
-
-
 @pytest.mark.parametrize(
     ("variant", "name"),
-    [(variant, name) for variant, row in VARIANTS.items() for name in row.cases],
+    [
+        *(("", name) for name in CASES),
+        *((variant, name) for variant, row in VARIANTS.items() for name in row.cases),
+    ],
 )
-def test_time_grows_linearly_in_other_configurations(variant: str, name: str) -> None:
-    chunker = chunker_of(**VARIANTS[variant].options)
+def test_time_grows_linearly(variant: str, name: str) -> None:
+    options = VARIANTS[variant].options if variant else options_of(name)
     size = SIZES.get(f"{variant}/{name}", SIZES.get(name, SIZE))
-    assert time_growth(chunker.chunk, CASES[name], size) <= TIME_LIMIT
+    assert time_growth(chunker_of(**options).chunk, CASES[name], size) <= TIME_LIMIT
 
 
 class Span(NamedTuple):
@@ -175,15 +156,7 @@ def test_reading_grows_linearly(what: str, name: str, encoding: Any) -> None:
     assert time_growth(action, CASES[name], SIZES.get(f"{what}/{name}", 12_000)) <= TIME_LIMIT
 
 
-@pytest.mark.parametrize(
-    "build",
-    [
-        filled("\n", "a", "b"),
-        filled("\n\n\xa0", "a", "\n\nb"),
-        filled("\n\nA.", "a"),
-        filled("a\n", "```\n", "```\n"),
-    ],
-)
+@pytest.mark.parametrize("build", [filled("\n\nA.", "a"), filled("a\n", "```\n", "```\n")])
 def test_what_overlap_counts_does_not_grow_with_the_budget(build: Build) -> None:
     # By a counter that does not add up, which is given all that is counted.
     text = build(20_000)
@@ -198,34 +171,21 @@ def test_what_overlap_counts_does_not_grow_with_the_budget(build: Build) -> None
         Chunker(max_tokens=budget, overlap=0.9, trim=False, encoding=count).chunk(text)
         return sum(sizes) / len(text)
 
-    # 65 times at the most here; 1,351 when every tail was counted until one left room, 3,279,177
-    # when each unit's tail was.
+    # 65 times at the most here; 1,351 when every tail was counted until one left room.
     assert max(counted(64), counted(256), counted(1_024)) <= 200
 
 
-@pytest.mark.parametrize(
-    "name", ["sentences", "items", "table-rows", "heading-long-over-paths", "letters"]
-)
+@pytest.mark.parametrize("name", ["sentences", "items", "table-rows", "heading-long-over-paths"])
 def test_memory_grows_linearly(name: str) -> None:
     chunker = chunker_of()
-    small, large = (CASES[name](size) for size in (MEMORY_SIZE, GROWTH * MEMORY_SIZE))
-    low, high = peak_memory(chunker, small), peak_memory(chunker, large)
-    assert high / len(large) <= MEMORY_LIMIT * (low / len(small))
-
-
-# Bytes of Python objects at the peak for each byte of text. Blocks of two bytes, with a block
-# of the tree, a point and a heading or an item for each, take more than those of three.
-PEAKS: Final = {
-    "headings-empty": 215,
-    "items-empty": 210,
-    "headings": 110,
-    "headings-apart": 135,
-    "paragraphs": 120,
-    "lines": 145,
-    "blank-lines": 60,
-    "items": 110,
-    "quotes": 95,
-}
+    peaks: list[float] = []
+    for text in (CASES[name](SIZE), CASES[name](GROWTH * SIZE)):
+        gc.collect()
+        tracemalloc.start()
+        chunker.chunk(text)
+        peaks.append(tracemalloc.get_traced_memory()[1] / len(text))
+        tracemalloc.stop()
+    assert peaks[1] <= MEMORY_LIMIT * peaks[0]
 
 
 @pytest.mark.parametrize("expand", [None, 40])
@@ -246,18 +206,3 @@ def test_search_and_reading_by_an_agent_grow_linearly(expand: int | None) -> Non
 
     small, large = seconds(1_000), seconds(4_000)
     assert large <= GROWTH * TIME_LIMIT * small
-
-
-def test_peak_memory_of_many_small_blocks() -> None:
-    command = [sys.executable, "-m", "tests.small_blocks", "60000", *PEAKS]
-    done = subprocess.run(
-        command,
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=600,
-    )
-    peaks = json.loads(done.stdout)
-    assert peaks.keys() == PEAKS.keys()
-    assert {name: peak for name, peak in peaks.items() if peak > PEAKS[name]} == {}

@@ -7,14 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import pytest
 import tiktoken
 from tiktoken.model import MODEL_TO_ENCODING
 
 import chunkast
 from chunkast.tokens.vocabulary import BUNDLED
+from tests.command import write
 
 ENCODINGS = sorted(tiktoken.list_encoding_names())
 OTHERS = sorted(set(ENCODINGS) - BUNDLED.keys())
@@ -45,65 +44,47 @@ for arguments in json.load(sys.stdin):
 """
 
 
-class Traced:
-    """Runs Python where every attempt to reach the network is counted."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.log = folder / "attempts"
-        (folder / "trace").mkdir()
-        (folder / "trace" / "sitecustomize.py").write_text(TRACE)
-        (folder / "tmp").mkdir()
-
-    def run(self, code: str, given: Any, **environment: str) -> subprocess.CompletedProcess[str]:
-        """The process, with an empty folder for temporary files and without any cache."""
-        kept = {k: v for k, v in os.environ.items() if not k.endswith("_CACHE_DIR")}
-        return subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps(given),
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=self.folder,
-            env={
-                **kept,
-                "PYTHONPATH": f"{self.folder / 'trace'}{os.pathsep}{ROOT}",
-                "TMPDIR": str(self.folder / "tmp"),
-                "ATTEMPTS": str(self.log),
-                **environment,
-            },
-            timeout=600,
-        )
-
-    def attempts(self) -> int:
-        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+def traced(
+    folder: Path, code: str, given: object = None
+) -> tuple[subprocess.CompletedProcess[str], int]:
+    """A process without any cache, and how often it tried to reach the network."""
+    trace, log, temporary = (folder / name for name in ("trace", "attempts", "tmp"))
+    write(folder, {"trace/sitecustomize.py": TRACE, "attempts": "", "tmp/a": ""})
+    kept = {k: v for k, v in os.environ.items() if not k.endswith("_CACHE_DIR")}
+    own = {
+        "PYTHONPATH": f"{trace}{os.pathsep}{ROOT}",
+        "TMPDIR": str(temporary),
+        "ATTEMPTS": str(log),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+        env={**kept, **own},
+        timeout=600,
+    )
+    assert [path.name for path in temporary.iterdir()] == ["a"]
+    return done, log.read_text("utf-8").count("\n")
 
 
-@pytest.fixture
-def traced(tmp_path: Path) -> Traced:
-    return Traced(tmp_path)
-
-
-def test_the_trace_sees_a_download_that_is_allowed(traced: Traced) -> None:
+def test_the_trace_sees_a_download_that_is_allowed(tmp_path: Path) -> None:
     code = (
         "import chunkast\n"
         "try: chunkast.count_tokens('x', 'p50k_base', allow_download=True)\n"
         "except chunkast.ConfigError as error: print(error)"
     )
-    done = traced.run(code, None)
+    done, attempts = traced(tmp_path, code)
     assert done.stdout.startswith("encoding='p50k_base': its vocabulary could not be downloaded")
-    assert traced.attempts() > 0
+    assert attempts > 0
 
 
-def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
-    docs = traced.folder / "docs"
-    docs.mkdir()
-    for number in range(12):
-        (docs / f"{number}.md").write_text(f"# Part {number}\n\nSome words of it.\n")
-    (traced.folder / "calls.txt").write_text("<look><at>it</at></look>")
-    (traced.folder / "tools.json").write_text(
-        json.dumps([{"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}])
-    )
+def test_no_command_and_no_encoding_uses_the_network(tmp_path: Path) -> None:
+    tools = [{"name": "look", "parameters": {"properties": {"at": {"type": "string"}}}}]
+    write(tmp_path, {f"docs/{n}.md": f"# Part {n}\n\nSome words of it.\n" for n in range(12)})
+    write(tmp_path, {"calls.txt": "<look><at>it</at></look>", "tools.json": json.dumps(tools)})
     choices = [["--encoding", name] for name in ENCODINGS]
     choices += [["--model", name] for name in MODELS]
     commands = [["--version"], *(["stats", "docs", *choice] for choice in choices)]
@@ -116,8 +97,8 @@ def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
         ["quote", "Some words", "--db", "a.db"],
         ["toolcalls", "calls.txt", "--tools", "tools.json"],
     ]
-    done = traced.run(COMMANDS, commands)
-    assert traced.attempts() == 0
+    done, attempts = traced(tmp_path, COMMANDS, commands)
+    assert attempts == 0
     results = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("[[")]
     assert len(results) == len(commands)
     for arguments, code, said in results:
@@ -128,4 +109,3 @@ def test_no_command_and_no_encoding_uses_the_network(traced: Traced) -> None:
         if chosen in OTHERS or (refused and chosen in MODEL_TO_ENCODING):
             assert "its vocabulary is not bundled with chunkast" in said
             assert "--allow-download" in said
-    assert not any((traced.folder / "tmp").glob("*gym*"))

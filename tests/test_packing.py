@@ -9,8 +9,8 @@ one of three tokens. ``@50`` gives the place before the next block that score.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -19,8 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import BreakPoint, Chunk, ProtectedRegion, best_cut
-from chunkast.core.analysis import DocumentHeuristic
+from chunkast import BreakPoint, Chunk
 from chunkast.heuristics import Heuristic, Patch
 from tests.checks import check_promises
 from tests.units import config, tokens
@@ -33,10 +32,6 @@ def sentence(size: int) -> str:
 
 def paragraph(*sizes: int) -> str:
     return " ".join(map(sentence, sizes)) + "\n\n"
-
-
-def sizes(chunks: Sequence[Chunk]) -> list[int]:
-    return [chunk.token_count for chunk in chunks]
 
 
 def block(word: str) -> str:
@@ -55,17 +50,15 @@ def chunked(written: str, budget: int, **options: Any) -> tuple[str, list[Chunk]
         else:
             at[len(text)] = word
             text += block(word)
-    scored: DocumentHeuristic = Heuristic(
-        "points", "post-parse", lambda draft: Patch(value=_with(draft.value, points))
-    )
+
+    def score(draft: Any) -> Patch[Any]:
+        return Patch(value=draft.value.plus(break_points=points))
+
+    scored = Heuristic("points", "post-parse", score)
     chunks = check_promises(text, config(budget, heuristics=(scored,), **options))
     begun = {chunk.start_index + chunk.overlap for chunk in chunks[1:]}
     words = [f"/ {word}" if start in begun else word for start, word in at.items()]
     return " ".join(words), chunks
-
-
-def _with(analysis: Any, points: list[BreakPoint]) -> Any:
-    return analysis.plus(break_points=points)
 
 
 def without_scores(written: str) -> str:
@@ -83,26 +76,16 @@ SECTIONS: dict[str, Case] = {
     "nor to the beginning of one": ("#1 1 / #1 5 / 8", 10, {}),
     "nor to the inner sections of one": ("#1 1 / #1 1 #2 7 / #2 6", 12, {}),
     "with min_tokens=0 every section is a chunk": ("#1 1 / #2 1 / #2 1", 10, {"min_tokens": 0}),
-    "of any number of paragraphs": ("#1 1 1", 10, {"min_tokens": 0}),
     "else joined while the first is smaller": ("#1 2 #1 4 / #1 4", 12, {"min_tokens": 4}),
-    "or the second is": ("#1 7 / #1 4 #1 2", 15, {"min_tokens": 4}),
-    "two that are not smaller stay apart": ("#1 3 / #1 3 / #1 7", 15, {"min_tokens": 4}),
     "one token less, and they are joined": ("#1 2 #1 3 / #1 8", 15, {"min_tokens": 4}),
     "a heading goes with the text it heads": ("#1 #2 8 / #2 8", 10, {}),
-    "several go with the first that has text": ("#1 #2 #2 5 / #2 8", 10, {}),
-    "among sections too": ("#1 5 / #2 #2 2 / #2 2 / #2 3", 9, {"min_tokens": 0}),
     "at the end they go with the text before": ("#1 7 / #1 5 #2 #2", 9, {}),
     "where that has no room they are alone": ("#1 5 / #1 4 / #1 #1", 6, {}),
     "too many headings are cut": ("#1 9 / #1x3 #1x4 / #1x5", 10, {}),
-    "headings and nothing else": ("#1x3 #2x4 / #2x5", 8, {}),
     "text before all headings": ("8 / #1 8", 10, {}),
     "a block over the budget is alone": ("#1 / 30 / #1 2", 10, {"oversize": "keep"}),
-    "at the end of a section too": ("#1 2 #1 / 30", 10, {"oversize": "keep"}),
     "less than a tenth joins the end of what was cut": ("#1 20 / 25 10 #1 2", 40, {}),
-    "or its beginning": ("#1 2 #1 20 / 25 10", 40, {}),
     "a tenth does not": ("#1 20 / 25 10 / #1 3", 40, {}),
-    "nor what has no room": ("#1 20 / 28 10 / #1 2", 40, {}),
-    "nor anything with 0": ("#1 20 / 25 10 / #1 2", 40, {"min_tokens": 0}),
     "less than min_tokens does": ("#1 20 / 25 8 #1 3", 40, {"min_tokens": 5}),
     "so does a part of what was cut": ("#1 38 / 3 #1 30", 40, {}),
 }
@@ -110,7 +93,6 @@ BODIES: dict[str, Case] = {
     "lower scores are joined first": ("2 / @70 2 2 / @60 2", 4, {}),
     "the smallest pieces grow first": ("4 / 3 2 / 5", 5, {}),
     "overlap takes room": ("4 @1 4 @2 4 / @70 3 @5 3 / @6 4", 12, {"overlap": 4}),
-    "where there is any": ("4 @1 4 @2 4 / @70 3 @5 3 @6 4", 12, {}),
     "and where the end can be repeated": ("4 @1 4 @2 5 / @70 3 @5 3 @6 4", 13, {"overlap": 4}),
 }
 FILL: dict[str, Case] = {
@@ -119,37 +101,27 @@ FILL: dict[str, Case] = {
     "of equals the first": ("6 1 / 1 1 5", 10, {"window": 3}),
     "nearer points are worth more with decay": ("6 1 1 1 / 5", 10, {"window": 3, "decay": 0.1}),
     "without a point in the window at the last before": ("3 @99 2 / @50 2 / 9", 10, {"window": 2}),
-    "from where decay counts then": ("3 2 @21 2 / 9", 10, {"window": 2, "decay": 0.9}),
-    "a point at the window's end is in it": ("6 @99 2 / @20 9", 10, {"window": 2}),
     "decay is a share of the window": ("3 2 / @25 2 14", 20, {"window": 4, "decay": 0.7}),
     "what fits at the end is not cut": ("9 / 3 7", 10, {}),
     "a block over the budget is alone": ("2 / 11 / 2", 10, {"oversize": "keep"}),
     "sections are not kept apart": ("#1 1 #1 1", 9, {"min_tokens": 0}),
     "no heading ends a chunk": ("4 / #1 2", 5, {"window": 0}),
-    "nor several": ("3 / #1 #2 2", 5, {"window": 0}),
 }
 # Paragraphs have a penalty here.
 PENALTIES: dict[str, Case] = {
     "do not count beside another point": ("2 / @20 2 @-2 2 @-1 2 / @-1 9", 10, {"window": 2}),
     "the smallest is taken": ("2 @-3 2 / @-1 2 @-2 2 / @-2 9", 10, {}),
-    "of equals the last": ("2 @-3 2 @-1 2 / @-1 2 / @-2 9", 10, {}),
     "0 is no better": ("2 @0 2 / @0 2 @-1 2 / @-1 9", 10, {"window": 9}),
-    "any more is": ("2 / @0.01 2 @-1 2 @-1 2 / @-1 9", 10, {"window": 9}),
     "a body is joined there first": ("2 / @-1 9 / @20 2 / @20 9", 10, {"packing": "sections"}),
 }
 # A last piece below a fifth of the budget, which "fill" shares with the one before.
 CRUMBS: dict[str, Case] = {
     "it is shared as evenly as points allow": ("5 5 / 5 5 3", 20, {}),
     "one of a fifth is none": ("5 5 5 5 / 4", 20, {}),
-    "a fifth is rounded down": ("6 6 6 6 / 4", 24, {}),
-    "only the last two pieces share": ("20 / 5 5 / 5 5 3", 20, {}),
     "the better point wins over the middle": ("5 5 5 / @60 5 3", 20, {}),
     "decay prices the distance from the middle": ("5 5 / 5 @21 5 3", 20, {"decay": 0.9}),
     "of equals the lowest": ("5 / 5 5 5 3", 20, {"decay": 0}),
     "the first of both would be a crumb": ("3 17 / 3", 20, {}),
-    "the first of both is a fifth": ("4 / 16 3", 20, {}),
-    "the last would still be one": ("19 0 1 / 2", 20, {}),
-    "the last would not fit": ("1 19 / 3", 20, {}),
     "a section is no crumb": ("5 5 5 / #1 5 3", 20, {}),
 }
 
@@ -179,13 +151,10 @@ def test_cuts(written: str, budget: int, options: dict[str, Any]) -> None:
 # A document in one section, and how many tokens each chunk repeats of the one before.
 OVERLAPS: dict[str, tuple[str, int, int, list[int]]] = {
     "the longest tail that the overlap's own budget holds": ("5 3 2 2 / @90 8", 14, 4, [0, 4]),
-    "five are not within four": ("5 3 2 3 / @90 8", 14, 4, [0, 3]),
     "never the whole chunk": ("4 / @90 4", 7, 6, [0, 0]),
     "a shorter one where the longest has no room": ("5 1 2 3 / @90 9", 14, 6, [0, 5]),
     "or none": ("5 1 2 3 / @90 13", 14, 6, [0, 0]),
     "sentences of a paragraph that is too long": ("3+4+2 / @90 9", 13, 3, [0, 2]),
-    "and of a chunk that is one paragraph": ("2+4 / @90 9", 14, 4, [0, 4]),
-    "nothing without a budget": ("5 3 2 2 / @90 8", 14, 0, [0, 0]),
     "nothing of another section": ("2 2 / #1 8 1 / @90 5", 10, 3, [0, 0, 1]),
 }
 
@@ -211,12 +180,8 @@ class Section:
     children: list[Section] = field(default_factory=list)
 
     @property
-    def own(self) -> int:
-        return 1 + sum(self.body)
-
-    @property
     def size(self) -> int:
-        return self.own + sum(child.size for child in self.children)
+        return 1 + sum(self.body) + sum(child.size for child in self.children)
 
     @property
     def text(self) -> str:
@@ -224,16 +189,14 @@ class Section:
         return f"{'#' * self.level} w\n\n{''.join(below)}"
 
 
-def with_text(level: int, body: list[int], children: list[Section]) -> Section:
-    """A section with text, of its own or further inside."""
-    return Section(level, body or ([] if children else [2]), children)
-
-
 def sections(level: int = 1, least: int = 1) -> st.SearchStrategy[Section]:
     """With at least ``least`` paragraphs of its own each."""
     body = st.lists(st.integers(1, 5), min_size=least, max_size=3)
     below = st.lists(sections(level + 1, least), max_size=3) if level < 4 else st.just([])
-    return st.builds(with_text, st.just(level), body, below)
+    # With text, of its own or further inside.
+    return st.builds(Section, st.just(level), body, below).map(
+        lambda made: made if made.body or made.children else replace(made, body=[2])
+    )
 
 
 @given(sections(), st.integers(17, 60))
@@ -282,60 +245,14 @@ def spans(section: Section, start: int = 0) -> Iterator[tuple[int, int, int]]:
         at += len(child.text)
 
 
-@given(sections(), st.integers(6, 10), st.sampled_from([None, 0]), st.booleans())
-def test_a_chunk_and_a_section_hold_each_other_or_nothing_of_each_other(
-    section: Section, budget: int, least: int | None, trim: bool
-) -> None:
-    # A heading and any paragraph below it fit, and nothing is small enough to be a crumb, which
-    # joins a part of the section beside it: a tenth of the budget is one token.
-    text = section.text
-    chunks = check_promises(text, config(budget, min_tokens=least, trim=trim))
-    for start, end, size in spans(section):
-        cuts = [chunk.start_index for chunk in chunks if start < chunk.start_index < end]
-        if size <= budget and least != 0:
-            assert not cuts
-        stop = len(text[:end].rstrip())
-        for chunk in chunks:
-            first, last = chunk.start_index, len(text[: chunk.end_index].rstrip())
-            inside = start <= first and last <= stop
-            around = first <= start and stop <= last
-            assert inside or around or last <= start or end <= first
-
-
-# The scored search
-
-
-def points(*found: tuple[int, float]) -> list[BreakPoint]:
-    return [BreakPoint(pos, score, "paragraph") for pos, score in found]
-
-
-def test_the_best_cut() -> None:
-    # Both ends of the window count, what lies before and after it does not.
-    assert best_cut(points((10, 5)), 20, window=10) == 10
-    assert best_cut(points((9, 5)), 20, window=10) == 20
-    assert best_cut(points((20, 5), (21, 9)), 20, window=10) == 20
-    assert best_cut(points((10, 5), (20, 4.5)), 20, window=10) == 20
-    # The lowest of equals, in whatever order they are given; decay is 0.7 unless told.
-    assert best_cut(points((18, 5), (15, 5), (17, 5)), 20, window=10, decay=0) == 15
-    assert best_cut(points((10, 10), (20, 3)), 20, window=10) == 10
-    assert best_cut(points((10, 10), (20, 3.1)), 20, window=10) == 20
-    # A score of 0 is one, a score below never wins.
-    assert best_cut(points((15, 0)), 20, window=10) == 15
-    assert best_cut(points((15, -1)), 20, window=10, decay=0) == 20
-    # Strictly inside a region, whichever it is, there is no cut; at its edges there is.
-    regions = [ProtectedRegion(0, 3), ProtectedRegion(12, 16)]
-    assert best_cut(points((15, 9), (16, 5)), 20, window=10, regions=regions) == 16
-    assert best_cut(points((12, 9), (13, 90)), 20, window=10, regions=regions) == 12
-
-
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=40), st.integers(30, 60))
 def test_no_two_neighbours_of_a_body_would_fit_in_one_chunk(body: list[int], budget: int) -> None:
     chunks = check_promises("".join(map(paragraph, body)), config(budget))
-    for one, two in pairwise(sizes(chunks)):
-        assert one + two > budget
+    for one, two in pairwise(chunks):
+        assert one.token_count + two.token_count > budget
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_an_edit_at_the_start_of_a_long_section_moves_few_cuts(seed: int) -> None:
     chance = Random(seed)
     body = [chance.randint(2, 9) for _ in range(400)]

@@ -59,10 +59,9 @@ class DictionaryStore:
 
     def follow(self, plan: WritePlan, current: Sequence[Chunk]) -> None:
         chunks = {chunk.id: chunk for chunk in current}
-        known = set(self.vectors.values())
         embedded = {id_: chunks[id_].embed_hash for id_ in plan.embed}
         assert len(set(embedded.values())) == len(embedded)
-        assert not known & set(embedded.values())
+        assert not {*self.vectors.values()} & {*embedded.values()}
         vectors = plan.vectors(self.vectors, embedded)
         for id_ in plan.removed:
             del self.rows[id_], self.vectors[id_]
@@ -107,7 +106,6 @@ def check_places(plan: WritePlan, current: Sequence[Chunk], prior: Sequence[Chun
     assert {*plan.embed, *plan.reuse} == {
         id_ for id_, c in now.items() if id_ not in before or before[id_].embed_hash != c.embed_hash
     }
-    assert {*plan.repeats} <= plan.reuse.keys()
     for id_, holder in plan.reuse.items():
         held = now if id_ in plan.repeats else before
         assert held[holder].embed_hash == now[id_].embed_hash
@@ -143,14 +141,9 @@ def test_one_vector_serves_every_new_chunk_with_its_text() -> None:
     a, b, c = ids(current)
     plan = plan_writes(current, [])
     assert (plan.embed, plan.reuse, plan.repeats) == ((a,), {b: a, c: a}, (b, c))
-    # ``a`` gets a new text that ``c`` gets, too, while ``b`` gets the old text of ``a``.
-    before = [*chunks_of("Old.", "a.md"), *chunks_of("Other.", "b.md")]
-    current = [*chunks_of("New.", "a.md"), *chunks_of("Old.", "b.md"), *chunks_of("New.", "c.md")]
-    plan = plan_writes(current, before)
-    assert (plan.embed, plan.reuse, plan.repeats) == ((a,), {b: a, c: a}, (c,))
-    assert plan.vectors({a: "old"}, {a: "new"}) == {a: "new", b: "old", c: "new"}
+    assert plan.vectors({}, {a: "v"}) == {a: "v", b: "v", c: "v"}
     with pytest.raises(KeyError):
-        plan.vectors({}, {a: "new"})
+        plan.vectors({}, {})
 
 
 def test_one_id_stands_for_one_text() -> None:
@@ -159,7 +152,7 @@ def test_one_id_stands_for_one_text() -> None:
     for current in ([one, other], [one.record(), same.to_dict(), other.to_dict()]):
         with pytest.raises(ChunkastError, match=f"different texts have the id '{one.id}'"):
             plan_writes(current, [one])
-    # What a store has may be wrong; the plan repairs it.
+    # A store's own rows may be wrong; the plan repairs them.
     assert plan_writes([one], [one, other]).changed == (one.id,)
 
 
@@ -173,13 +166,6 @@ def test_a_copy_with_another_text_has_its_hashes() -> None:
         assert other.state_hash != chunk.state_hash
         assert replace(read, source="b.md").content_hash == chunk.content_hash
         assert replace(read, headings=("A",)).state_hash != chunk.state_hash
-
-
-def test_white_space_alone_moves_a_chunk() -> None:
-    before, after = chunks_of("One two.\n"), chunks_of("One  two.\n")
-    plan = plan_writes(after, before)
-    assert plan.unchanged == plan.moved == ids(after)
-    assert plan.embed == ()
 
 
 def test_a_record_is_small_and_of_older_ones_nothing_is_taken_for_granted() -> None:
@@ -213,5 +199,3 @@ def test_a_uuid_is_that_of_the_id() -> None:
     assert chunk.uuid == chunk_uuid(chunk.id)
     assert UUID(chunk.uuid).version == 5
     assert str(UUID(chunk.uuid)) == chunk.uuid
-    found = [chunk_uuid(id_) for id_ in ids(chunks_of(GUIDE))]
-    assert len(set(found)) == len(found) == 3

@@ -75,11 +75,9 @@ def test_an_outline_has_every_section_with_its_cost() -> None:
         ("Guide > Install", "Manual > Guide > Install"),
         ("guide>install", "Manual > Guide > Install"),
         (("Guide", "Install"), "Manual > Guide > Install"),
-        ("Manual > Notes > Install", "Manual > Notes > Install"),
         ("From source", "Manual > Guide > Install > From source"),
         ("#usage", "Manual > Guide > Use"),
         ("guide.md#install-1", "Manual > Notes > Install"),
-        (10, "Manual > Guide > Install"),
         (1, "Manual"),
         (27, "Manual > Notes > Install"),
         (CHUNKER.chunk(GUIDE)[-1], "Manual > Notes"),
@@ -90,41 +88,33 @@ def test_a_section_is_found(where: Any, path: str) -> None:
 
 
 # Titles that look like anchors or paths, and a heading whose anchor is empty.
-ODD = "# Odd\n\n" + "".join(
-    f"## {title}\n\nText.\n\n"
-    for title in ("😀", "Fix \\#12", "12", "C\\#", "a -> b", "x {#usage}", "usage")
-)
+ODD = ("😀", "Fix \\#12", "12", "C\\#", "a -> b", "x {#usage}", "usage")
 
 
 @pytest.mark.parametrize(
     ("where", "title"),
     [
         ("Fix #12", "Fix #12"),
-        ("#12", "12"),
         ("notes.md#12", "12"),
         ("C#", "C#"),
         (("C#",), "C#"),
-        ("a -> b", "a -> b"),
         ("odd > A  ->  B", "a -> b"),
         ("usage", "usage"),
-        ("😀", "😀"),
     ],
 )
 def test_a_title_is_not_taken_for_an_anchor(where: Any, title: str) -> None:
-    assert CHUNKER.outline(ODD).find(where).path == ("Odd", title)
+    text = "# Odd\n\n" + "".join(f"## {odd}\n\nText.\n\n" for odd in ODD)
+    assert CHUNKER.outline(text).find(where).path == ("Odd", title)
 
 
 @pytest.mark.parametrize(
     ("where", "says"),
     [
         ("Instal", r"'Instal' does not exist; the nearest are: .*Install"),
-        ("Missing > Install", r"does not exist; the nearest are: "),
         (("Install",), r"is ambiguous, 2 match: Manual > Guide > Install \(#install, line 8\); "),
         ("F#", "'F#' does not exist"),
-        ("#", "'#' does not exist"),
         ("Fix #usage", "'Fix #usage' does not exist"),
         (28, "is not in the document, whose last line is 27"),
-        (0, "is not in the document"),
         pytest.param(10**5000, "section <int> is not in the document", id="huge"),
         ("x" * 9_999, r"section 'x{60,80}\.\.\. does not exist"),
     ],
@@ -161,17 +151,16 @@ def test_a_chunk_grows_to_the_largest_section_that_fits() -> None:
     assert (alone.start_index, alone.end_index) == (chunk.start_index, chunk.end_index)
 
 
-@pytest.mark.parametrize("value", [0, -1, True, 1.5, "9"])
-def test_wrong_values_are_configuration_errors(value: Any) -> None:
-    [chunk, *_] = CHUNKER.chunk(GUIDE)
-    with pytest.raises(ConfigError, match="max_tokens"):
-        OUTLINE.read("Use", max_tokens=value)
-    with pytest.raises(ConfigError, match="max_tokens"):
-        OUTLINE.expand(chunk, max_tokens=value)
-    lines: Any
-    for lines in ((0, 1), (3, 2), (28, 30), (10**5000, 10**5001), ("1", 2), (1,)):
+def test_wrong_values_are_configuration_errors() -> None:
+    value: Any
+    for value in (0, True, 1.5, "9"):
+        with pytest.raises(ConfigError, match="max_tokens"):
+            OUTLINE.read("Use", max_tokens=value)
+        with pytest.raises(ConfigError, match="max_tokens"):
+            OUTLINE.expand(CHUNKER.chunk(GUIDE)[0], max_tokens=value)
+    for value in ((0, 1), (3, 2), (28, 30), (10**5000, 10**5001), ("1", 2), (1,)):
         with pytest.raises(ConfigError, match="lines"):
-            OUTLINE.read(lines=lines)
+            OUTLINE.read(lines=value)
 
 
 def test_a_passage_counts_control_characters_that_python_strips() -> None:
@@ -242,7 +231,6 @@ def test_the_commands_print_an_outline_and_a_section(tmp_path: Path) -> None:
     for arguments, says in (
         (["Install"], "guide.md: section 'Install' is ambiguous, 2 match: "),
         (["Use", "--lines", "1"], "read takes a SECTION or --lines, not both"),
-        (["--lines", "x"], "'x' is not a range of lines"),
         (["--lines", "99"], "lines=(99, 99): must be a first and a last line from 1 to 27"),
     ):
         done = run("read", "guide.md", *arguments, cwd=tmp_path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import Any
 
 from hypothesis import given
@@ -13,30 +13,6 @@ from chunkast import Chunk, Chunker
 
 TEXT = "# Guide\n\nCarry two litres of water, and more when the sun shines.\n\n- one\n- two\n"
 ANYTHING = st.text(st.characters(), max_size=200)
-
-
-class Page(HTMLParser):
-    """The elements of a piece of HTML, and its text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.names: set[str] = set()
-        self.text = ""
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, _attrs: object) -> None:
-        self.names.add(tag)
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def chunk(text: str, **changes: Any) -> Chunk:
@@ -73,10 +49,10 @@ def test_a_line_is_one_line_whatever_the_document_holds(text: str, source: str) 
 @given(ANYTHING, ANYTHING)
 def test_html_shows_documents_as_text(text: str, source: str) -> None:
     found = chunk(text, source=source, headings=(text, source))
-    page = Page(found._repr_html_())
-    assert page.names <= {"div", "b", "br", "pre"}
-    page.text.encode()
     analysis = replace(Chunker().analyze(f"# {text}\n"), notes=(text,))
-    page = Page(analysis._repr_html_())
-    assert page.names <= {"div", "b"}
-    page.text.encode()
+    for shown in (found, analysis):
+        page = shown._repr_html_()
+        page.encode()
+        # Whatever is not one of our own tags is escaped.
+        left = re.sub(r"</?(div|b|br|pre)( style=\"[\w -:]*\")?>", "", page)
+        assert not set('<>"') & set(left)

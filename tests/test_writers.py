@@ -91,12 +91,3 @@ def test_a_database_is_written_by_another_command(
     assert done.returncode == 2
     assert f"chunkast index PATHS --db {name}" in errors(done.stderr)[0]
     assert (tmp_path / name).read_text("utf-8") == "an index"
-
-
-def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
-    write(tmp_path, {"bad.md": b"\xff", "out.parquet": b"before"})
-    done = run("chunk", "bad.md", "-o", "out.parquet", cwd=tmp_path)
-    assert done.returncode == 1
-    assert len(errors(done.stderr)) == 1
-    assert (tmp_path / "out.parquet").read_bytes() == b"before"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.md", "out.parquet"]

@@ -14,7 +14,7 @@ from chunkast.errors import ConfigError, MissingPackageError
 from chunkast.identity import Parts
 from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
-from chunkast.sources.documents import chunk_document
+from chunkast.sources.documents import iter_document
 from chunkast.text.hashes import content_hash
 
 try:
@@ -141,9 +141,9 @@ class ChunkastNodeParser(NodeParser):
         source = document.as_related_node_info()
         reserve = self._reserve(document, count)
         while reserve < budget:
-            counted = parts[name].copy()
+            counted = defaultdict(int, parts[name])
             smaller = Chunker(_with_less(chunker.config, reserve)) if reserve else chunker
-            chunks = chunk_document(smaller, text, name, counted)
+            chunks = list(iter_document(smaller, text, name, counted))
             nodes = [self._node(document, source, chunk) for chunk in chunks]
             # Rarely, a text has more tokens than its parts together.
             excess = max(

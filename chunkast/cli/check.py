@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,17 +14,17 @@ from chunkast.cli.messages import say, say_note
 from chunkast.cli.options import add_config, add_selection, config_values
 from chunkast.cli.records import (
     add_report,
-    lock_errors,
+    lock_header,
     print_report,
     record,
-    relative_root,
     source_of,
     stored_root,
+    written,
 )
 from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.errors import ConfigError, UsageError
 from chunkast.files.find import Selection
-from chunkast.files.write import Output, open_output
+from chunkast.files.write import open_output
 from chunkast.testing.kinds import ALLOWED
 
 if TYPE_CHECKING:
@@ -35,9 +36,8 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 
 HELP: Final = "compare documents with a lock: changed cuts, their causes and their cost"
 DESCRIPTION: Final = (
-    "Compare the chunks of documents with those in a lock, using the lock's configuration unless "
-    "options override it. Prints which chunks differ, how and why, and what needs re-embedding. "
-    "Exits with 0 if all changes are allowed, else with 1."
+    "Compare the chunks of documents with those in a lock: which differ, how and why, and what "
+    "needs re-embedding. The lock's configuration is used unless options override it."
 )
 EXAMPLES: Final = (
     "chunkast check docs --against chunks.lock",
@@ -86,11 +86,10 @@ def run(options: Namespace) -> int:
 
     if options.update and os.environ.get("CI"):
         raise UsageError("--update is refused where CI is set: a person must review the lock")
-    most, share = options.max_reembed or (None, None)
-    rules = Rules(frozenset(options.allow), most, share)
+    rules = Rules(frozenset(options.allow), *(options.max_reembed or ()))
     tally = Tally()
-    with lock_errors(), _opened(options) as (old, documents):
-        diff, selection = _compared(options, tally, old, documents or ())
+    old, documents = _read(options)
+    diff, selection = _compared(options, tally, old, documents or ())
     report = Report(diff, (options.against, "now"), rules)
     if documents is not None:
         print_report(options, report, selection)
@@ -99,29 +98,21 @@ def run(options: Namespace) -> int:
     return 1 if tally.failed or (report.faults and not options.update) else 0
 
 
-@contextmanager
-def _opened(options: Namespace) -> Iterator[tuple[Header, Iterable[DocumentRecord] | None]]:
-    """Open the lock, and yield its header and its documents.
+def _read(options: Namespace) -> tuple[Header, list[DocumentRecord] | None]:
+    """Return the header and the documents of the lock.
 
-    With ``--update``, the documents are ``None`` if only the header of the lock can be read.
+    With ``--update``, the documents are ``None`` if only the header can be read.
     """
     from chunkast.testing.lock import LockError, open_lock
 
-    if not options.update:
-        with open_lock(options.against) as lock:
-            yield lock.header, lock.documents
-        return
     try:
-        # The lock is closed before it is replaced.
         with open_lock(options.against) as lock:
-            header, documents = lock.header, list(lock.documents)
+            return lock.header, list(lock.documents)
     except LockError as error:
-        if error.header is None:
-            raise
+        if error.header is None or not options.update:
+            raise UsageError(str(error)) from None
         say_note(f"{options.against}: not compared: {error.reason.partition(';')[0]}")
-        yield error.header, None
-        return
-    yield header, documents
+        return error.header, None
 
 
 def _compared(
@@ -133,16 +124,16 @@ def _compared(
     """
     from chunkast.chunker import Chunker
     from chunkast.testing.compare import compare
-    from chunkast.testing.records import header_of
 
     with open_output(options.against) if options.update else nullcontext() as output:
         chunker = Chunker(_config(options, old))
         root = root_of(options, stored_root(old, options.against))
-        header = replace(header_of(chunker), root=relative_root(root, options.against))
+        header = lock_header(chunker, root, options.against)
         selection = selected(options, root=root)
-        selection.files = [f for f in selection.files if not _is_same(f.path, options.against)]
+        lock = os.path.realpath(options.against)
+        selection.files = [f for f in selection.files if os.path.realpath(f.path) != lock]
         with closing(results(options, selection, chunker, record, tally)) as records:
-            new = records if output is None else _written(output, header, records)
+            new = records if output is None else written(output, header, records)
             diff = compare((old, documents), (header, new))
         if output is not None:
             output.complete = tally.documents > 0 and not tally.failed
@@ -150,22 +141,6 @@ def _compared(
     unknown = {source_of(file) for file in selection.files if file.path in tally.failed}
     known = tuple(each for each in diff.documents if each.source not in unknown)
     return replace(diff, documents=known), selection
-
-
-def _is_same(path: str, lock: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(lock)
-
-
-def _written(
-    output: Output, header: Header, documents: Iterable[DocumentRecord]
-) -> Iterator[DocumentRecord]:
-    """Write the documents to ``output`` as a lock, and yield each document after writing it."""
-    from chunkast.testing.lock import encode_document, encode_header
-
-    output.stream.write(encode_header(header))
-    for document in documents:
-        output.stream.write(encode_document(document))
-        yield document
 
 
 def _config(options: Namespace, header: Header) -> ChunkConfig:
@@ -176,23 +151,22 @@ def _config(options: Namespace, header: Header) -> ChunkConfig:
     from chunkast.testing.records import ObjectError, config_of
 
     given = config_values(options)
-    stored = dict(header.config)
-    while True:
-        try:
-            return config_of(replace(header, config=stored), given)
-        except ObjectError as error:
+    try:
+        return config_of(header, given)
+    except ObjectError as error:
+        raise UsageError(
+            f"{options.against}: {error}; check it in pytest, with the fixture chunk_snapshot"
+        ) from None
+    except ConfigError as error:
+        if error.field in given:
+            raise
+        if not options.update or error.field not in header.config:
             raise UsageError(
-                f"{options.against}: {error}; check it in pytest, with the fixture chunk_snapshot"
+                f"{options.against}: {error}; 'chunkast check --update' drops this option"
             ) from None
-        except ConfigError as error:
-            if error.field in given:
-                raise
-            if not options.update or error.field not in stored:
-                raise UsageError(
-                    f"{options.against}: {error}; 'chunkast check --update' drops this option"
-                ) from None
-            say_note(f"{options.against}: dropped an option: {error}")
-            del stored[error.field]
+        say_note(f"{options.against}: dropped an option: {error}")
+        kept = {name: value for name, value in header.config.items() if name != error.field}
+    return _config(options, replace(header, config=kept))
 
 
 def _kinds(text: str) -> list[str]:
@@ -213,12 +187,7 @@ def _most(text: str) -> tuple[int | None, float | None]:
     Return ``(number, None)`` for a number, and ``(None, share)`` for a percentage. Raises
     ``ArgumentTypeError`` for any other text.
     """
-    number, percent, rest = text.partition("%")
-    try:
-        if not rest and (percent and 0 <= float(number) <= 100):
-            return None, float(number) / 100
-        if not percent and number.isdecimal():
-            return int(number), None
-    except ValueError:
-        pass
-    raise ArgumentTypeError(f"{text!r} is neither a whole number nor a percentage such as 5%")
+    found = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text)
+    if found is None or float(found[2] or 0) > 100:
+        raise ArgumentTypeError(f"{text!r} is neither a whole number nor a percentage such as 5%")
+    return (int(found[1]), None) if found[1] else (None, float(found[2]) / 100)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
@@ -38,13 +38,13 @@ COMMON: Final = "max_tokens overlap encoding context format output root include 
 OPERANDS: Final = "paths"
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoded:
-    """A document's chunks in the output format, with the counts for the summary."""
+class _Made(NamedTuple):
+    """A document's chunks, or their bytes in the output format, with counts for the summary."""
 
     chunks: int
     tokens: int
     cut: int
+    kept: list[Chunk]
     data: bytes
 
 
@@ -54,10 +54,12 @@ class _Totals(Tally):
     tokens: int = 0
     cut: int = 0
 
-    def add(self, chunks: int, tokens: int, cut: int) -> None:
-        self.chunks += chunks
-        self.tokens += tokens
-        self.cut += cut
+    def added(self, documents: Iterable[_Made]) -> Iterator[_Made]:
+        for document in documents:
+            self.chunks += document.chunks
+            self.tokens += document.tokens
+            self.cut += document.cut
+            yield document
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -94,18 +96,11 @@ def run(options: Namespace) -> int:
         raise UsageError(f"--format {options.format} is binary, not for a terminal; give -o FILE")
     with totals.stoppable(path), open_output(path) as output:
         selection = selected(options, path)
+        task = partial(_chunk, form)
         # No progress bar among the chunks on one terminal.
-        progress = not terminal
-        if form.joins:
-            task = partial(_encode, form)
-            pieces = results(options, selection, chunker, task, totals, progress=progress)
-            with closing(pieces):
-                _write(pieces, totals, output.stream)
-        else:
-            documents = results(options, selection, chunker, _chunk, totals, progress=progress)
-            with closing(documents):
-                chunks = _chunks(documents, totals, chunker, output.stream.flush)
-                form.write(chunks, output.stream, chunker)
+        made = results(options, selection, chunker, task, totals, progress=not terminal)
+        with closing(made):
+            _write(totals.added(made), form, output.stream, chunker)
         output.complete = totals.documents > 0
     if not options.quiet:
         cut = counted(totals.cut, "chunk")
@@ -118,38 +113,25 @@ def run(options: Namespace) -> int:
     return totals.exit_code
 
 
-def _chunk(chunker: Chunker, document: Document, parts: Parts) -> list[Chunk]:
-    from chunkast.sources.documents import chunk_document
+def _chunk(form: Format, chunker: Chunker, document: Document, parts: Parts) -> _Made:
+    from chunkast.sources.documents import iter_document
 
     source, given = document
-    return chunk_document(chunker, given, source, parts)
-
-
-def _encode(form: Format, chunker: Chunker, document: Document, parts: Parts) -> _Encoded:
-    chunks = _chunk(chunker, document, parts)
+    chunks = list(iter_document(chunker, given, source, parts))
     tokens = sum(chunk.token_count for chunk in chunks)
     cut = sum(bool(cut_off(chunker, chunk.embed_token_count)) for chunk in chunks)
+    if not form.joins:
+        return _Made(len(chunks), tokens, cut, chunks, b"")
     out = BytesIO()
     form.write(chunks, out, chunker)
-    return _Encoded(len(chunks), tokens, cut, out.getvalue())
+    return _Made(len(chunks), tokens, cut, [], out.getvalue())
 
 
-def _write(documents: Iterable[_Encoded], totals: _Totals, stream: BinaryIO) -> None:
+def _write(documents: Iterable[_Made], form: Format, stream: BinaryIO, chunker: Chunker) -> None:
+    if not form.joins:
+        form.write((chunk for each in documents for chunk in each.kept), stream, chunker)
+        return
     for document in documents:
-        totals.add(document.chunks, document.tokens, document.cut)
         stream.write(document.data)
         # The reader gets a document's chunks while the next document is chunked.
         stream.flush()
-
-
-def _chunks(
-    documents: Iterable[list[Chunk]],
-    totals: _Totals,
-    chunker: Chunker,
-    flush: Callable[[], None],
-) -> Iterator[Chunk]:
-    for chunks in documents:
-        for chunk in chunks:
-            totals.add(1, chunk.token_count, bool(cut_off(chunker, chunk.embed_token_count)))
-            yield chunk
-        flush()

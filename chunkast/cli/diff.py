@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from contextlib import ExitStack, closing
+from contextlib import closing
 from functools import partial
 from itertools import tee
 from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.options import add_config, add_selection, config_values, set_values
-from chunkast.cli.records import add_report, lock_errors, print_report, record
+from chunkast.cli.records import add_report, print_report, record
 from chunkast.cli.work import Document, Parts, Tally, results, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import UsageError
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
-HELP: Final = (
-    "compare two locks, files of chunks or configurations: cuts, tokens, texts to re-embed"
-)
+HELP: Final = "compare two locks, files of chunks or configurations"
 DESCRIPTION: Final = (
     "Compare two locks, or two files of chunks as JSON Lines; or, with --vs, the chunks of the same "
     "documents under two configurations."
@@ -64,25 +62,26 @@ def run(options: Namespace) -> int:
             )
         if given:
             raise UsageError(f"{', '.join(given)}: only with --vs; these files are not chunked")
-        with lock_errors():
-            diff = _of_files(*options.paths)
+        diff = _of_files(*options.paths)
         print_report(options, Report(diff, tuple(options.paths)))
         return 0
     tally = Tally()
     other = ChunkConfig.of({**given, **set_values("--vs", options.vs, {})})
     selection = selected(options)
     diff = _of_configurations(options, selection, ChunkConfig.of(given), other, tally)
-    names = ("given", " ".join(options.vs))
-    print_report(options, Report(diff, names), selection)
+    print_report(options, Report(diff, ("given", " ".join(options.vs))), selection)
     return tally.exit_code
 
 
 def _of_files(one: str, two: str) -> Diff:
     from chunkast.testing.compare import compare
-    from chunkast.testing.lock import open_side
+    from chunkast.testing.lock import LockError, open_side
 
-    with ExitStack() as stack:
-        return compare(*(stack.enter_context(open_side(path)) for path in (one, two)))
+    try:
+        with open_side(one) as old, open_side(two) as new:
+            return compare(old, new)
+    except LockError as error:
+        raise UsageError(str(error)) from None
 
 
 def _of_configurations(
@@ -93,7 +92,7 @@ def _of_configurations(
     from chunkast.testing.records import header_of
 
     chunkers = Chunker(one), Chunker(two)
-    task = partial(_both, two)
+    task = partial(_both, chunkers[1])
     with closing(results(options, selection, chunkers[0], task, tally)) as pairs:
         # All old documents are read first; ``tee`` keeps the new ones.
         olds, news = tee(pairs)
@@ -104,8 +103,6 @@ def _of_configurations(
 
 
 def _both(
-    other: ChunkConfig, chunker: Chunker, given: Document, parts: Parts
+    other: Chunker, chunker: Chunker, given: Document, parts: Parts
 ) -> tuple[DocumentRecord, DocumentRecord]:
-    from chunkast.chunker import Chunker
-
-    return record(chunker, given, parts), record(Chunker(other), given, parts)
+    return record(chunker, given, parts), record(other, given, parts)

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -30,6 +30,7 @@ from chunkast.cli import (
 from chunkast.cli.messages import (
     add_debug,
     debug_lines,
+    print_text,
     say,
     say_error,
     warnings_as_notes,
@@ -83,29 +84,12 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(_USAGE)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        """Print help or the version; unlike argparse, do not ignore a failure to write."""
+        """Print help; unlike argparse, do not ignore a failure to write."""
         stream = sys.stderr if file is None else file
         if message and stream is not None:
             stream.write(message)
             if sys.stdout is not None:
                 sys.stdout.flush()
-
-
-class _Version(argparse.Action):
-    """The action of ``--version``, which prints the versions of chunkast and its main dependencies.
-
-    The Markdown parser is imported only when this action runs.
-    """
-
-    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
-        from importlib.metadata import version
-
-        from chunkast.markdown import parser_note
-
-        own = f"chunkast {chunkast.__version__}"
-        text = f"{own}\n{parser_note()}\ntiktoken {version('tiktoken')}\n"
-        parser._print_message(text, sys.stdout)  # noqa: SLF001 - our own, above
-        parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -114,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ``argv`` defaults to the arguments of the process.
     """
     argv, debug = without_debug(sys.argv[1:] if argv is None else argv)
-    with debug_lines(wanted=debug):
+    with debug_lines() if debug else nullcontext():
         return _code(argv)
 
 
@@ -155,14 +139,26 @@ def _abandon_stdout() -> None:
 
 
 def _run(argv: Sequence[str]) -> int:
-    parser = _parser()
+    parser = _parser(every="--help-all" in argv)
     options = _parse(parser, argv)
+    if options.version:
+        print_text(_versions())
+        return 0
     if options.command is None:
         parser.print_help(sys.stderr)
         return _USAGE
     with warnings_as_notes(wanted=not getattr(options, "quiet", False)):
         code: int = COMMANDS[options.command].run(options)
     return code
+
+
+def _versions() -> str:
+    from importlib.metadata import version
+
+    from chunkast.markdown import parser_note
+
+    own = f"chunkast {chunkast.__version__}"
+    return f"{own}\n{parser_note()}\ntiktoken {version('tiktoken')}\n"
 
 
 def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
@@ -207,7 +203,8 @@ def _is_unknown(word: str, known: Collection[str]) -> bool:
     return (word.partition("=")[0] if word.startswith("--") else word[:2]) not in known
 
 
-def _parser() -> _Parser:
+def _parser(*, every: bool = False) -> _Parser:
+    """Return the parser of the command; its help shows every option if ``every`` is true."""
     parser = _Parser(
         prog="chunkast",
         description="Chunk Markdown to an exact token budget.",
@@ -215,7 +212,7 @@ def _parser() -> _Parser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show the version and the parser in use"
+        "--version", action="store_true", help="show the version and the parser in use"
     )
     add_debug(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
@@ -231,5 +228,5 @@ def _parser() -> _Parser:
         parser.commands[name] = command
         module.add_arguments(command)
         add_debug(command)
-        add_help(command, module.COMMON.split())
+        add_help(command, module.COMMON.split(), every=every)
     return parser

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import sys
-import traceback
 import warnings
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
@@ -60,7 +59,7 @@ def say_error(error: object) -> None:
     say(f"chunkast: error: {error}")
 
 
-def say_note(message: str) -> None:
+def say_note(message: object) -> None:
     """Write a note to stderr about something that may surprise the user."""
     say(f"chunkast: note: {message}")
 
@@ -85,14 +84,8 @@ class _Lines(logging.Handler):
     """A log handler that writes each line of a log record to stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            error = record.exc_info[1] if record.exc_info else None
-            trace = [] if error is None else traceback.format_exception(error)
-            for line in (record.getMessage(), *"".join(trace).split("\n")):
-                if line:
-                    say(f"chunkast: {record.levelname.lower()}: {line}")
-        except Exception:  # noqa: BLE001 - as in every handler: a log line stops nothing
-            self.handleError(record)
+        for line in self.format(record).split("\n"):
+            say(f"chunkast: {record.levelname.lower()}: {line}")
 
 
 def add_debug(parser: ArgumentParser) -> None:
@@ -116,11 +109,8 @@ def without_debug(argv: Sequence[str]) -> tuple[list[str], bool]:
 
 
 @contextmanager
-def debug_lines(*, wanted: bool) -> Iterator[None]:
-    """Write chunkast's log records in the block to stderr if ``wanted`` is true."""
-    if not wanted:
-        yield
-        return
+def debug_lines() -> Iterator[None]:
+    """Write chunkast's log records in the block to stderr."""
     logger, handler = logging.getLogger("chunkast"), _Lines()
     level = logger.level
     logger.addHandler(handler)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -42,18 +44,15 @@ _PATHS: Final = (
     f"files, folders (searched for {' '.join(ENDINGS)}, except hidden files and folders, files "
     f"ignored by .gitignore, and {' '.join(sorted(VENDORED))}), globs, or - for standard input"
 )
-_CODE: Final = (
-    f"search folders for source code too ({' '.join(CODE_ENDINGS)}); "
-    "a file given by name is always read as code if it has such an extension"
-)
+_CODE: Final = f"search folders for source code too ({' '.join(CODE_ENDINGS)})"
 _EXTENSIONS: Final = (
     f"Markdown extensions, some of {', '.join(EXTENSIONS)}; '' is plain CommonMark "
     f"(default: all but {', '.join(n for n in EXTENSIONS if n not in DEFAULT_EXTENSIONS)})"
 )
 _MOST_DIGITS: Final = 18
 TOOLS_HELP: Final = (
-    "the tools: a list of objects with name and parameters (or input_schema, or "
-    "json_schema), or an object of JSON Schemas by name"
+    "a list of objects with name and parameters (or input_schema, or json_schema), or an object "
+    "of JSON Schemas by name"
 )
 
 
@@ -66,33 +65,21 @@ def add_selection(parser: argparse.ArgumentParser, text: str = _PATHS) -> None:
         "lock, else the current folder; for a single folder outside it, that folder)",
     )
     for flag, effect in (
-        (
-            "--include",
-            "search folders for files that match, instead of the known extensions",
-        ),
+        ("--include", "search folders for files that match, instead of the known extensions"),
         ("--exclude", "skip files and folders that match"),
     ):
-        parser.add_argument(
-            flag,
-            action="append",
-            default=[],
-            metavar="GLOB",
-            help=f"{effect}; as in a .gitignore file in the root; may be repeated",
-        )
+        text = f"{effect}; as in a .gitignore file in the root; may be repeated"
+        parser.add_argument(flag, action="append", default=[], metavar="GLOB", help=text)
     parser.add_argument(
         "--jobs",
         type=whole_number,
         metavar="N",
-        help="number of processes (default: one for each core if the files have 8 MB or more, "
-        "else 1)",
+        help="number of processes (default: one for each core if the files have 8 MB, else 1)",
     )
     for flags, effect in (
         (("--no-ignore",), "do not read the .gitignore files below the root"),
         (("--code",), _CODE),
-        (
-            ("--follow-links",),
-            "follow symbolic links to folders, and to files outside the folder given",
-        ),
+        (("--follow-links",), "follow symbolic links to folders, and out of the folder given"),
         (("-q", "--quiet"), "errors only: no summary, no progress"),
     ):
         parser.add_argument(*flags, action="store_true", help=effect)
@@ -146,7 +133,7 @@ def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str
             f"--{flag}",
             dest=name,
             metavar=metavar,
-            type=_TYPES.get(name, str),
+            type=str if name == "tools" else partial(_value, name),
             choices=get_args(hint) if get_origin(hint) is Literal else None,
             help=f"{text}{shown}",
         )
@@ -212,32 +199,16 @@ def load_tools(path: str) -> list[Tool]:
 
 
 def _value(name: str, text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _names(text) if _TYPES.get(name) is _names else text
+    """Return a field's value in ``text``: JSON, a number or plain text; ``ChunkConfig`` checks it.
 
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for name in (part.strip() for part in text.split(",")) if name)
-
-
-def _budget(text: str) -> int | str:
-    try:
-        return text if text == "model" else int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a whole number nor 'model'"
-        ) from None
-
-
-def _overlap(text: str) -> float | int:
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    For a field of several names, plain text is a list separated by commas.
+    """
+    for read in (json.loads, float):
+        with suppress(ValueError, RecursionError):
+            return read(text)
+    if isinstance(_FIELDS.get(name), tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text
 
 
 def _folder(path: str) -> str:
@@ -268,49 +239,19 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-# Types of fields that their type hints do not give.
-_TYPES: Final[Mapping[str, Any]] = {
-    "max_tokens": _budget,
-    "reserve_tokens": int,
-    "min_tokens": int,
-    "overlap": _overlap,
-    "front_matter_keys": _names,
-    "extensions": _names,
-}
 _COUNTING: Final = ("encoding", "extensions")
 # Field of ChunkConfig -> its placeholder and help. Without a placeholder its values are listed.
 _OPTIONS: Final[Mapping[str, tuple[str | None, str]]] = {
-    "max_tokens": (
-        "N",
-        "budget of a chunk, without special tokens; 'model': the tokenizer's limit minus these",
-    ),
-    "reserve_tokens": (
-        "N",
-        "tokens of the budget to reserve for a prefix that is added when a text is embedded",
-    ),
-    "overlap": (
-        "X",
-        "tokens repeated after a cut inside a section: 0.15 is a share of the budget, 50 a number",
-    ),
+    "max_tokens": ("N", "budget of a chunk; 'model': the model's limit, less its special tokens"),
+    "reserve_tokens": ("N", "tokens of the budget to keep free for a prefix of the embedded text"),
+    "overlap": ("X", "tokens to repeat from the chunk before: 0.15 of the budget, or 50 tokens"),
     "encoding": ("E", "tiktoken encoding that counts, or the path of a tokenizer.json"),
     "model": ("M", "model whose encoding counts"),
-    "allow_download": (
-        None,
-        "let tiktoken download the vocabulary of an encoding that is not bundled",
-    ),
+    "allow_download": (None, "let tiktoken download an encoding that is not bundled"),
     "packing": (None, "keep sections whole, or fill chunks up"),
     "context": (None, "context to add before the text to embed"),
-    "min_tokens": (
-        "N",
-        "join neighbouring sections while one is smaller (default: whenever they fit; 0: never)",
-    ),
-    "opaque": (
-        None,
-        "divide data URIs and base64 larger than the budget, or keep them",
-    ),
+    "min_tokens": ("N", "join sections while one is smaller (default: if they fit; 0: never)"),
+    "opaque": (None, "divide data URIs and base64 larger than the budget, or keep them"),
     "extensions": ("A,B,C", _EXTENSIONS),
-    "tools": (
-        "TOOLS.json",
-        f"keep calls of these tools whole and list them in the metadata; {TOOLS_HELP}",
-    ),
+    "tools": ("TOOLS.json", f"tools whose calls are kept whole: {TOOLS_HELP}"),
 }

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
@@ -14,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from chunkast.cli.messages import print_text
 from chunkast.cli.options import add_report_format
 from chunkast.cli.work import Document, Parts
-from chunkast.errors import UsageError
 from chunkast.files.find import Selection
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile
+from chunkast.files.write import Output
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -26,12 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = (
     "add_report",
-    "lock_errors",
+    "lock_header",
     "print_report",
     "record",
-    "relative_root",
     "source_of",
     "stored_root",
+    "written",
 )
 
 # The name of standard input in a lock.
@@ -48,24 +46,27 @@ def source_of(file: InputFile) -> str:
     return file.source or _STDIN
 
 
-def relative_root(root: Root, lock: str | None) -> str:
-    """Return the path of ``root`` relative to the lock's folder, which is stored in the lock.
+def lock_header(chunker: Chunker, root: Root, lock: str | None) -> Header:
+    """Return the header of a lock, with the path of ``root`` relative to the lock's folder.
 
-    Return an empty string if the lock is written to stdout or is on another drive.
+    The path is empty if the lock is written to stdout or is on another drive.
     """
+    from chunkast.testing.records import header_of
+
+    header = header_of(chunker)
     if lock is None:
-        return ""
+        return header
     try:
         relative = os.path.relpath(root.real, os.path.dirname(os.path.realpath(lock)))
     except ValueError:  # on another drive of Windows
-        return ""
-    return PurePath(relative).as_posix()
+        return header
+    return replace(header, root=PurePath(relative).as_posix())
 
 
 def stored_root(header: Header, lock: str) -> str:
     """Return the path of the root that a lock stores, or an empty string.
 
-    A lock stores the path relative to its own folder (see :func:`relative_root`).
+    A lock stores the path relative to its own folder (see :func:`lock_header`).
     """
     return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
@@ -78,51 +79,22 @@ def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
     return record_document(chunker, source or _STDIN, document)
 
 
-@contextmanager
-def lock_errors() -> Iterator[None]:
-    """Convert a ``LockError`` raised in the block to a ``UsageError``."""
-    from chunkast.testing.lock import LockError
+def written(
+    output: Output, header: Header, documents: Iterable[DocumentRecord]
+) -> Iterator[DocumentRecord]:
+    """Write the documents to ``output`` as a lock, and yield each document after writing it."""
+    from chunkast.testing.lock import encode_document, encode_header
 
-    try:
-        yield
-    except LockError as error:
-        raise UsageError(str(error)) from None
+    output.stream.write(encode_header(header))
+    for document in documents:
+        output.stream.write(encode_document(document))
+        yield document
 
 
 def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
-    """Print a report to stdout, in colour if it is text on a terminal."""
+    """Print a report to stdout; ``selection`` has the paths of its documents."""
     from chunkast.testing.report import REPORTS
 
     files = [] if selection is None else selection.files
     report = replace(report, paths={source_of(file): file.path for file in files})
-    text = REPORTS[options.format](report)
-    if options.format == "text" and sys.stdout is not None and sys.stdout.isatty():
-        text = _coloured(text)
-    print_text(text)
-
-
-def _coloured(text: str) -> str:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
-        for line in text.split("\n")[:-1]:
-            word = next(iter(line.split()), "")
-            console.print(Text(line, style=_STYLES.get(word, "")), soft_wrap=True)
-    return captured.get()
-
-
-# The first word of a line -> a colour of the terminal's own palette.
-_STYLES: Final = {
-    "why:": "bold yellow",
-    "+": "green",
-    "-": "red",
-    "added": "green",
-    "removed": "red",
-    "moved": "dim",
-    "renamed": "dim",
-    "not": "bold red",
-    "all": "bold green",
-    "nothing": "bold green",
-}
+    print_text(REPORTS[options.format](report))

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
-from chunkast.cli.records import record, relative_root
-from chunkast.cli.work import Document, Parts, Tally, results, root_of, selected
+from chunkast.cli.records import lock_header, record, written
+from chunkast.cli.work import Tally, results, root_of, selected
 from chunkast.files.write import open_output
-
-if TYPE_CHECKING:
-    from chunkast.chunker import Chunker
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "write a lock: the chunks of documents, to review and compare"
 DESCRIPTION: Final = (
-    "Write a lock: JSON Lines with the configuration, and for every chunk of the documents its "
-    "heading path, id, tokens, kinds, the cut before it and its text. "
-    "'chunkast check' compares the documents with it."
+    "Write a lock: JSON Lines with the configuration, and for each chunk its headings, id, tokens, "
+    "kinds, text and the cut before it. 'chunkast check' compares the documents with it."
 )
 EXAMPLES: Final = (
     "chunkast snapshot docs -o chunks.lock",
@@ -47,8 +42,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the lock of the selected documents. Return 1 if some input failed, else 0."""
     from chunkast.chunker import Chunker
-    from chunkast.testing.lock import encode_header
-    from chunkast.testing.records import header_of
 
     tally = Tally()
     chunker = Chunker(config_of(options))
@@ -57,22 +50,11 @@ def run(options: Namespace) -> int:
     with tally.stoppable(path), open_output(path) as output:
         root = root_of(options)
         selection = selected(options, path, root)
-        header = replace(header_of(chunker), root=relative_root(root, path))
-        output.stream.write(encode_header(header))
-        documents = results(options, selection, chunker, _lines, tally, progress=path is not None)
+        documents = results(options, selection, chunker, record, tally, progress=path is not None)
         with closing(documents):
-            for count, lines in documents:
-                chunks += count
-                output.stream.write(lines)
+            for document in written(output, lock_header(chunker, root, path), documents):
+                chunks += len(document.chunks)
         output.complete = tally.documents > 0
     if not options.quiet:
         tally.say_summary(counted(tally.documents, "file"), counted(chunks, "chunk"))
     return tally.exit_code
-
-
-def _lines(chunker: Chunker, given: Document, parts: Parts) -> tuple[int, bytes]:
-    """Return the number of chunks in a document, and the document's lines of the lock."""
-    from chunkast.testing.lock import encode_document
-
-    document = record(chunker, given, parts)
-    return len(document.chunks), encode_document(document)

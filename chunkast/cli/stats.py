@@ -12,9 +12,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.cli.messages import print_json, print_text
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
@@ -29,13 +28,9 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 
 HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
 DESCRIPTION: Final = (
-    "Describe the chunks that a configuration makes of Markdown documents, for choosing a "
-    "budget: sizes, how full they are, and where they begin. The places are named as in the "
-    "score table; 'inside X' is a cut within a block of kind X, 'orphan-heading' one right "
-    "after a heading, 'lead-in' one between a line that ends with a colon or a word and what "
-    "it introduces."
+    "Describe the chunks of documents, to choose a budget: sizes, how full they are, and where "
+    "they begin, by the names of the score table; 'inside X' is a cut within a block of kind X."
 )
-
 EXAMPLES: Final = (
     "chunkast stats docs --max-tokens 512",
     "chunkast stats docs --max-tokens 256 --packing fill --format json",
@@ -49,26 +44,15 @@ _BINS: Final = 10
 _BAR: Final = 40
 
 
-@dataclass(slots=True)
-class _Measures:
-    """The statistics of one document, or of all documents together."""
+class _Row(NamedTuple):
+    """The figures of one chunk; ``begin`` is the kind of place where it begins."""
 
-    tokens: list[int] = field(default_factory=list)
-    embed_tokens: list[int] = field(default_factory=list)
-    begins: Counter[str] = field(default_factory=Counter)
-    characters: int = 0
-    overlap: int = 0
-    oversize: int = 0
-    single: int = 0
-
-    def add(self, other: _Measures) -> None:
-        self.tokens += other.tokens
-        self.embed_tokens += other.embed_tokens
-        self.begins += other.begins
-        self.characters += other.characters
-        self.overlap += other.overlap
-        self.oversize += other.oversize
-        self.single += other.single
+    tokens: int
+    embed_tokens: int
+    characters: int
+    overlap: int
+    oversize: bool
+    begin: str
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -84,11 +68,9 @@ def run(options: Namespace) -> int:
 
     chunker = Chunker(config_of(options))
     tally = Tally()
-    total = _Measures()
-    with closing(results(options, selected(options), chunker, _measure, tally)) as documents:
-        for measures in documents:
-            total.add(measures)
-    report = _report(tally.documents, total, chunker)
+    with closing(results(options, selected(options), chunker, _measure, tally)) as found:
+        documents = list(found)
+    report = _report(documents, chunker)
     if options.format == "json":
         print_json(report, indent=2)
     else:
@@ -96,50 +78,55 @@ def run(options: Namespace) -> int:
     return tally.exit_code
 
 
-def _measure(chunker: Chunker, given: Document, _parts: Parts) -> _Measures:
+def _measure(chunker: Chunker, given: Document, _parts: Parts) -> list[_Row]:
     source, document = given
     if isinstance(document, str):
         return _measure_text(chunker, chunker.analyze(document, source), _START)
-    total = _Measures()
+    rows: list[_Row] = []
     for _, analysis in analyze_cells(chunker, document):
-        total.add(_measure_text(chunker, analysis, _CELL_START if total.tokens else _START))
-    total.single = len(total.tokens) == 1
-    return total
+        rows += _measure_text(chunker, analysis, _CELL_START if rows else _START)
+    return rows
 
 
-def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> _Measures:
+def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> list[_Row]:
     from chunkast.output.view.cuts import find_cuts
 
     chunks = chunker.chunk(analysis)
-    cuts = find_cuts(analysis, chunks)
-    return _Measures(
-        tokens=[chunk.token_count for chunk in chunks],
-        embed_tokens=[chunk.embed_token_count for chunk in chunks],
-        begins=Counter(cut.kind for cut in cuts) + Counter({start: len(chunks[:1])}),
-        characters=sum(len(chunk.text) for chunk in chunks),
-        overlap=sum(chunk.overlap for chunk in chunks),
-        oversize=sum(chunk.oversize for chunk in chunks),
-        single=len(chunks) == 1,
-    )
+    begins = [start, *(cut.kind for cut in find_cuts(analysis, chunks))]
+    return [
+        _Row(
+            chunk.token_count,
+            chunk.embed_token_count,
+            len(chunk.text),
+            chunk.overlap,
+            chunk.oversize,
+            begin,
+        )
+        for chunk, begin in zip(chunks, begins, strict=False)
+    ]
 
 
-def _report(documents: int, total: _Measures, chunker: Chunker) -> dict[str, Any]:
-    tokens = sorted(total.tokens)
+def _report(documents: Sequence[Sequence[_Row]], chunker: Chunker) -> dict[str, Any]:
+    rows = list(chain.from_iterable(documents))
+    tokens = sorted(row.tokens for row in rows)
+    embed_tokens = sorted(row.embed_tokens for row in rows)
+    characters = sum(row.characters for row in rows)
+    begins = Counter(row.begin for row in rows)
     budget = chunker.config.budget
     return {
-        "documents": documents,
-        "documents_of_one_chunk": total.single,
-        "chunks": len(tokens),
-        "oversize": total.oversize,
+        "documents": len(documents),
+        "documents_of_one_chunk": sum(len(each) == 1 for each in documents),
+        "chunks": len(rows),
+        "oversize": sum(row.oversize for row in rows),
         "max_tokens": chunker.config.max_tokens,
         "reserve_tokens": chunker.config.reserve_tokens,
-        "model": _window(chunker, total.embed_tokens),
+        "model": _window(chunker, embed_tokens),
         "fill": _ratio(sum(tokens), len(tokens) * budget),
-        "overlap": _ratio(total.overlap, total.characters),
+        "overlap": _ratio(sum(row.overlap for row in rows), characters),
         "tokens": _spread(tokens),
-        "embed_tokens": _spread(sorted(total.embed_tokens)),
+        "embed_tokens": _spread(embed_tokens),
         "histogram": _histogram(tokens, budget),
-        "begins": dict(sorted(total.begins.items(), key=lambda item: (-item[1], item[0]))),
+        "begins": dict(sorted(begins.items(), key=lambda item: (-item[1], item[0]))),
     }
 
 
@@ -149,9 +136,9 @@ def _window(chunker: Chunker, embed_tokens: Sequence[int]) -> dict[str, int] | N
     Return ``None`` if the limit is unknown.
     """
     window = chunker.counter.window
+    cut = [over for tokens in embed_tokens if (over := cut_off(chunker, tokens))]
     if window is None:
         return None
-    cut = [over for over in (cut_off(chunker, tokens) for tokens in embed_tokens) if over]
     return {
         "limit": window.tokens,
         "special_tokens": window.special,
@@ -200,8 +187,7 @@ def _page(report: dict[str, Any]) -> str:
     lines = [
         f"documents  {report['documents']:>10,}  {report['documents_of_one_chunk']:,} of one chunk",
         f"chunks     {chunks:>10,}  {report['oversize']:,} above the budget",
-        f"budget     {report['max_tokens']:>10,}  tokens"
-        + (f", {report['reserve_tokens']:,} of them reserved" if report["reserve_tokens"] else ""),
+        f"budget     {report['max_tokens']:>10,}  tokens, {report['reserve_tokens']:,} of them reserved",
     ]
     if model := report["model"]:
         lines.append(

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from chunkast.cli.messages import say_note
 from chunkast.cli.options import TOOLS_HELP, load_tools
-from chunkast.errors import ConfigError, SourceError, UsageError
+from chunkast.errors import ConfigError, UsageError
 from chunkast.files.read import read_pieces
 from chunkast.files.write import stdout
 from chunkast.output.formats import json_bytes
 
 if TYPE_CHECKING:
-    from chunkast.toolcalls import Part, ToolProblem
+    from chunkast.toolcalls import Part
 
 __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_arguments", "run")
 
 HELP: Final = "print the tool calls in a text"
 DESCRIPTION: Final = (
-    "Print the tool calls in a text and the text around them, an object per line, each as "
-    "soon as it is known. A call that cannot be parsed is printed as text. Problems in calls are "
-    "listed with them and reported on stderr: dropped content, missing and unsuitable arguments, "
-    "tags that are never closed."
+    "Print the tool calls in a text and the text around them as JSON Lines, each as soon as it is "
+    "known. Problems in a call are listed with it and reported on stderr. A call that cannot be "
+    "parsed stays text."
 )
 EXAMPLES: Final = (
     "chunkast toolcalls reply.txt --tools tools.json",
@@ -36,12 +35,7 @@ OPERANDS: Final = ""
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     parser.add_argument("file", metavar="FILE", help="a text in UTF-8, or - for standard input")
-    parser.add_argument(
-        "--tools",
-        required=True,
-        metavar="TOOLS.json",
-        help=TOOLS_HELP,
-    )
+    parser.add_argument("--tools", required=True, metavar="TOOLS.json", help=TOOLS_HELP)
 
 
 def run(options: Namespace) -> int:
@@ -49,18 +43,16 @@ def run(options: Namespace) -> int:
     from chunkast.toolcalls import ToolCallStream
 
     try:
-        stream = ToolCallStream(load_tools(options.tools), on_problem=_say_problem)
+        stream = ToolCallStream(load_tools(options.tools), on_problem=say_note)
     except ConfigError as error:
         raise UsageError(f"--tools {options.tools}: {error}") from None
     out = stdout()
     try:
         for piece in read_pieces(options.file):
             _print(stream.feed(piece), out)
-    except SourceError:
-        # Print the part of the text that could be read.
+    finally:
+        # After an error too: the part of the text that could be read.
         _print(stream.close(), out)
-        raise
-    _print(stream.close(), out)
     return 0
 
 
@@ -82,7 +74,3 @@ def _plain(part: Part) -> dict[str, Any]:
     ]
     call = {"type": "tool-call", "name": part.name, "arguments": part.arguments}
     return {**call, **place, "problems": problems}
-
-
-def _say_problem(problem: ToolProblem) -> None:
-    say_note(str(problem))

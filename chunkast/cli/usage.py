@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import Final
 
@@ -30,40 +30,15 @@ class Formatter(argparse.HelpFormatter):
         return super()._fill_text(text, width, indent)
 
 
-class _Help(argparse.Action):
-    """An action that prints help for the common and required options, or for all options.
+def add_help(parser: argparse.ArgumentParser, common: Collection[str], *, every: bool) -> None:
+    """Add ``--help`` and ``--help-all``, after all other arguments.
 
-    ``common`` contains the ``dest`` of each common option; ``None`` means all options.
+    Help shows every option if ``every`` is true, else the required ones and those whose ``dest`` is
+    in ``common``.
     """
-
-    def __init__(
-        self,
-        option_strings: Sequence[str],
-        dest: str,
-        common: Collection[str] | None = None,
-        help: str | None = None,  # noqa: A002 - the name that argparse gives it
-    ) -> None:
-        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
-        self.common = common
-
-    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> None:
-        if self.common is not None:
-            for action in parser._actions:  # noqa: SLF001 - argparse has no public list
-                shown = action.dest in self.common or action.required
-                if action.option_strings and action is not self and not shown:
-                    action.help = argparse.SUPPRESS
-            options = next(a for a in parser._actions if "--help-all" in a.option_strings)  # noqa: SLF001
-            options.help = "show all options"
-        parser.print_help()
-        parser.exit()
-
-
-def add_help(parser: argparse.ArgumentParser, common: Collection[str]) -> None:
-    """Add ``--help`` for the common and required options, and ``--help-all`` for all options.
-
-    ``common`` contains the ``dest`` of each common option.
-    """
-    parser.add_argument(
-        "-h", "--help", action=_Help, common=common, help="show the common options and exit"
-    )
-    parser.add_argument("--help-all", action=_Help, help="show all options and exit")
+    if not every:
+        for action in parser._actions:  # noqa: SLF001 - argparse has no public list
+            if action.option_strings and not action.required and action.dest not in common:
+                action.help = argparse.SUPPRESS
+    parser.add_argument("-h", "--help", action="help", help="show the common options and exit")
+    parser.add_argument("--help-all", action="help", help="show all options and exit")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -18,14 +18,10 @@ __all__ = ("COMMON", "DESCRIPTION", "EXAMPLES", "HELP", "OPERANDS", "add_argumen
 
 HELP: Final = "show a document with its chunks, as an HTML page"
 DESCRIPTION: Final = (
-    "Write one HTML page that shows a document with its chunks, overlap, break points with "
-    "their scores and protected regions, at several budgets. The page needs no network, and "
-    "nothing in the document can act in it."
+    "Write an HTML page that shows a document with its chunks, overlap, break points with their "
+    "scores and protected regions, at several budgets. The page works offline."
 )
-EXAMPLES: Final = (
-    "chunkast view README.md --open",
-    "chunkast view README.md --tree",
-)
+EXAMPLES: Final = ("chunkast view README.md --open", "chunkast view README.md --tree")
 COMMON: Final = "max_tokens overlap encoding context output open tree budgets quiet"
 OPERANDS: Final = ""
 
@@ -64,9 +60,8 @@ def run(options: Namespace) -> int:
     """Show the document. Return 1 if ``--open`` does not find a browser, else 0."""
     if options.file.lower().endswith(".ipynb"):
         raise UsageError(f"{options.file}: a notebook is chunked cell by cell; view shows one text")
-    name = "" if options.file == "-" else Root.at(".").find(options.file)
-    if name is None:
-        name = PurePath(options.file).as_posix()
+    named = Root.at(".").find(options.file) or PurePath(options.file).as_posix()
+    name = "" if options.file == "-" else named
     if options.tree:
         if options.output is not None or options.open:
             raise UsageError("--tree writes no page; --output and --open are for pages")
@@ -76,6 +71,8 @@ def run(options: Namespace) -> int:
 
 
 def _write_page(options: Namespace, name: str) -> int:
+    import webbrowser
+
     from chunkast.output.view.budgets import view_of
     from chunkast.output.view.report import render_html
 
@@ -90,7 +87,10 @@ def _write_page(options: Namespace, name: str) -> int:
         counts = ", ".join(f"{len(each.chunks):,} at {each.max_tokens:,}" for each in view.budgets)
         size = counted(len(page), "byte")
         say(f"{path or 'standard output'}: {size}; chunks: {counts} tokens")
-    return 0 if path is None or not options.open or _open(path) else 1
+    if options.open and path and not webbrowser.open(Path(path).resolve().as_uri()):
+        say_error(f"--open: no browser was found; the page is {path}")
+        return 1
+    return 0
 
 
 def _output(options: Namespace) -> str | None:
@@ -107,15 +107,6 @@ def _output(options: Namespace) -> str | None:
     return path
 
 
-def _open(path: str) -> bool:
-    import webbrowser
-
-    opened = webbrowser.open(Path(path).resolve().as_uri())
-    if not opened:
-        say_error(f"--open: no browser was found; the page is {path}")
-    return opened
-
-
 def _print_tree(options: Namespace, name: str) -> None:
     from chunkast.chunker import Chunker
     from chunkast.output.view.tree import render_tree
@@ -126,7 +117,4 @@ def _print_tree(options: Namespace, name: str) -> None:
 
 
 def _budgets(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(map(whole_number, text.split(",")))
-    except ArgumentTypeError as error:
-        raise ArgumentTypeError(f"{error}; give whole numbers, as in 128,256,512") from None
+    return tuple(map(whole_number, text.split(",")))

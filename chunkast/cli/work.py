@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -22,11 +22,10 @@ from chunkast.cli.messages import counted, say, say_error, say_note
 from chunkast.cli.signals import Stopped
 from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
-from chunkast.files.paths import Root, is_folder, is_there
+from chunkast.files.paths import Root, is_folder
 from chunkast.files.read import InputFile, read_document
 from chunkast.identity import Parts
 from chunkast.sources.parallel import answers, progress_bar
-from chunkast.sources.workers import Answer
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
@@ -71,12 +70,11 @@ class Tally:
             yield
         except Stopped as stop:
             done = counted(self.documents, "file")
-            if path is None:
-                stop.written = f"the chunks of {done} were written"
-            elif is_there(path):
-                stop.written = f"{path} is as it was before, {done} were read"
-            else:
-                stop.written = f"{path} was not written, {done} were read"
+            stop.written = (
+                f"the chunks of {done} were written"
+                if path is None
+                else f"{path} was not written, {done} were read"
+            )
             raise
 
     @property
@@ -142,29 +140,22 @@ def results(
         answers(groups, partial(_run, chunker, task), options.jobs or _jobs(files)) as found,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
-        for outcome in _outcomes(files, found):
-            if isinstance(outcome, SourceError):
-                tally.fail(outcome)
-            else:
+        for file, answer in zip(files, found, strict=True):
+            if answer.error is None:
                 tally.documents += 1
-                yield outcome
+                yield answer.value()
+            else:
+                tally.fail(_source_error(file, answer.exception()))
             advance()
 
 
-def _outcomes(
-    files: Iterable[InputFile], answers: Iterable[Answer[T]]
-) -> Iterator[T | SourceError]:
-    """Yield the result of each document, or a ``SourceError`` if the document failed."""
-    for file, answer in zip(files, answers, strict=True):
-        if answer.error is None:
-            yield answer.value()
-            continue
-        # With its traceback, even from another process.
-        error = answer.exception()
-        if not isinstance(error, SourceError):
-            cause, error = error, SourceError(file.path, describe(error))
-            error.__cause__ = cause
-        yield error
+def _source_error(file: InputFile, error: BaseException) -> SourceError:
+    """Return the error of a document; its cause has the traceback, even from another process."""
+    if isinstance(error, SourceError):
+        return error
+    failed = SourceError(file.path, describe(error))
+    failed.__cause__ = error
+    return failed
 
 
 def _jobs(files: Sequence[InputFile]) -> int:

@@ -48,7 +48,7 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
         own, end = measure.span(*piece)
         if own >= end:
             continue
-        start, tokens = _start_of(cut, previous, piece, own)
+        start, tokens = cut.overlap.start(previous, piece, measure.room(piece.first))
         text = document.text[start:end]
         before, body, after, embed_tokens = _embedded(cut, piece, (start, own, end), tokens)
         headings, _ = document.headings.at(own)
@@ -85,14 +85,6 @@ def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
         previous = piece
         # The next chunk may repeat the end of this one, and nothing before it.
         document.index.release(measure.units.pos[piece.first])
-
-
-def _start_of(cut: Cut, previous: Piece | None, piece: Piece, own: int) -> tuple[int, int]:
-    """Return the start of a chunk, including its overlap, and the chunk's token count."""
-    begins_section = cut.document.headings.begins(cut.measure.units.pos[piece.first])
-    if previous is None or begins_section:
-        return own, cut.measure.tokens(*piece)
-    return cut.overlap.start(previous, piece, cut.measure.room(piece.first))
 
 
 def _embedded(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain, islice, product
 from typing import Final
 
 from chunkast.core.document import Document
 from chunkast.core.frames import Frames
-from chunkast.core.html_tables import missing_tags
 from chunkast.text.front_matter import front_matter_value
 
 __all__ = ("Context",)
@@ -77,13 +76,7 @@ class Context:
         ``verbatim`` is false, some spans of ``text`` were replaced.
         """
         budget = self._document.config.budget
-        first, last = self._frames.around(start), self._frames.ending(cut)
-        suffix = last.suffix if last is not None else ""
-        html = [frame is not None and frame.html for frame in (first, last)]
-        # A frame without tags had no room for them.
-        if any(frame.html and not frame.suffix for frame in (first, last) if frame is not None):
-            return self._with_least_tags(text, tokens, start, html, verbatim=verbatim)
-        inside = first is not None
+        inside, suffix = self._frames.around(start) is not None, self._frames.suffix(cut)
         # Either both fence lines are added or neither is.
         for closing in (suffix,) if inside else dict.fromkeys((suffix, "")):
             for before in self._before(start, own):
@@ -94,21 +87,6 @@ class Context:
                 count = self._count(before, text, tokens, start, closing, verbatim=verbatim)
                 if count <= budget:
                     return before, closing, count
-        return self._with_least_tags(text, tokens, start, html, verbatim=verbatim)
-
-    def _with_least_tags(
-        self, text: str, tokens: int, start: int, html: Sequence[bool], *, verbatim: bool
-    ) -> tuple[str, str, int]:
-        """Return the fewest tags that complete a part of an HTML table, and the token count.
-
-        If the tags do not fit, the context is empty. ``html`` is a pair: whether the text begins
-        inside a table, and whether it ends inside a table.
-        """
-        if any(html):
-            before, after = missing_tags(text, begins_inside=html[0], ends_inside=html[1])
-            count = self._count(before, text, tokens, start, after, verbatim=verbatim)
-            if count <= self._document.config.budget:
-                return before, after, count
         return "", "", tokens
 
     def _count(

@@ -11,7 +11,7 @@ from chunkast.core.analysis.syntax import fence_points
 from chunkast.core.document import Document
 from chunkast.core.frames import Frame, frames_of
 from chunkast.core.inside import inside_of, sentences_inside
-from chunkast.core.levels import Body, Level, blank_line_levels, grapheme_levels, levels_of
+from chunkast.core.levels import Body, Level, grapheme_levels, levels_of
 from chunkast.core.opaque import kept_span, runs_above_budget
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, BreakPoint, Replacement
@@ -118,7 +118,7 @@ def _divide_unit(
     points: list[BreakPoint] = []
     if tail < end:
         points.append(body.point(tail, "line"))
-        points += _parts(body, tail, end, [*blank_line_levels(body), *grapheme_levels(body)])
+        points += _parts(body, tail, end, grapheme_levels(body))
     points += _parts(body, start, tail, levels_of(body))
     division.points.extend(points)
     if points:
@@ -141,9 +141,10 @@ def _keep(
     """Return the body with no cuts inside ``runs`` that can be kept whole, and those runs."""
     kept: list[OpaqueRun] = []
     spans: list[tuple[int, int]] = []
-    sentences = (body.leaf.start, *body.sentences, body.leaf.end)
+    sentences = pairwise((body.leaf.start, *body.sentences, body.leaf.end))
+    whole = SpanSet([*body.blocked, *(each for each in sentences if body.document.fits(*each))])
     for run in runs:
-        span = kept_span(body.document, run, start, end, blocked=body.blocked, sentences=sentences)
+        span = kept_span(body.document, run, start, end, whole=whole)
         # Two runs never share the text around them.
         if span is not None and (not spans or span[0] >= spans[-1][1]):
             kept.append(run)
@@ -187,4 +188,4 @@ def _without_space(
     at = following[0] if following and document.fits(start, following[0]) else content
     yield body.point(at, "line")
     yield from _parts(body, start, at, levels)
-    yield from _parts(body, at, end, [*blank_line_levels(body), *grapheme_levels(body)])
+    yield from _parts(body, at, end, grapheme_levels(body))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,17 +10,18 @@ from typing import Final
 from chunkast.config import ChunkConfig
 from chunkast.core.headings import Headings
 from chunkast.core.leaves import Leaves
-from chunkast.core.protected import protected_spans
-from chunkast.model import Analysis
+from chunkast.markdown.kinds import kinds_where
+from chunkast.model import Analysis, ProtectedRegion
 from chunkast.text.front_matter import front_matter_value
 from chunkast.text.language import language_of_text
 from chunkast.text.spans import SpanSet, trim_span
-from chunkast.tokens import NOT_EXACT, Counter, SpanCounts, index_of
+from chunkast.tokens import NOT_EXACT, Counter, SpanCounts
 
 __all__ = ("TRIMMED", "Document")
 
 # Trimming adds fewer tokens than this to a span's count.
 TRIMMED: Final = 8
+_BLOCK_KINDS: Final = kinds_where("protected") | kinds_where("tag")
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,6 @@ class Document:
     index: SpanCounts
     counter: Counter
     config: ChunkConfig
-
-    @classmethod
-    def of(
-        cls, analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter
-    ) -> Document:
-        """Return a document made from an analysis and the ``leaves`` of its tree."""
-        index = index_of(analysis.text, counter, leaves.starts)
-        return cls(analysis, leaves, index, counter, config)
 
     @property
     def text(self) -> str:
@@ -70,8 +64,20 @@ class Document:
 
     @cached_property
     def protected(self) -> SpanSet:
-        """The protected regions that fit the budget; no cut falls inside them."""
-        return protected_spans(self.analysis.regions, self.fits)
+        """The protected regions that fit the budget; no cut falls inside them.
+
+        A block that crosses a user's region or a tool call is dropped; blocks never cross each
+        other. If two other regions cross and do not fit together, the later one is dropped.
+        """
+        regions = self.analysis.regions
+        foreign = [region for region in regions if region.kind not in _BLOCK_KINDS]
+        if not foreign:
+            return SpanSet(_uncrossed(regions, self.fits))
+        first = SpanSet(_uncrossed(foreign, self.fits))
+        blocks = _uncrossed(
+            [region for region in regions if region.kind in _BLOCK_KINDS], self.fits
+        )
+        return SpanSet([*first, *(span for span in blocks if not first.crosses(*span))])
 
     @cached_property
     def language(self) -> str:
@@ -106,3 +112,23 @@ class Document:
             if first != NOT_EXACT != last and last - first + TRIMMED <= room:
                 return True
         return index.is_within(*self.span(start, end), room)
+
+
+def _uncrossed(
+    regions: Sequence[ProtectedRegion], fits: Callable[[int, int], bool]
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the sorted ``regions`` that fit.
+
+    If two regions cross and their union does not fit, the later one is skipped.
+    """
+    first = last = 0
+    for region in regions:
+        start, end = region.start, region.end
+        if end <= last or not fits(start, end):
+            continue
+        if start >= last:
+            first = start
+        elif not fits(first, end):
+            continue
+        last = end
+        yield start, end

@@ -20,8 +20,7 @@ class Frame:
     """The text to add around a part of a divided block to make the part self-contained.
 
     ``prefix`` is added before a part that begins inside ``(start, end)``, and ``suffix`` after a
-    part that ends there. ``bare`` is a shorter prefix, used if ``prefix`` does not fit. ``html`` is
-    true for a part of an HTML table, which needs some tags even if prefix and suffix do not fit.
+    part that ends there. ``bare`` is a shorter prefix, used if ``prefix`` does not fit.
     """
 
     start: int
@@ -29,7 +28,6 @@ class Frame:
     prefix: str
     suffix: str = ""
     bare: str = ""
-    html: bool = False
 
 
 def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -> Iterator[Frame]:
@@ -48,7 +46,7 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
         around = list(tags_around(text, leaf.start, leaf.end, tables, inside))
         ends = [pos for pos, *_ in around[1:]] + [leaf.end - 1]
         for (pos, prefix, bare, suffix), end in zip(around, ends, strict=True):
-            yield Frame(pos - 1, end, prefix, suffix, bare, html=suffix != "")
+            yield Frame(pos - 1, end, prefix, suffix, bare)
 
 
 class Frames:
@@ -73,13 +71,8 @@ class Frames:
 
     def suffix(self, pos: int) -> str:
         """Return the suffix for text that ends at ``pos``, or "" if there is no frame."""
-        frame = self.ending(pos)
-        return frame.suffix if frame is not None else ""
-
-    def ending(self, pos: int) -> Frame | None:
-        """Return the frame for text that ends at ``pos``, or None if there is none."""
         frame = self._before(pos)
-        return frame if frame is not None and pos <= frame.end else None
+        return frame.suffix if frame is not None and pos <= frame.end else ""
 
     def _before(self, pos: int) -> Frame | None:
         if not self._frames:
@@ -93,4 +86,4 @@ def _shortened(frame: Frame, room: int, count: Callable[[str], int]) -> Frame | 
     for prefix in dict.fromkeys((frame.prefix, frame.bare or frame.prefix)):
         if count(prefix) + closing <= room:
             return replace(frame, prefix=prefix)
-    return replace(frame, prefix="", suffix="", bare="") if frame.html else None
+    return None

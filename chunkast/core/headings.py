@@ -55,8 +55,3 @@ class Headings:
             if path and not again:
                 found.append((max(start, heading.start) if heading else start, path))
         return found
-
-    def begins(self, pos: int) -> bool:
-        """Return whether a heading begins at ``pos``."""
-        heading = self.at(pos)[1]
-        return heading is not None and heading.start == pos

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import takewhile
 from operator import eq
 from typing import Final
@@ -12,13 +13,12 @@ from typing import Final
 from chunkast.text.html import VOID_ELEMENTS, Tag, tags_in
 from chunkast.text.white_space import is_blank
 
-__all__ = ("HtmlTables", "html_tables", "missing_tags", "tags_around")
+__all__ = ("HtmlTables", "html_tables", "tags_around")
 
 _ROWSPAN = re.compile(r"\browspan\s*=\s*[\"']?(\d{1,4})", re.IGNORECASE)
 _PARTS: Final = frozenset({"thead", "tbody", "tfoot"})
 _CELLS: Final = frozenset({"td", "th"})
 _STRUCTURE: Final = _PARTS | _CELLS | {"tr"}
-_TABLE: Final = _STRUCTURE | {"table"}
 # Opening tag -> open elements that it closes implicitly: HTML lets their closing tags be omitted.
 _BEFORE_ROW: Final = frozenset({"caption", "colgroup", "tr"}) | _CELLS
 _IMPLIED: Final = {
@@ -187,32 +187,6 @@ def _inner(stack: list[str]) -> int:
     return len(stack) - stack[::-1].index("table")
 
 
-def missing_tags(text: str, *, begins_inside: bool, ends_inside: bool) -> tuple[str, str]:
-    """Return the fewest tags to add before and after a part of a table to balance its tags.
-
-    Elements outside the table are ignored: those opened before it, unless the part begins inside
-    the table, and those closed after it, unless the part ends inside the table.
-    """
-    opened: list[str] = []
-    closed: list[str] = []
-    for tag in tags_in(text, 0, len(text)):
-        if tag.closing and tag.name in opened:
-            while opened.pop() != tag.name:
-                pass
-        elif tag.closing:
-            opened.clear()
-            closed.append(tag.name)
-        elif tag.name not in VOID_ELEMENTS:
-            opened.append(tag.name)
-    first, last = 0, len(closed) - 1
-    if not begins_inside:
-        first = next((at for at, name in enumerate(opened) if name in _TABLE), len(opened))
-    if not ends_inside:
-        last = max((at for at, name in enumerate(closed) if name in _TABLE), default=-1)
-    before = "".join(f"<{name}>" for name in reversed(closed[: last + 1]))
-    return before, "".join(f"</{name}>" for name in reversed(opened[first:]))
-
-
 def tags_around(
     text: str, start: int, end: int, tables: HtmlTables, cuts: Iterable[int]
 ) -> Iterator[tuple[int, str, str, str]]:
@@ -228,21 +202,17 @@ def tags_around(
     wanted, rows = set(cuts), set(tables.rows)
     header = ""
     opened: tuple[str, ...] = ()
-    known: dict[tuple[str, ...], tuple[str, str, str]] = {}
+    # Equal tags are the same object, since a header may be long.
+    tags = cache(_tags)
     for pos in sorted(wanted | header_ends.keys()):
         while tag is not None and tag.start < pos:
             if not stack:
                 header = ""
-                known.clear()
             tag, _ = next(walk, (None, stack))
         if pos in header_ends:
             header, opened = text[header_ends[pos] : pos], tuple(stack)
-            known.clear()
         if pos in wanted:
-            now = tuple(stack)
-            if now not in known:
-                known[now] = _tags(header, opened, now)
-            prefix, bare, suffix = known[now]
+            prefix, bare, suffix = tags(header, opened, tuple(stack))
             yield pos, prefix if pos in rows else bare, bare, suffix
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+from itertools import chain
 from typing import Final
 
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
@@ -84,9 +84,8 @@ class Leaves:
         The depth is the number of containers that contain both the leaf and the text before it.
         Inside a leaf, it is ``INSIDE``, which is greater than any other depth.
         """
-        for pos, slot in zip(
-            positions, map(bisect_left, repeat(self.starts), positions), strict=True
-        ):
+        for pos in positions:
+            slot = bisect_left(self.starts, pos)
             if slot < len(self._blocks) and self.starts[slot] == pos:
                 yield self._blocks[slot], self._depths[slot]
             else:

@@ -22,7 +22,7 @@ from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import WHITE_SPACE, is_blank
 
-__all__ = ("Body", "Level", "blank_line_levels", "grapheme_levels", "levels_of")
+__all__ = ("Body", "Level", "grapheme_levels", "levels_of")
 
 Level: TypeAlias = Callable[[int, int], Iterable[BreakPoint]]
 
@@ -71,9 +71,12 @@ class Body:
         score = self.document.config.score_table[kind]
         return BreakPoint(pos, score if share == 1 else score * share, kind)
 
-    def sentence_level(self, share: float = 1.0) -> Level:
+    def level(self, positions: Sequence[int], kind: str, share: float = 1.0) -> Level:
+        """Return a level that cuts at the sorted ``positions``."""
+        leading = self.tables.leading
         return lambda start, end: (
-            self.point(pos, "sentence", share) for pos in _between(self.sentences, start, end)
+            self.point(pos, "lead-in" if pos in leading else kind, share)
+            for pos in _between(positions, start, end)
         )
 
     def items(self, start: int, end: int) -> Iterator[BreakPoint]:
@@ -82,18 +85,6 @@ class Body:
         for pos in _between(self.sentences, start, end):
             if any(mark.match(self.text, pos) for mark in marks):
                 yield self.point(pos, "bullet")
-
-    def edges_of_kept(self, start: int, end: int) -> Iterator[BreakPoint]:
-        for pos in _between(self.kept, start, end):
-            yield self.point(pos, "word")
-
-    def html(self, positions: Sequence[int], kind: str) -> Level:
-        """Return a level that cuts at the sorted ``positions`` in HTML tables."""
-        leading = self.tables.leading
-        return lambda start, end: (
-            self.point(pos, "lead-in" if pos in leading else kind)
-            for pos in _between(positions, start, end)
-        )
 
     def definitions(self, start: int, end: int) -> list[BreakPoint]:
         """Return the points before the outermost definitions and statements in a span of code."""
@@ -144,12 +135,6 @@ class Body:
         for number, pos in enumerate(line_starts(self.text, start, end)[1:-1], 1):
             if not header or number > 1:
                 yield self.point(pos, "lead-in" if header and number == 2 else "row")
-
-    def delimiters(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield the point before the delimiter row, for a header too long to stay with it."""
-        if start == self.leaf.start:
-            for pos in line_starts(self.text, start, end)[1:-1]:
-                yield self.point(pos, "lead-in")
 
     def cells(self, start: int, end: int) -> Iterator[BreakPoint]:
         for pos, _ in cell_spans(self.text, start, end):
@@ -217,43 +202,38 @@ def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
 def levels_of(body: Body) -> list[Level]:
     """Return the levels for a block's shape, from coarse to fine."""
     shape = CONSTRUCTS[body.leaf.kind].shape
-    words: list[Level] = [body.edges_of_kept, body.spaced(body.words), body.words]
+    words: list[Level] = [body.level(body.kept, "word"), body.spaced(body.words), body.words]
     return [*_LEVELS[shape](body), *words, *grapheme_levels(body)]
 
 
 def grapheme_levels(body: Body) -> list[Level]:
-    """Return the levels for text that cannot be divided into words."""
+    """Return the levels for text that cannot be divided into words, such as blank lines."""
     return [body.far_graphemes, body.graphemes]
-
-
-def blank_line_levels(body: Body) -> list[Level]:
-    """Return the levels for dividing a sequence of blank lines."""
-    return [body.spaced(body.all_lines), body.all_lines]
 
 
 def _html_table_levels(body: Body) -> list[Level]:
     tables = body.tables
     return [
-        body.html(tables.edges, "row"),
-        body.html(tables.groups, "row"),
-        body.html(tables.rows, "row"),
-        body.html(tables.tails, "lead-in"),
-        body.html(tables.cells, "cell"),
-        body.sentence_level(_CELL_SHARE),
-        body.html(tables.outer, "word"),
+        body.level(tables.edges, "row"),
+        body.level(tables.groups, "row"),
+        body.level(tables.rows, "row"),
+        body.level(tables.tails, "lead-in"),
+        body.level(tables.cells, "cell"),
+        body.level(body.sentences, "sentence", _CELL_SHARE),
+        body.level(tables.outer, "word"),
         # An opening tag stays with the text of its element.
-        body.html(tables.inner, "lead-in"),
+        body.level(tables.inner, "lead-in"),
         body.lines,
     ]
 
 
 def _table_levels(body: Body) -> list[Level]:
-    sentences = body.sentence_level(_CELL_SHARE)
-    return [body.rows, body.delimiters, body.cells, sentences, body.cell_edges]
+    sentences = body.level(body.sentences, "sentence", _CELL_SHARE)
+    return [body.rows, body.all_lines, body.cells, sentences, body.cell_edges]
 
 
 _LEVELS: Final[Mapping[Shape, Callable[[Body], list[Level]]]] = {
-    "prose": lambda body: [body.items, body.sentence_level(), body.lines],
+    "prose": lambda body: [body.items, body.level(body.sentences, "sentence"), body.lines],
     "code": lambda body: [*[body.definitions] * _SYNTAX_DEPTH, body.lines],
     "lines": lambda body: [body.lines],
     "html-table": _html_table_levels,

@@ -59,9 +59,9 @@ class Measure:
             # What is embedded is only counted for text that may become one chunk.
             if not (self._has(i, j, self.budget) or self._is_opaque(i, j)):
                 return False
-            embedded = self.replaced.tokens(*self.span(i, j))
+            embedded = self.replaced.body(*self.span(i, j))
             if embedded is not None:
-                return embedded <= room
+                return embedded[1] <= room
         return self._has(i, j, room)
 
     def _has(self, i: int, j: int, most: int) -> bool:

@@ -61,19 +61,19 @@ class Overlap:
         far = before[unit] - 2 * self.budget
         return self.reserve(Piece(max(bisect_left(before, far) - 1, 0), unit))
 
-    def start(self, previous: Piece, piece: Piece, room: int) -> tuple[int, int]:
+    def start(self, previous: Piece | None, piece: Piece, room: int) -> tuple[int, int]:
         """Return the start of a chunk with the longest tail that fits, and its token count.
 
         The chunk is ``piece``, preceded by a tail of ``previous`` if both fit into ``room`` tokens.
         """
         start, end = self._measure.span(*piece)
-        longest = self._longest_tail(previous)
-        if longest is not None:
-            tokens = self._document.index.count(longest[0], end)
+        count = self._document.index.count
+        begins = previous is None or self._sections.begins(piece.first)
+        if previous and not begins and (longest := self._longest_tail(previous)):
+            tokens = count(longest[0], end)
             if tokens <= room:
                 return longest[0], tokens
             shorter = [tail for tail in self._tails(previous) if tail > longest[0]]
-            count = self._document.index.count
             at = bisect_left(shorter, True, key=lambda tail: count(tail, end) <= room)
             if at < len(shorter):
                 return shorter[at], count(shorter[at], end)

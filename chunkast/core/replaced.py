@@ -61,11 +61,3 @@ class Replaced:
         if self._trim:
             body = body[slice(*trim_span(body, 0, len(body)))]
         return body, self._count(body)
-
-    def tokens(self, start: int, end: int) -> int | None:
-        """Return the token count of the text to embed for ``text[start:end]``.
-
-        Returns None if no span of the text is replaced.
-        """
-        body = self.body(start, end)
-        return None if body is None else body[1]

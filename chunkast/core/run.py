@@ -23,7 +23,7 @@ from chunkast.errors import warn
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Block, Chunk
 from chunkast.text.opaque import OpaqueRun
-from chunkast.tokens import Counter
+from chunkast.tokens import Counter, index_of
 
 __all__ = ("chunks_of",)
 
@@ -52,7 +52,8 @@ def chunks_of(
 
 def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter) -> Cut:
     """Cut an analysed document into pieces."""
-    document = Document.of(analysis, leaves, config, counter)
+    index = index_of(analysis.text, counter, leaves.starts)
+    document = Document(analysis, leaves, index, counter, config)
     units, division = _units(document)
     context = Context(document, Frames(division.frames, config.budget // 2, counter.count))
     replaced = Replaced(document, [*division.replaced, *analysis.replacements])

@@ -21,6 +21,7 @@ A file that is found more than once, even by different paths, is selected once.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -80,20 +81,15 @@ class Selection:
 
     files: list[InputFile] = field(default_factory=list)
     problems: list[SourceError] = field(default_factory=list)
-    skipped: dict[str, set[str]] = field(
-        default_factory=lambda: {
-            why: set() for why in (_VENDORED, _IGNORED, _EXCLUDED, _LINKED_OUT)
-        }
-    )
+    skipped: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def note(self) -> str:
         """Return a one-line note of the skipped paths, or an empty string if there are none."""
         parts = []
-        for why, paths in self.skipped.items():
-            if paths:
-                shown = sorted(paths)[: _SHOWN if why else None]
-                more = len(paths) - len(shown)
-                parts.append(f"{', '.join(shown)}{f' and {more:,} more' if more else ''}{why}")
+        for why, paths in sorted(self.skipped.items()):
+            shown = sorted(paths)[: _SHOWN if why else None]
+            more = len(paths) - len(shown)
+            parts.append(f"{', '.join(shown)}{f' and {more:,} more' if more else ''}{why}")
         return f"skipped {'; '.join(parts)}" if parts else ""
 
 
@@ -144,33 +140,25 @@ class _Finder:
         """Return the paths of the files that ``argument`` names."""
         if argument == "-":
             return [STDIN]
+        folder, pattern = named_part(argument), ""
         if is_folder(argument):
             wanted = " ".join(self.search.include or self.endings)
-            return self.found(argument, argument, "", f"no file to chunk in this folder ({wanted})")
-        if os.path.lexists(argument):
+            reason = f"no file to chunk in this folder ({wanted})"
+        elif os.path.lexists(argument):
             if is_file(argument) and self.is_excluded(self.root.name(argument)):
                 self.skip(_EXCLUDED, argument)
                 return []
             return [argument]
-        self.root.name(named_part(argument))
-        if not _is_pattern(argument):
-            return self.nothing(argument, "no such file or folder")
-        folder = named_part(argument)
-        pattern = PurePath(argument).relative_to(folder).as_posix()
-        return self.found(argument, folder, pattern, "no file matches")
-
-    def found(self, argument: str, folder: str, pattern: str, reason: str) -> list[str]:
-        def key(path: str) -> tuple[bool, str]:
-            # The file itself comes before a link to it, and is the one that is kept.
-            if self.search.follow_links:
-                return os.path.realpath(path) != os.path.abspath(path), path
-            return os.path.islink(path), path
-
-        return sorted(self.in_folder(folder, pattern), key=key) or self.nothing(argument, reason)
-
-    def nothing(self, argument: str, reason: str) -> list[str]:
-        self.selection.problems.append(SourceError(argument, reason))
-        return []
+        elif _is_pattern(argument):
+            pattern = PurePath(argument).relative_to(folder).as_posix()
+            reason = "no file matches"
+        else:
+            reason = "no such file or folder"
+        self.root.name(folder)
+        files = sorted(self.in_folder(folder, pattern)) if pattern or is_folder(folder) else []
+        if not files:
+            self.selection.problems.append(SourceError(argument, reason))
+        return files
 
     def skip(self, why: str, path: str) -> None:
         self.selection.skipped[why].add(Path(path).as_posix())

@@ -6,36 +6,16 @@ A path that is too long, or that contains a loop of symbolic links, does not lea
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from chunkast.errors import UsageError
 
 __all__ = ("Root", "is_file", "is_folder", "is_there")
 
 
-def is_there(path: str | Path) -> bool:
-    """Return true if ``path`` leads to anything that exists, following symbolic links."""
-    return _mode(path) != 0
-
-
-def is_file(path: str | Path) -> bool:
-    """Return true if ``path`` leads to a regular file, following symbolic links."""
-    return stat.S_ISREG(_mode(path))
-
-
-def is_folder(path: str | Path) -> bool:
-    """Return true if ``path`` leads to a folder, following symbolic links."""
-    return stat.S_ISDIR(_mode(path))
-
-
-def _mode(path: str | Path) -> int:
-    # Path.exists() and its like raise for some of the errors before Python 3.14.
-    try:
-        return Path(path).stat().st_mode
-    except (OSError, ValueError):
-        return 0
+# Whether a path leads to anything, to a regular file or to a folder, following symbolic links.
+is_there, is_file, is_folder = os.path.exists, os.path.isfile, os.path.isdir
 
 
 @dataclass(frozen=True, slots=True)

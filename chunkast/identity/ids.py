@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -12,7 +11,7 @@ from chunkast.text.source_map import encode
 __all__ = ("Location", "Parts", "chunk_id")
 
 # The number of chunks so far at each location, by the location's key.
-Parts = defaultdict[bytes, int]
+Parts = MutableMapping[bytes, int]
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:

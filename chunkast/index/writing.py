@@ -82,9 +82,9 @@ class IndexedDocument:
 
 def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
     """Chunk a text or a notebook, and return it as a document for an index."""
-    from chunkast.sources.documents import chunk_document
+    from chunkast.sources.documents import iter_document
 
-    chunks = tuple(chunk_document(chunker, document, source))
+    chunks = tuple(iter_document(chunker, document, source))
     own = own_token_counts(chunks, chunker.counter.count)
     text = document if isinstance(document, str) else document.text
     return IndexedDocument(source, document_hash(document), chunks, own, text)

@@ -23,7 +23,7 @@ from chunkast.sources.notebook import (
     notebook_in,
 )
 
-__all__ = ("chunk_document", "iter_document", "warn_of_path")
+__all__ = ("iter_document", "warn_of_path")
 
 # A longer line is not taken for a path.
 _LONGEST_PATH: Final = 1_024
@@ -34,7 +34,7 @@ def iter_document(
     chunker: ChunkerLike,
     document: str | Analysis | Notebook,
     source: str | PathLike[str] | None,
-    parts: Parts,
+    parts: Parts | None = None,
     *,
     language: str | None = None,
     name: str | None = None,
@@ -48,7 +48,7 @@ def iter_document(
     source, language = checked_name("source", source), checked_name("language", language)
     name = source if name is None else name
     config, counter = chunker.config, chunker.counter
-    if source is None:
+    if parts is None or source is None:
         # Without a source, counts do not continue from earlier documents.
         parts = defaultdict(int)
     if not isinstance(document, (Analysis, Notebook)):
@@ -63,20 +63,6 @@ def iter_document(
     return chunks_of(
         analyze(document, config, name, language, blanks=False), config, counter, source, parts
     )
-
-
-def chunk_document(
-    chunker: ChunkerLike,
-    document: str | Analysis | Notebook,
-    source: str | PathLike[str] | None,
-    parts: Parts | None = None,
-    *,
-    language: str | None = None,
-    name: str | None = None,
-) -> list[Chunk]:
-    """Return a list of the chunks of a document: see :func:`iter_document`."""
-    parts = defaultdict(int) if parts is None else parts
-    return list(iter_document(chunker, document, source, parts, language=language, name=name))
 
 
 def warn_of_path(text: object) -> None:

@@ -23,7 +23,6 @@ from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, warn
 from chunkast.identity import Parts
 from chunkast.model import Analysis, Chunk, Heading
-from chunkast.text.source_map import encode
 
 if TYPE_CHECKING:
     from chunkast.tokens import Counter
@@ -35,7 +34,6 @@ __all__ = (
     "cell_source",
     "chunk_cells",
     "chunk_notebook",
-    "document_source",
     "is_notebook",
     "notebook_in",
     "read_notebook",
@@ -92,23 +90,16 @@ def read_notebook(text: str, path: str = "notebook") -> Notebook:
     try:
         # A byte order mark is not part of the JSON.
         values = json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
-        at = len(text) - len(error.doc) + error.pos
-        reason = f"not a notebook, which is JSON: {error.msg} (line {error.lineno})"
-        raise SourceError(path, reason, len(encode(text[:at]))) from None
-    except RecursionError:
-        raise SourceError(path, "not a notebook: nested too deeply") from None
-    except ValueError as error:  # a number with more digits than Python reads
-        raise SourceError(path, f"a notebook that cannot be read: {error}") from None
-    if version := _older_format(values):
-        convert = "jupyter nbconvert --to notebook --inplace"
-        raise _OldFormatError(
-            path, f"a notebook of format {version}; convert it with: {convert} FILE"
-        )
+    except (ValueError, RecursionError) as error:  # also a number of more digits than Python reads
+        raise SourceError(path, f"not a notebook, which is JSON: {error}") from None
     try:
         return Notebook(text, tuple(_cells(values)))
     except _WrongTypeError as error:
-        raise SourceError(path, f"not a notebook: {error}") from None
+        version = values.get("nbformat") if isinstance(values, dict) else None
+        if not isinstance(version, int) or version >= _FORMAT or "cells" in values:
+            raise SourceError(path, f"not a notebook: {error}") from None
+    convert = "jupyter nbconvert --to notebook --inplace"
+    raise _OldFormatError(path, f"a notebook of format {version}; convert it with: {convert} FILE")
 
 
 def notebook_in(text: str, path: str = "notebook") -> Notebook | None:
@@ -131,14 +122,6 @@ class _OldFormatError(SourceError):
 
 class _WrongTypeError(Exception):
     """A part of a notebook has the wrong type; the message says which part."""
-
-
-def _older_format(values: Any) -> int:
-    """Return the format of a notebook if it is older than format 4, else 0."""
-    version = values.get("nbformat") if isinstance(values, dict) else None
-    if isinstance(version, int) and version < _FORMAT and "cells" not in values:
-        return version
-    return 0
 
 
 def _cells(values: Any) -> Iterator[Cell]:
@@ -182,17 +165,6 @@ def cell_source(source: str | None, number: int, cell_id: str = "") -> str:
     return f"{source or ''}#cell-id={cell_id}" if cell_id else f"{source or ''}#cell={number}"
 
 
-def document_source(chunk: Chunk) -> str | None:
-    """Return the source of the document to which a chunk belongs, or ``None``.
-
-    For a chunk of a notebook, this is the source of the notebook.
-    """
-    source, about = chunk.source, chunk.metadata
-    if source is None or not isinstance(about.get("cell_id"), str):
-        return source
-    return source.removesuffix(cell_source("", about["cell"], about["cell_id"]))
-
-
 def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Cell, Analysis]]:
     """Yield each cell of a notebook with its analysis.
 
@@ -203,11 +175,8 @@ def analyze_cells(chunker: ChunkerLike, notebook: Notebook) -> Iterator[tuple[Ce
     for cell in notebook.cells:
         analysis = replace(_analyze(chunker.config, cell), path=tuple(title for _, title in path))
         if first is not None and first.front_matter:
-            analysis = replace(
-                analysis,
-                front_matter=first.front_matter,
-                front_matter_data=first.front_matter_data,
-            )
+            matter, data = first.front_matter, first.front_matter_data
+            analysis = replace(analysis, front_matter=matter, front_matter_data=data)
         first = first or analysis
         if cell.type == "code":  # its definitions are headings inside the cell alone
             headings = tuple(replace(h, path=(*analysis.path, *h.path)) for h in analysis.headings)

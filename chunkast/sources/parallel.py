@@ -6,10 +6,9 @@ continue from one document to the next. An exception in one document does not af
 
 from __future__ import annotations
 
-import gc
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
@@ -29,16 +28,11 @@ OnError = Callable[[int, "str | None", BaseException], object]
 _Run = Callable[[Document, Parts], Result]
 
 
-class _Continued(defaultdict[bytes, int]):
-    """Counts that continue from ``before`` without changing it, because a document may fail."""
-
-    def __init__(self, before: Mapping[bytes, int]) -> None:
-        super().__init__(int)
-        self._before = before
+class _Continued(ChainMap[bytes, int]):
+    """Counts of one document, which continue those of earlier documents without changing them."""
 
     def __missing__(self, key: bytes) -> int:
-        found = self[key] = self._before.get(key, 0)
-        return found
+        return 0
 
 
 @contextmanager
@@ -61,12 +55,10 @@ def answers(
 def _answers(run: _Run[Document, Result], group: Iterable[Document]) -> Iterator[Answer[Result]]:
     parts: dict[bytes, int] = {}
     for document in group:
-        counted = _Continued(parts)
+        counted = _Continued({}, parts)
         answer = attempt(partial(run, document, counted))
         if answer.error is None:
-            parts.update(counted)
-        elif isinstance(answer.error, MemoryError):
-            gc.collect()
+            parts.update(counted.maps[0])
         yield answer
 
 
@@ -106,10 +98,10 @@ def chunk_texts(
 
 
 def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list[Chunk]:
-    from chunkast.sources.documents import chunk_document
+    from chunkast.sources.documents import iter_document
 
     source, text = document
-    return chunk_document(chunker, text, source, parts)
+    return list(iter_document(chunker, text, source, parts))
 
 
 @contextmanager
@@ -122,16 +114,10 @@ def progress_bar(total: int, *, wanted: bool) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import Progress
 
     # Lines printed on stderr meanwhile appear above the bar; stdout is for data.
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-    ) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("", total=total)
         yield lambda: bar.advance(task)

@@ -63,35 +63,24 @@ class Answer(Generic[Result]):
             self.error.__cause__ = _RemoteError(f"\n{self.trace}")
         return self.error
 
-    def packed(self) -> bytes:
-        """Return the answer as bytes for :meth:`unpacked`.
+    def sendable(self) -> Answer[Result]:
+        """Return an answer that another process can read, with the traceback of an exception.
 
-        If the answer cannot be pickled, an answer with the error is packed instead.
+        An exception that cannot be pickled is replaced by one with its message.
         """
-        if self.error is not None:
-            return pickle.dumps(_sendable(self.error))
-        packed = attempt(lambda: pickle.dumps(self))
-        return pickle.dumps(_sendable(packed.error)) if packed.error is not None else packed.value()
-
-    @staticmethod
-    def unpacked(data: bytes) -> Answer[Any]:
-        """Return the answer that another process has packed with :meth:`packed`."""
-        loaded: Answer[Answer[Any]] = attempt(lambda: pickle.loads(data))  # noqa: S301 - our own
-        return loaded if loaded.error is not None else loaded.value()
+        if self.error is None:
+            return self
+        trace = "".join(traceback.format_exception(self.error))
+        try:
+            pickle.loads(pickle.dumps(self.error))  # noqa: S301 - our own
+        except Exception:  # noqa: BLE001 - a class may do anything
+            error = ChunkastError(f"in a worker process: {describe(self.error)}")
+            return Answer(error=error, trace=trace)
+        return Answer(error=self.error, trace=trace)
 
 
 class _RemoteError(Exception):
     """The traceback of an exception in another process, as text."""
-
-
-def _sendable(error: BaseException) -> Answer[Any]:
-    """Return an answer with ``error``, or with only its message if ``error`` cannot be pickled."""
-    trace = attempt(lambda: "".join(traceback.format_exception(error))).result or ""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-    except Exception:  # noqa: BLE001 - a class may do anything
-        error = ChunkastError(f"in a worker process: {describe(error)}")
-    return Answer(error=error, trace=trace)
 
 
 def attempt(run: Callable[[], Result]) -> Answer[Result]:
@@ -105,10 +94,7 @@ def attempt(run: Callable[[], Result]) -> Answer[Result]:
     except STOPS:
         raise
     except BaseException as error:  # noqa: BLE001 - it is raised where the result is taken
-        cause: BaseException | None = error
-        while cause is not None:
-            traceback.clear_frames(cause.__traceback__)
-            cause = cause.__context__
+        traceback.clear_frames(error.__traceback__)
         return Answer(error=error)
 
 
@@ -127,7 +113,11 @@ class Workers:
         self._forks = self._context.get_start_method() == "fork"
         self._run: Any = run if self._forks else _pickled(run, count)
         self._processes: dict[Any, BaseProcess] = {}
-        self._idle = [self._started() for _ in range(count)]
+        self._idle: list[Any] = []
+        # The number and documents of each process's group; a process that starts has no documents.
+        self._busy: dict[Any, tuple[int, Group]] = {}
+        for _ in range(count):
+            self._start()
 
     def close(self) -> None:
         """End all processes at once."""
@@ -145,46 +135,47 @@ class Workers:
         """
         from multiprocessing.connection import wait
 
-        for worker in self._idle:
-            self._check_started(worker)
         rest = enumerate(groups)
-        most = len(self._idle) * _GROUPS_PER_PROCESS
-        busy: dict[Any, tuple[int, Group]] = {}
+        most = len(self._processes) * _GROUPS_PER_PROCESS
         done: dict[int, list[Answer[Any]]] = {}
         turn = 0
         while True:
             # A worker has one group at a time: it reads the group before it answers, so that
             # neither side waits for the other to read.
-            while self._idle and len(busy) + len(done) < most and (work := next(rest, None)):
+            while self._idle and len(self._busy) + len(done) < most and (work := next(rest, None)):
                 worker = self._idle.pop()
-                busy[worker] = work
+                self._busy[worker] = work
                 with suppress(OSError):  # a lost worker is noticed when its answer is read
                     worker.send(work[1])
             if turn in done:
                 yield from done.pop(turn)
                 turn += 1
-            elif busy:
-                for worker in wait(list(busy)):
-                    number, group = busy.pop(worker)
-                    done[number] = self._received(worker, group)
+            elif self._busy:
+                for worker in wait(list(self._busy)):
+                    number, group = self._busy.pop(worker)
+                    answers = self._received(worker, group)
+                    if group:
+                        done[number] = answers
             else:
                 return
 
     def _received(self, worker: Any, group: Group) -> list[Answer[Any]]:
-        """Return the answers of a worker for ``group``; the worker, or a new one, becomes idle."""
+        """Return the answers of a worker for ``group``; replace the worker if it was lost."""
         try:
-            answer = Answer.unpacked(worker.recv_bytes())
+            reply: Answer[list[Answer[Any]]] = pickle.loads(worker.recv_bytes())  # noqa: S301 - our own
         except (EOFError, OSError):
-            answer = Answer(error=ChunkastError(f"a worker process was lost: {self._end(worker)}"))
-            worker = self._started()
-            self._check_started(worker)
+            end = self._end(worker)
+            if not group:
+                raise ChunkastError(f"a worker process did not start: {end}") from None
+            self._start()
+            return [Answer(error=ChunkastError(f"a worker process was lost: {end}"))] * len(group)
         self._idle.append(worker)
-        if answer.error is not None:
-            return [answer for _ in group]
-        return list(map(Answer.unpacked, answer.value()))
+        if group and reply.error is not None:
+            return [Answer(error=reply.error, trace=reply.trace)] * len(group)
+        return reply.value()
 
-    def _started(self) -> Any:
-        """Start a process, and return the connection to it."""
+    def _start(self) -> None:
+        """Start a process; it is busy until it has loaded ``run``."""
         ours, theirs = self._context.Pipe()
         # A forked process has copies of its parent's connections. If they stayed open, the child
         # would not notice the end of its parent.
@@ -194,15 +185,7 @@ class Workers:
         with theirs, hidden, _signals_blocked(forks=self._forks):
             process.start()
         self._processes[ours] = process
-        return ours
-
-    def _check_started(self, worker: Any) -> None:
-        """Wait until a process has started; raise ``ChunkastError`` if it has not."""
-        try:
-            Answer.unpacked(worker.recv_bytes()).value()
-        except (EOFError, OSError):
-            reason = f"a worker process did not start: {self._end(worker)}"
-            raise ChunkastError(reason) from None
+        self._busy[ours] = (-1, ())
 
     def _end(self, worker: Any) -> str:
         """Return a description of how a process ended."""
@@ -303,13 +286,9 @@ def _signals_blocked(*, forks: bool) -> Iterator[None]:
 
 def _work(connection: Any, copies: Sequence[Any], run: Any) -> None:
     """Process groups in a worker process until the parent process closes the connection."""
-    for name, action in (
-        ("INT", signal.SIG_IGN),
-        ("HUP", signal.SIG_IGN),
-        ("TERM", signal.SIG_DFL),
-    ):
-        if number := getattr(signal, f"SIG{name}", None):
-            signal.signal(number, action)
+    # SIGHUP stays blocked.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     for copy in copies:
@@ -319,12 +298,12 @@ def _work(connection: Any, copies: Sequence[Any], run: Any) -> None:
     # that is shared with the parent process.
     gc.freeze()
     with suppress(EOFError, OSError):
-        connection.send_bytes(Answer(error=loaded.error).packed())
+        connection.send_bytes(pickle.dumps(Answer([], loaded.error).sendable()))
         while loaded.error is None:
-            answer = attempt(partial(_packed, loaded.value(), connection.recv_bytes()))
-            connection.send_bytes(answer.packed())
+            reply = attempt(partial(_reply, loaded.value(), connection.recv_bytes()))
+            connection.send_bytes(reply.result or pickle.dumps(reply.sendable()))
 
 
-def _packed(run: _Run, group: bytes) -> list[bytes]:
-    # Each answer is packed by itself, in case one of them cannot be pickled.
-    return [answer.packed() for answer in run(pickle.loads(group))]  # noqa: S301 - our own
+def _reply(run: _Run, group: bytes) -> bytes:
+    answers = run(pickle.loads(group))  # noqa: S301 - our own
+    return pickle.dumps(Answer([answer.sendable() for answer in answers]))

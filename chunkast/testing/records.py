@@ -14,7 +14,7 @@ from chunkast.errors import ChunkastError
 from chunkast.identity import versions
 from chunkast.model import Analysis, Chunk
 from chunkast.output.view.cuts import find_cuts
-from chunkast.sources.documents import chunk_document
+from chunkast.sources.documents import iter_document
 from chunkast.sources.notebook import Notebook, analyze_cells
 from chunkast.text.hashes import content_hash
 from chunkast.text.source_map import SourceMap, encode, without_surrogates
@@ -187,7 +187,7 @@ def record_document(chunker: Chunker, source: str, document: str | Notebook) -> 
         cuts = ["", *_cuts(analysis, chunks)]
     else:
         text, cuts = document.text, []
-        chunks = chunk_document(chunker, document, source)
+        chunks = list(iter_document(chunker, document, source))
         analyses = {cell.number: analysis for cell, analysis in analyze_cells(chunker, document)}
         for number, group in groupby(chunks, key=lambda chunk: chunk.metadata["cell"]):
             cuts.append(_CELL_START if cuts else "")

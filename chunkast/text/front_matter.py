@@ -14,9 +14,8 @@ import base64
 import math
 import re
 import sys
-from collections.abc import Mapping
 from datetime import date, datetime, time
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 
 from chunkast.text.source_map import without_surrogates
@@ -31,20 +30,20 @@ _MAX_DEPTH: Final = 50
 # 640. The limit here is the same everywhere.
 _TOO_LARGE: Final = 10**640
 _TAG: Final = "tag:yaml.org,2002:"
-# With more brackets, or more markers in front of a line, front matter may be nested too deeply to
-# be composed.
+# PyYAML calls itself for each level of nesting, in C, where too many overrun the stack. So the
+# number of brackets, and of markers in front of a line, is limited.
 _MAX_BRACKETS: Final = 500
 _MARKERS: Final = re.compile(r"(?:[-?:][ \t]+){16}")
-_TOO_MANY: Final = f"front matter has more than {_MAX_VALUES:,} values"
 _TOO_DEEP: Final = f"front matter is nested deeper than {_MAX_DEPTH} levels"
+# Front matter that may have keys which are not at the start of a line.
+_HAS_OTHER_KEYS: Final = re.compile(r"<<|\n[?{\[&!]|\A\n+[ \t]")
+# A value that has no other meaning in YAML and TOML.
+_PLAIN: Final = re.compile(r"[^\W_][\w ',.()/&!?+-]*")
+_COMMENT: Final = re.compile(r"[ \t]#|\n")
+_TABLE: Final = re.compile(r"\n[ \t]*\[")
 
 
-class _Float(str):
-    """A TOML number with a fraction or exponent, as written."""
-
-    __slots__ = ()
-
-
+@lru_cache(maxsize=8)
 def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
     """Return the value of a top-level ``key`` in ``raw`` front matter as a line of text, or "".
 
@@ -54,15 +53,10 @@ def front_matter_value(raw: str, key: str, *, plain: bool = False) -> str:
     """
     if key not in raw:
         return ""
-    values = _readable(raw)
-    value = _from_line(raw, key) if values is None else values.get(key)
-    if plain and (isinstance(value, (dict, list)) or isinstance(getattr(value, "value", ""), list)):
+    value = _written(raw, key)
+    if plain and isinstance(value, (dict, list)):
         return ""
-    try:
-        text = _text(_Copy(written=True).of(value))
-    except ValueError:  # larger than any list that a person would write
-        return ""
-    return " ".join(filter(None, map(str.strip, text.split("\n"))))
+    return " ".join(filter(None, map(str.strip, _text(value).split("\n"))))
 
 
 def parse_front_matter(raw: str) -> dict[str, Any]:
@@ -71,35 +65,55 @@ def parse_front_matter(raw: str) -> dict[str, Any]:
     Raises ``ValueError`` if the front matter is invalid, not a mapping, too large or nested too
     deeply.
     """
-    copy: dict[str, Any] = _Copy().of(_read(raw))
-    return copy
+    body, is_toml = _body(raw)
+    return _read(body, is_toml=is_toml)
 
 
-@lru_cache(maxsize=4)
-def _readable(raw: str) -> Mapping[str, Any] | None:
-    """Return the values in ``raw`` front matter, or None if it is not valid."""
-    try:
-        return _read(raw)
-    except ValueError:
-        return None
+def _body(raw: str) -> tuple[str, bool]:
+    """Return the lines between the delimiters, and whether they are TOML.
+
+    An empty line replaces the opening line, so that errors have the document's line numbers.
+    """
+    text = without_surrogates(raw).removeprefix("\ufeff").rstrip()
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    opening, _, rest = text.partition("\n")
+    lines, _, _ = rest.rpartition("\n")
+    return f"\n{lines}\n", opening.startswith("+++")
 
 
-def _from_line(raw: str, key: str) -> object:
-    """Return the value of ``key`` in front matter that is not valid as a whole."""
-    opening, *lines = _lines(raw)
-    toml = opening.startswith("+++")
-    text = "\n".join(lines)
-    # A key in a table is not the page's.
-    text = re.split(r"^[ \t]*\[", text, maxsplit=1, flags=re.MULTILINE)[0] if toml else text
-    found = re.search(
-        rf"^[\"']?{re.escape(key)}[\"']?[ \t]*[:=][ \t]*(.*?)(?:[ \t]#.*)?$(?:\n(?:[ \t]+|-[ \t]).*)*",
-        text,
-        re.MULTILINE,
+@lru_cache(maxsize=64)
+def _entry(key: str) -> re.Pattern[str]:
+    """Return a pattern for the lines of a top-level key, of which its group is the value."""
+    continued = r"\n(?:[ \t#\]}-].*|$)"
+    return re.compile(
+        rf"\n[\"']?{re.escape(key)}[\"']?[ \t]*[:=](.*(?:{continued})*)", re.MULTILINE
     )
-    if found is None:
+
+
+def _written(raw: str, key: str) -> Any:
+    """Return the value of a top-level key as text, a list, a mapping or None.
+
+    The lines of a key that occurs once are read alone, which is much faster. Everything is read if
+    these lines are not valid alone, such as an alias, or if the key may be in another place.
+    """
+    body, is_toml = _body(raw)
+    # A key in a table is not the page's.
+    found = list(_entry(key).finditer(_TABLE.split(body, 1)[0] if is_toml else body))
+    if not found and not _HAS_OTHER_KEYS.search(body):
         return None
-    values = _readable(f"{opening}\n{found[0]}\n{opening}")
-    return found[1] if values is None else values.get(key)
+    value = found[0][1].strip() if found else ""
+    parts = [body, *(match[0] for match in found[:1])]
+    if len(found) == 1:
+        if _PLAIN.fullmatch(value) and value.lower() != "null":
+            return value
+        parts.reverse()
+    for part in parts:
+        try:
+            return _read(part, is_toml=is_toml, written=True).get(key)
+        except ValueError:
+            continue
+    return _COMMENT.split(value, 1)[0]
 
 
 def _text(value: object) -> str:
@@ -112,24 +126,14 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _lines(raw: str) -> list[str]:
-    text = without_surrogates(raw).removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def _read(raw: str) -> dict[str, Any]:
-    """Return the values in ``raw`` front matter, of which YAML's scalars are nodes."""
-    if len(raw) > _MAX_CHARACTERS:
+def _read(body: str, *, is_toml: bool, written: bool = False) -> dict[str, Any]:
+    """Return JSON data. If ``written`` is true, YAML's scalars and TOML's floats are not read."""
+    if len(body) > _MAX_CHARACTERS:
         raise ValueError(
-            f"front matter of {len(raw):,} characters; it must have at most {_MAX_CHARACTERS:,}"
+            f"front matter of {len(body):,} characters; it must have at most {_MAX_CHARACTERS:,}"
         )
-    opening, *lines = _lines(raw)
-    while lines and not lines[-1].strip():
-        lines.pop()
-    # An empty line replaces the opening line, so that errors have the document's line numbers.
-    body = "\n".join(["", *lines[:-1], ""])
     try:
-        values = (_toml if opening.startswith("+++") else _yaml)(body)
+        values = (_toml if is_toml else _yaml)(body, written=written)
     except RecursionError:
         raise ValueError("front matter is nested too deeply") from None
     if isinstance(values, dict):
@@ -137,120 +141,92 @@ def _read(raw: str) -> dict[str, Any]:
     raise ValueError("front matter is not a mapping")
 
 
-def _toml(body: str) -> object:
+def _toml(body: str, *, written: bool) -> object:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        return tomllib.loads(body, parse_float=_Float)
+        values = tomllib.loads(body, parse_float=str if written else float)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"front matter is not valid TOML: {error}") from None
+    return _Copy().of(values)
 
 
-def _yaml(body: str) -> object:
+def _yaml(body: str, *, written: bool) -> object:
     import yaml
 
-    # PyYAML calls itself for each level of nesting, in C, where too many overrun the stack.
     if _MARKERS.search(body) or body.count("[") + body.count("{") > _MAX_BRACKETS:
         raise ValueError(_TOO_DEEP)
     try:
-        node = _loader()(body).get_single_node()
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(body)
+        node = loader.get_single_node()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = "" if mark is None else f", line {mark.line + 1}"
         problem = getattr(error, "problem", None) or str(error).split("\n", 1)[0]
         raise ValueError(f"front matter is not valid YAML{where}: {problem}") from None
-    return _items(node) if getattr(node, "id", "") == "mapping" else node
-
-
-@cache
-def _loader() -> Any:
-    """Return a YAML loader that gives plain scalars no tag until it is needed."""
-    import yaml
-
-    base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-    class Loader(base):  # type: ignore[misc]
-        def resolve(self, _kind: object, value: str | None, implicit: Any) -> str:
-            return "" if value is None or implicit[0] else f"{_TAG}str"
-
-        def descend_resolver(self, *_: object) -> None:
-            """Do nothing: tags never depend on the path of a node."""
-
-        def ascend_resolver(self) -> None:
-            """Do nothing."""
-
-    return Loader
-
-
-def _tag(node: Any) -> str:
-    from yaml.resolver import Resolver
-
-    resolver: Any = Resolver()
-    tag: str = node.tag or resolver.resolve(type(node), node.value, (True, False))
-    return tag.removeprefix(_TAG)
-
-
-def _items(mapping: Any, depth: int = 0) -> dict[str, Any]:
-    """Return the nodes in a YAML mapping by the text of their keys, with merged mappings."""
-    own: dict[str, Any] = {}
-    merged: dict[str, Any] = {}
-    if depth > _MAX_DEPTH:
-        raise ValueError(_TOO_DEEP)
-    for key, value in mapping.value:
-        if key.value == "<<" and _tag(key) == "merge":
-            for one in value.value if value.id == "sequence" else [value]:
-                if one.id == "mapping":
-                    merged = {**_items(one, depth + 1), **merged}
-        else:
-            own[key.value if key.id == "scalar" else _text(_Copy(written=True).of(key))] = value
-    # The mapping's own keys come after merged keys and override them.
-    return {**merged, **own} if merged else own
+    return _Copy(None if written else loader).of(node)
 
 
 class _Copy:
-    """Copies values as JSON data, or as text if ``written``; limits their number and depth."""
+    """Copies TOML values and YAML nodes as JSON data; limits their number and depth.
 
-    def __init__(self, *, written: bool = False) -> None:
-        self._written = written
+    Without a ``loader``, a YAML scalar is copied as written; null is None.
+    """
+
+    def __init__(self, loader: Any = None) -> None:
+        self._loader = loader
         self._values = 0
-        self._depth = 0
 
-    def of(self, value: Any) -> Any:
+    def of(self, value: Any, depth: int = 0) -> Any:
         """Return a copy of ``value``. Raises ``ValueError`` beyond a limit."""
         kind = getattr(value, "id", "")
-        names_only = kind == "mapping" and _tag(value) == "set"
-        if kind == "mapping":
-            value = list(_items(value)) if names_only else _items(value)
-        elif kind == "sequence":
-            value = value.value
-        if not isinstance(value, (dict, list)):
-            return _scalar(value, written=self._written)
-        self._values += len(value)
-        self._depth += 1
+        if kind == "scalar":
+            return self._scalar(value)
+        items = value.value if kind else value
+        if not isinstance(items, (dict, list)):
+            return _json(items)
+        self._values += len(items)
         if self._values > _MAX_VALUES:
-            raise ValueError(_TOO_MANY)
-        if self._depth > _MAX_DEPTH:
+            raise ValueError(f"front matter has more than {_MAX_VALUES:,} values")
+        if depth >= _MAX_DEPTH:
             raise ValueError(_TOO_DEEP)
-        copy = (
-            {key: self.of(item) for key, item in value.items()}
-            if isinstance(value, dict)
-            else [self.of(item) for item in value]
-        )
-        self._depth -= 1
-        return copy
+        if kind == "mapping":
+            return self._mapping(value, depth)
+        if isinstance(items, dict):
+            return {key: self.of(item, depth + 1) for key, item in items.items()}
+        return [self.of(item, depth + 1) for item in items]
+
+    def _mapping(self, node: Any, depth: int) -> dict[str, Any] | list[str]:
+        own: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key, item in node.value:
+            value = self.of(item, depth + 1)
+            if key.tag == f"{_TAG}merge":
+                for one in value if isinstance(value, list) else [value]:
+                    merged = {**one, **merged} if isinstance(one, dict) else merged
+            else:
+                own[key.value if key.id == "scalar" else _text(self.of(key, depth + 1))] = value
+        if node.tag == f"{_TAG}set":
+            return list(own)
+        # The mapping's own keys come after merged keys and override them.
+        return {**merged, **own}
+
+    def _scalar(self, node: Any) -> str | int | float | bool | None:
+        if self._loader is None:
+            return None if node.tag == f"{_TAG}null" else str(node.value)
+        try:
+            value = self._loader.construct_object(node)
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - each constructor raises exceptions of its own
+            return str(node.value)  # such as a date that does not exist
+        return _json(value, node.value)
 
 
-def _scalar(value: Any, *, written: bool) -> str | int | float | bool | None:
-    """Return a YAML node or a TOML value as JSON data, or as text or None if ``written``."""
-    source: str | None = getattr(value, "value", None)
-    if source is not None:
-        if written:
-            return None if _tag(value) == "null" else source
-        value = _constructed(value)
-    elif isinstance(value, _Float):
-        value = value if written else float(value)
+def _json(value: object, source: str = "") -> str | int | float | bool | None:
+    """Return a scalar as JSON data; ``source`` is a YAML scalar as written."""
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
     if isinstance(value, bytes):
@@ -258,18 +234,5 @@ def _scalar(value: Any, *, written: bool) -> str | int | float | bool | None:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE:
-        return hex(value) if source is None else source
+        return source or hex(value)
     return value if value is None or isinstance(value, (int, str)) else str(value)
-
-
-def _constructed(node: Any) -> object:
-    from yaml import ScalarNode
-    from yaml.constructor import SafeConstructor
-
-    tag = f"{_TAG}{_tag(node)}" if not node.tag else node.tag
-    try:
-        return SafeConstructor().construct_object(ScalarNode(tag, node.value))
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001 - each constructor raises exceptions of its own
-        return node.value  # such as a date that does not exist

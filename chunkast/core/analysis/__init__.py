@@ -2,8 +2,8 @@
 
 from chunkast.config import ChunkConfig
 from chunkast.core.analysis.code import analyze_code
-from chunkast.core.analysis.context import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.core.analysis.markdown import analyze_markdown
+from chunkast.core.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.model import Analysis
 
 __all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic", "analyze")

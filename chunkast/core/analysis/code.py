@@ -99,11 +99,10 @@ def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]
     around: list[_Part] = []
     path: tuple[str, ...] = ()
     for part in parts:
-        ended = False
-        while around and around[-1].item.depth >= part.item.depth:
+        before = len(around)
+        while around and around[-1].end <= part.start:
             around.pop()
-            path = path[:-1]
-            ended = True
+        path = path[: len(around)]
         level = _FIRST_LEVEL + len(around)
         if part.is_section and part.item.named is not None:
             line, start, end = part.item.named
@@ -111,5 +110,5 @@ def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]
             around.append(part)
             path = (*path, title)
             yield Heading(part.start, part.next, level, title, path)
-        elif ended:
+        elif len(around) < before:
             yield Heading(part.start, part.next, level, "", path)

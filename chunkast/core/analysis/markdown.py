@@ -2,22 +2,20 @@
 
 Before the parse, text may be masked: characters are replaced one for one and line endings are kept,
 so that no position changes. The parser reads the masked text; chunks are cut from the original. If
-the parse fails, the text is parsed as plain CommonMark; if that fails too, it is split into
-paragraphs. A user's heuristics run after the built-in steps of their phase.
+the parse fails, the text is split into paragraphs. A user's heuristics run after the built-in steps
+of their phase.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.checks import check_patch, in_order
-from chunkast.core.analysis.context import DocumentContext, DocumentDraft
 from chunkast.core.analysis.headings import find_headings, numbered_headings, pseudo_headings
 from chunkast.core.analysis.pages import find_page_marks, with_pages
+from chunkast.core.analysis.patches import DocumentContext, DocumentDraft, check_patch, in_order
 from chunkast.core.analysis.points import scan_break_points
 from chunkast.core.analysis.regions import find_regions
 from chunkast.core.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
@@ -32,12 +30,6 @@ from chunkast.text.front_matter import parse_front_matter
 __all__ = ("analyze_markdown",)
 
 _LOG = logging.getLogger(__name__)
-_Parse = Callable[[str, tuple[str, ...]], ParsedMarkdown]
-# The parsers to try after the first has failed, and the notes to add to the result of each.
-_FALLBACKS: Final[tuple[tuple[_Parse, tuple[str, ...]], ...]] = (
-    (lambda source, _: parse_document(source, ()), ()),
-    (parse_paragraphs, ("the document was read as plain paragraphs",)),
-)
 
 
 def analyze_markdown(
@@ -82,8 +74,6 @@ def analyze_markdown(
     return value
 
 
-
-
 def _analysis(
     text: str, source: str, document: ParsedMarkdown, extensions: tuple[str, ...]
 ) -> Analysis:
@@ -104,20 +94,13 @@ def _analysis(
 
 
 def _fallback(draft: DocumentDraft) -> DocumentDraft:
-    """Parse a draft again, after its parse failed, with the first fallback that succeeds."""
+    """Split a draft into paragraphs after its parse failed."""
     error, extensions = draft.errors[-1], draft.context.extensions
+    document = parse_paragraphs(draft.source, extensions)
+    value = _analysis(draft.original, draft.source, document, extensions)
     failure = f"the Markdown parser failed ({type(error).__name__}: {error})"
-    for parse, notes in _FALLBACKS:
-        try:
-            document = parse(draft.source, extensions)
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the next fallback reads the text
-            draft = replace(draft, errors=(*draft.errors, error.with_traceback(None)))
-            continue
-        value = _analysis(draft.original, draft.source, document, extensions)
-        return replace(draft, value=value, notes=(*draft.notes, failure, *notes))
-    return draft
+    notes = (*draft.notes, failure, "the document was read as plain paragraphs")
+    return replace(draft, value=value, notes=notes)
 
 
 def _with_points(analysis: Analysis, config: ChunkConfig) -> Analysis:

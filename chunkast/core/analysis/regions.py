@@ -13,7 +13,6 @@ from chunkast.text.white_space import WHITE_SPACE
 __all__ = ("find_regions", "opening_column", "opening_line")
 
 _PROTECTED: Final = kinds_where("protected")
-_FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 # The first run of a fence's opening line, and the rest of that line.
 _OPENING = re.compile(r"[^\r\n]*?((?:`{3,}|~{3,})[^\r\n]*)")
 
@@ -26,8 +25,8 @@ def opening_line(text: str, fence: Block) -> str:
 
 def opening_column(text: str, fence: Block) -> int:
     """Return the number of characters before the fence marker on a fence's opening line."""
-    opening = _FENCE_RUN.search(text, fence.start, fence.end)
-    return opening.start() - fence.start if opening else 0
+    opening = _OPENING.match(text, fence.start, fence.end)
+    return opening.start(1) - fence.start if opening else 0
 
 
 def find_regions(

@@ -21,7 +21,6 @@ _OPENER: Final = "<!--"
 _CLOSER: Final = "-->"
 _CHARACTER = re.compile(r"[^\r\n]")
 _LINE_ENDED = re.compile(r"(?<=[\r\n])")
-_INDENTATION = re.compile(r"[ \t]*")
 # The markers of containers that may precede a call on its first line.
 _CONTAINER_MARKS: Final = " \t>-+*.)0123456789"
 
@@ -51,18 +50,16 @@ def mask_calls(source: str, calls: Sequence[ToolCall]) -> str:
 
 
 def _masked(call: str, column: int) -> str:
-    first, last = call[: len(_OPENER)], call[len(_OPENER) :][-len(_CLOSER) :]
-    if len(last) < len(_CLOSER) or re.search(r"[\r\n]", first + last):
-        return _CHARACTER.sub("x", call)  # no room for a comment
-    line, *more = _LINE_ENDED.split(call[len(_OPENER) : -len(_CLOSER)])
-    covered = [_CHARACTER.sub("x", line), *(_covered(line, column) for line in more)]
-    return "".join((_OPENER, *covered, _CLOSER))
-
-
-def _covered(line: str, column: int) -> str:
-    match = _INDENTATION.match(line)
-    kept = match.group()[:column] if match else ""
-    return kept + _CHARACTER.sub("x", line[len(kept) :])
+    line, *more = _LINE_ENDED.split(call)
+    covered = [_CHARACTER.sub("x", line)]
+    for line in more:
+        indented = min(column, len(line) - len(line.lstrip(" \t")))
+        covered.append(line[:indented] + _CHARACTER.sub("x", line[indented:]))
+    masked = "".join(covered)
+    ends = call[: len(_OPENER)] + call[-len(_CLOSER) :]
+    if len(call) < len(_OPENER + _CLOSER) or "\n" in ends or "\r" in ends:
+        return masked  # no room for a comment
+    return _OPENER + masked[len(_OPENER) : -len(_CLOSER)] + _CLOSER
 
 
 def with_calls(analysis: Analysis, calls: Sequence[ToolCall]) -> Analysis:
