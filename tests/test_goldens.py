@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pytest
 
-from chunkast.snapshot import open_lock
 from chunkast.testing.fixture import ChunkSnapshot
 
 ROOT: Final = Path(__file__).parents[1]
@@ -36,13 +35,3 @@ pytestmark = pytest.mark.usefixtures("without_grammars")
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_chunks_are_as_they_were_read(chunk_snapshot: ChunkSnapshot, name: str) -> None:
     chunk_snapshot.check(DOCUMENTS, lock=GOLDENS / f"{name}.lock", **CONFIGURATIONS[name])
-
-
-def test_every_document_has_its_goldens() -> None:
-    assert {path.stem for path in GOLDENS.iterdir()} == CONFIGURATIONS.keys()
-    for path in GOLDENS.iterdir():
-        with open_lock(str(path)) as lock:
-            sources = [document.source for document in lock.documents]
-        # A document without text has no chunks.
-        texts = {path.name: path.read_bytes() for path in DOCUMENTS.iterdir()}
-        assert {name for name, text in texts.items() if text.strip()} <= {*sources}

@@ -60,7 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         metavar="KIND,KIND",
         help=f"changes that do not fail the check: {', '.join(ALLOWED)}; 'edited' is any change "
-        "in a document whose text or name has changed, 'all' every change",
+        "in a document that is edited, new or gone, 'all' every change",
     )
     parser.add_argument(
         "--max-reembed",

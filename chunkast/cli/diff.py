@@ -94,7 +94,7 @@ def _of_configurations(
     chunkers = Chunker(one), Chunker(two)
     task = partial(_both, chunkers[1])
     with closing(results(options, selection, chunkers[0], task, tally)) as pairs:
-        # Both are read in turn, so that at most one document is buffered.
+        # All old documents are read first; ``tee`` keeps the new ones.
         olds, news = tee(pairs)
         return compare(
             (header_of(chunkers[0]), (pair[0] for pair in olds)),

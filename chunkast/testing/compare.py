@@ -278,13 +278,10 @@ def _paired(
     return olds, news
 
 
-def _position(chunk: ChunkRecord) -> Hashable:
-    """Return the position of the first character after the overlap that is not white space."""
-    own = chunk.own_text
-    return chunk.cell, chunk.end_index - len(own.lstrip() or own)
-
-
-_BY_POSITION: Final[Sequence[_Key]] = (_position,)
+# The position of a chunk's first own character. Positions in a notebook are relative to a cell.
+_BY_POSITION: Final[Sequence[_Key]] = (
+    lambda chunk: (chunk.cell, chunk.start_index + chunk.overlap),
+)
 _BY_TEXT: Final[Sequence[_Key]] = (
     lambda chunk: (chunk.id, chunk.content_hash),
     lambda chunk: chunk.content_hash,

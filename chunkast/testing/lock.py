@@ -48,7 +48,6 @@ _VERSION: Final = 2
 # The beginnings of the first lines of a lock: of version 1, which was not JSON, and of any other.
 _OLD: Final = b"chunkast lock "
 _START: Final = b'{"format"'
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 # Escaped: lone surrogates, and characters that are invisible or change the text direction.
 _ESCAPED: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
@@ -173,7 +172,7 @@ def open_side(path: str) -> Iterator[tuple[Header | None, Sequence[DocumentRecor
 
 def _lines(path: str) -> list[bytes]:
     try:
-        return Path(path).read_bytes().removeprefix(_BYTE_ORDER_MARK).split(b"\n")
+        return Path(path).read_bytes().split(b"\n")
     except OSError as error:
         raise LockError(path, error.strerror or str(error)) from None
 
