@@ -265,30 +265,23 @@ def test_an_edit_at_the_start_of_a_long_section_moves_few_cuts(seed: int) -> Non
     assert len(before) - len(same) <= 12
 
 
-# Frames
-
-
-@given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60), st.booleans())
-def test_room_is_left_for_the_lines_of_a_divided_fence(
-    lines: list[int], budget: int, trim: bool
+@given(
+    st.lists(st.integers(1, 6), min_size=20, max_size=60),
+    st.integers(24, 60),
+    st.booleans(),
+    st.sampled_from([("```w\n", "", "```"), ("| w | w |\n|---|---|\n", "| ", "")]),
+)
+def test_room_is_left_for_what_makes_a_part_whole(
+    lines: list[int], budget: int, trim: bool, block: tuple[str, str, str]
 ) -> None:
-    code = "".join(" ".join("w" * size) + "\n" for size in lines)
-    text = f"```w\n{code}```\n"
+    """The lines of a divided fence, and the header of a divided table."""
+    head, margin, foot = block
+    rows = "".join(margin + " ".join("w" * size) + "\n" for size in lines)
 
     def ticks_too(part: str) -> int:
         return tokens(part) + part.count("`")
 
     options = config(budget, trim=trim, context="headings", encoding=ticks_too)
-    chunks = check_promises(text, options)
-    for chunk in chunks[1:]:
-        assert chunk.embed_text.startswith("```w\n")
-    for chunk in chunks:
-        assert chunk.embed_text.rstrip().endswith("\n```")
-
-
-@given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60))
-def test_room_is_left_for_the_header_of_a_divided_table(cells: list[int], budget: int) -> None:
-    header = "| w | w |\n|---|---|\n"
-    text = header + "".join(f"| {' '.join('w' * size)} | w |\n" for size in cells)
-    for chunk in check_promises(text, config(budget, context="headings"))[1:]:
-        assert chunk.embed_text.startswith(header)
+    chunks = check_promises(f"{head}{rows}{foot}\n", options)
+    assert all(chunk.embed_text.startswith(head) for chunk in chunks)
+    assert all(chunk.embed_text.rstrip().endswith(foot) for chunk in chunks)
