@@ -206,24 +206,23 @@ def test_sections_that_fit_stay_whole_and_are_joined_while_they_fit(
     # Every body fits, so that no section is cut but at the sections inside it.
     chunks = check_promises(section.text, config(budget))
     cuts = {chunk.start_index for chunk in chunks} | {len(section.text)}
-    for start, end, size in spans(section):
-        if size <= budget:
-            assert not any(start < cut < end for cut in cuts)
-    for edges in families(section):
+    for inner, edges in nested(section):
+        if inner.size <= budget:
+            assert not any(edges[0] < cut < edges[-1] for cut in cuts)
         for one, two, three in zip(edges, edges[1:], edges[2:], strict=False):
             if {one, two, three} <= cuts and not any(one < cut < three for cut in cuts - {two}):
                 assert tokens(section.text[one:three]) > budget
 
 
-def families(section: Section, start: int = 0) -> Iterator[list[int]]:
-    """The edges of each section, of its own text and of its children."""
+def nested(section: Section, start: int = 0) -> Iterator[tuple[Section, list[int]]]:
+    """Each section inside, and the edges of its own text and of its children."""
     at = start + len(section.text) - sum(len(child.text) for child in section.children)
     edges = [start, at]
     for child in section.children:
-        yield from families(child, at)
+        yield from nested(child, at)
         at += len(child.text)
         edges.append(at)
-    yield edges
+    yield section, edges
 
 
 @given(sections(least=0), st.integers(10, 60), st.sampled_from(["sections", "fill"]), st.booleans())
@@ -234,15 +233,6 @@ def test_no_heading_is_parted_from_what_it_heads(
     chunks = check_promises(section.text, config(budget, packing=packing, trim=trim))
     for chunk in chunks[:-1]:
         assert not chunk.text.rstrip().rpartition("\n")[2].startswith("#")
-
-
-def spans(section: Section, start: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Where each section begins and ends, and its size."""
-    yield start, start + len(section.text), section.size
-    at = start + len(section.text) - sum(len(child.text) for child in section.children)
-    for child in section.children:
-        yield from spans(child, at)
-        at += len(child.text)
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=40), st.integers(30, 60))
