@@ -206,24 +206,23 @@ def test_sections_that_fit_stay_whole_and_are_joined_while_they_fit(
     # Every body fits, so that no section is cut but at the sections inside it.
     chunks = check_promises(section.text, config(budget))
     cuts = {chunk.start_index for chunk in chunks} | {len(section.text)}
-    for start, end, size in spans(section):
-        if size <= budget:
-            assert not any(start < cut < end for cut in cuts)
-    for edges in families(section):
+    for inner, edges in nested(section):
+        if inner.size <= budget:
+            assert not any(edges[0] < cut < edges[-1] for cut in cuts)
         for one, two, three in zip(edges, edges[1:], edges[2:], strict=False):
             if {one, two, three} <= cuts and not any(one < cut < three for cut in cuts - {two}):
                 assert tokens(section.text[one:three]) > budget
 
 
-def families(section: Section, start: int = 0) -> Iterator[list[int]]:
-    """The edges of each section, of its own text and of its children."""
+def nested(section: Section, start: int = 0) -> Iterator[tuple[Section, list[int]]]:
+    """Each section inside, and the edges of its own text and of its children."""
     at = start + len(section.text) - sum(len(child.text) for child in section.children)
     edges = [start, at]
     for child in section.children:
-        yield from families(child, at)
+        yield from nested(child, at)
         at += len(child.text)
         edges.append(at)
-    yield edges
+    yield section, edges
 
 
 @given(sections(least=0), st.integers(10, 60), st.sampled_from(["sections", "fill"]), st.booleans())
@@ -234,15 +233,6 @@ def test_no_heading_is_parted_from_what_it_heads(
     chunks = check_promises(section.text, config(budget, packing=packing, trim=trim))
     for chunk in chunks[:-1]:
         assert not chunk.text.rstrip().rpartition("\n")[2].startswith("#")
-
-
-def spans(section: Section, start: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Where each section begins and ends, and its size."""
-    yield start, start + len(section.text), section.size
-    at = start + len(section.text) - sum(len(child.text) for child in section.children)
-    for child in section.children:
-        yield from spans(child, at)
-        at += len(child.text)
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=40), st.integers(30, 60))
@@ -265,30 +255,23 @@ def test_an_edit_at_the_start_of_a_long_section_moves_few_cuts(seed: int) -> Non
     assert len(before) - len(same) <= 12
 
 
-# Frames
-
-
-@given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60), st.booleans())
-def test_room_is_left_for_the_lines_of_a_divided_fence(
-    lines: list[int], budget: int, trim: bool
+@given(
+    st.lists(st.integers(1, 6), min_size=20, max_size=60),
+    st.integers(24, 60),
+    st.booleans(),
+    st.sampled_from([("```w\n", "", "```"), ("| w | w |\n|---|---|\n", "| ", "")]),
+)
+def test_room_is_left_for_what_makes_a_part_whole(
+    lines: list[int], budget: int, trim: bool, block: tuple[str, str, str]
 ) -> None:
-    code = "".join(" ".join("w" * size) + "\n" for size in lines)
-    text = f"```w\n{code}```\n"
+    """The lines of a divided fence, and the header of a divided table."""
+    head, margin, foot = block
+    rows = "".join(margin + " ".join("w" * size) + "\n" for size in lines)
 
     def ticks_too(part: str) -> int:
         return tokens(part) + part.count("`")
 
     options = config(budget, trim=trim, context="headings", encoding=ticks_too)
-    chunks = check_promises(text, options)
-    for chunk in chunks[1:]:
-        assert chunk.embed_text.startswith("```w\n")
-    for chunk in chunks:
-        assert chunk.embed_text.rstrip().endswith("\n```")
-
-
-@given(st.lists(st.integers(1, 6), min_size=20, max_size=60), st.integers(24, 60))
-def test_room_is_left_for_the_header_of_a_divided_table(cells: list[int], budget: int) -> None:
-    header = "| w | w |\n|---|---|\n"
-    text = header + "".join(f"| {' '.join('w' * size)} | w |\n" for size in cells)
-    for chunk in check_promises(text, config(budget, context="headings"))[1:]:
-        assert chunk.embed_text.startswith(header)
+    chunks = check_promises(f"{head}{rows}{foot}\n", options)
+    assert all(chunk.embed_text.startswith(head) for chunk in chunks)
+    assert all(chunk.embed_text.rstrip().endswith(foot) for chunk in chunks)
