@@ -19,7 +19,7 @@ import regex
 
 from chunkast.config import ChunkConfig
 from chunkast.markdown import CONSTRUCTS
-from chunkast.markdown.page_marks import marks_outside_fences
+from chunkast.markdown.page_marks import marks_outside_fences, mask_pages
 from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
 from chunkast.text.pages import PageMark, page_starts
 from chunkast.text.source_map import line_starts
@@ -29,7 +29,6 @@ from chunkast.toolcalls import ToolCall
 
 __all__ = ("find_page_marks", "with_pages")
 
-_CHARACTER = re.compile(r"[^\r\n]")
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 _MARKUP: Final = WHITE_SPACE + "*_"
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
@@ -98,7 +97,7 @@ def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfi
     analysis = replace(
         analysis,
         blocks=replace(blocks, children=tuple(_absorbed(children))),
-        masked=_blanked(masked, inside),
+        masked=mask_pages(masked, inside),
         pages=tuple(page_starts(marks)),
     )
     # Inside a table or a sentence that continues, each mark sticks to the text it belongs to.
@@ -149,15 +148,6 @@ def _next_text(text: str, pos: int) -> int:
     """Return the first position from ``pos`` that is not white space, or the end of the text."""
     found = _NOT_SPACE.search(text, pos)
     return found.start() if found else len(text)
-
-
-def _blanked(text: str, blocks: Sequence[Block]) -> str:
-    parts: list[str] = []
-    at = 0
-    for block in blocks:
-        parts += (text[at : block.start], _CHARACTER.sub(" ", text[block.start : block.end]))
-        at = block.end
-    return "".join((*parts, text[at:]))
 
 
 def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence[int]) -> Block:
