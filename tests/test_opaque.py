@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-import re
 import warnings
 from base64 import b64encode, b85encode
-from pathlib import Path
 from textwrap import wrap
 
 import pytest
@@ -14,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker
-from chunkast.index import Store
 from chunkast.text.opaque import opaque_runs
 from tests.checks import check_promises
-from tests.command import run
 from tests.frameworks import DOCUMENTS
 from tests.strategies import documents, markdown
 
@@ -161,17 +157,3 @@ def test_the_promises_hold_around_runs(
     for at, run_, edge in runs:
         text = text[:at] + edge + run_ + edge + text[at:]
     kept(text, budget, overlap=overlap, trim=trim)
-
-
-def test_search_says_what_is_larger_than_its_budget(tmp_path: Path) -> None:
-    text = f"# Map\n\n![the summit]({IMAGE})\n\n# Huts\n\nThe hut is far from the summit.\n"
-    path = tmp_path / "map.db"
-    with Store(str(path), create=True) as store:
-        store.update([("map.md", text)], Chunker(max_tokens=200, opaque="keep"))
-        with pytest.warns(ChunkastWarning, match="1 larger than the budget of 300 tokens"):
-            assert len(store.search("summit map", 300)) == 1
-        assert len(store.search("summit map", 9_000)) == 2
-        # What is no better than what is found is not missed.
-        assert len(store.search("hut far summit", 300)) == 1
-    done = run("search", "summit map", "--db", "map.db", "--budget", 300, cwd=tmp_path)
-    assert re.search(rb"the best of them map.md:1-3 with 5,\d{3}; raise", done.stderr)

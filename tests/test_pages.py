@@ -118,38 +118,17 @@ def test_a_pattern_works_as_it_does_alone(pattern: str, text: str, pages: list[i
     assert (chunks[0].pages[0], chunks[-1].pages[1]) == (pages[0], pages[-1])
 
 
-def test_a_sentence_a_list_and_a_table_go_on_over_a_mark() -> None:
-    mark = "\n\n<!-- page {} -->\n\n"
+def test_a_sentence_goes_on_over_a_mark() -> None:
     words = "Some words stand here. " * 20
-    text = f"{words}This sentence goes on{mark.format(2)}and ends here. {words}"
-    [paragraph] = [leaf for leaf in Chunker().analyze(text).blocks.leaves() if leaf.kind != "blank"]
-    assert (paragraph.kind, paragraph.start, paragraph.end) == ("paragraph", 0, len(text))
+    text = f"{words}This sentence goes on\n\n<!-- page 2 -->\n\nand ends here. {words}"
     chunks = check_promises(text, ChunkConfig(max_tokens=60, overlap=0))
     [over] = [chunk for chunk in chunks if "goes on" in chunk.text]
-    assert "and ends here." in over.text
     assert "goes on and ends here." in over.embed_text
     assert over.pages == (1, 2)
 
-    listed = f"- one{mark.format(2)}- two\n"
-    assert [block.kind for block in Chunker().analyze(listed).blocks.children] == ["list"]
-    table = f"| a | b |\n|---|---|\n| 1 | 2 |{mark.format(2)}| 3 | 4 |\n"
-    assert [block.kind for block in Chunker().analyze(table).blocks.children] == ["table"]
-    assert "| 1 | 2 |\n| 3 | 4 |" in Chunker().chunk(table)[0].embed_text
-    html = f"<table><tr><td>1</td></tr>{mark.format(2)}<tr><td>2</td></tr></table>\n"
-    assert [block.kind for block in Chunker().analyze(html).blocks.children] == ["html-table"]
-
-
-def test_what_ends_before_a_mark_and_what_is_in_code_stays_apart() -> None:
-    mark = "\n\n<!-- page 2 -->\n\n"
-    for text in (f"It ends.{mark}and so on", f"A title{mark}The text", f"# A title{mark}the text"):
-        leaves = [leaf.kind for leaf in Chunker().analyze(text).blocks.leaves()]
-        assert len([kind for kind in leaves if kind not in {"blank", "page-begin"}]) == 2
-    fence = f"```\na{mark}b\n```\n"
-    assert Chunker().analyze(fence).pages == ()
-
 
 @pytest.mark.parametrize(
-    ("before", "after", "joined"),
+    ("before", "after", "between"),
     [
         *(
             ("這是一個", "句子。", ""),
@@ -157,13 +136,16 @@ def test_what_ends_before_a_mark_and_what_is_in_code_stays_apart() -> None:
             ("これはー", "カタカナ", ""),
         ),
         *(("한국어", "문장", " "), ("使用 Python", "编写", " "), ("第1", "章", " ")),
+        *(("| a |\n|---|\n| 1 |", "| 2 |", "\n"), ("- one", "- two", "\n\n")),
+        *(("It ends.", "and so on", "\n\n"), ("A title", "The text", "\n\n")),
+        *(("# A title", "the text", "\n\n"), ("<td>1</td>", "<td>2</td>", "\n\n")),
     ],
 )
-def test_chinese_and_japanese_are_joined_without_a_space(
-    before: str, after: str, joined: str
-) -> None:
-    [chunk] = Chunker().chunk(f"{before}\n\n<!-- page 2 -->\n\n{after}\n")
-    assert chunk.embed_text == f"{before}{joined}{after}"
+def test_what_goes_on_over_a_mark_is_joined(before: str, after: str, between: str) -> None:
+    table = "<table><tr>{}</tr></table>" if "<" in before else "{}"
+    [chunk] = Chunker().chunk(table.format(f"{before}\n\n<!-- page 2 -->\n\n{after}"))
+    assert chunk.embed_text == table.format(before + between + after)
+    assert chunk.pages == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +158,13 @@ def test_chinese_and_japanese_are_joined_without_a_space(
 )
 def test_marks_after_what_is_no_open_fence_are_found(before: str) -> None:
     marks = [f"<!-- page {n} -->" for n in (2, 3)]
-    first = before if "{}" in before else f"{before}\n\n{{}}"
+    inside = "{}" in before
+    first = before if inside else f"{before}\n\n{{}}"
     text = f"{first.format(marks[0])}\n\nThen.\n\n{marks[1]}\n\nLast.\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=99, overlap=0))
-    for where in (text, chunks) if "{}" not in before else (text,):
-        assert [locate_quote(word, where)[0].pages for word in ("Then.", "Last.")] == [
-            (2, 2),
-            (3, 3),
-        ]
+    for where in (text,) if inside else (text, chunks):
+        pages = [locate_quote(word, where)[0].pages for word in ("Then.", "Last.")]
+        assert pages == [(2, 2), (3, 3)]
     assert Chunker().chunk(f"````markdown\n{text}````\n")[0].pages == (1, 3)
 
 
@@ -200,10 +181,8 @@ def test_empty_pages_count() -> None:
 
 
 def test_running_heads_are_told_and_left_out_on_request() -> None:
-    pages = [
-        f"Chapter 1: Things {n}\n\n{'Some words stand here and ' * 9} {n}\n\n{chr(96 + n) * 3} goes on.\n\nPage {n} of 8"
-        for n in range(1, 9)
-    ]
+    body = "Chapter 1: Things {n}\n\n" + "Some words stand here and " * 9 + "{n}\n\nPage {n} of 8"
+    pages = [body.format(n=n) for n in range(1, 9)]
     text = "".join(f"{page}\n\n--- end of page={n} ---\n\n" for n, page in enumerate(pages))
     leaves = [leaf.kind for leaf in Chunker().analyze(text).blocks.leaves()]
     # What is at the ends of the text is at the edge of no mark.

@@ -92,7 +92,7 @@ def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfi
     starts = [mark.start for mark in marks]
     blocks = _placed(text, analysis.blocks, marks, starts)
     children = list(blocks.children)
-    edges = _told(text, children, starts)
+    edges = _running_lines(text, children, starts)
     children, joints, inside = _joined(masked, children, starts)
     analysis = replace(
         analysis,
@@ -197,7 +197,7 @@ def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[in
         before = number
 
 
-def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
+def _running_lines(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
     """Relabel lines repeated at page edges as running heads or feet, and return their blocks."""
     found: list[Block] = []
     for _ in range(_DEPTH):
@@ -242,7 +242,7 @@ def _joined(
     last = -1  # the index in ``joined`` of the last block that is not a mark, head or foot
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
-        if number in before and _goes_on(text, joined[last], block):
+        if number in before and _continues(text, joined[last], block):
             one = joined[last]
             heads = [edge for edge in joined[last + 1 :] if CONSTRUCTS[edge.kind].shape == "prose"]
             start, end = content_end(text, one.start, one.end), _next_text(text, block.start)
@@ -303,7 +303,7 @@ def _takes_marks(block: Block) -> bool:
     return (row.plain or block.kind in _EDGES - _MARKS) and not block.content
 
 
-def _goes_on(text: str, one: Block, two: Block) -> bool:
+def _continues(text: str, one: Block, two: Block) -> bool:
     """Return whether ``two``, on the next page, continues the sentence or table in ``one``."""
     if one.content or not CONSTRUCTS[two.kind].plain or two.content:
         return False
