@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import Chunk, ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast import Chunk, ChunkConfig, Chunker, count_tokens
 from tests.checks import check_promises
-from tests.command import records, run, write
 from tests.strategies import documents, markdown
 
 MATTER = """---
@@ -48,25 +44,8 @@ def test_dropped_front_matter_is_in_no_chunk() -> None:
     assert found[0].start_line == 13
     assert all(chunk.metadata["front_matter"] == MATTER for chunk in found)
     assert all("front-matter" not in chunk.kinds for chunk in found)
-
-
-def test_untrimmed_chunks_tile_the_rest() -> None:
-    found = chunks(trim=False)
-    assert "".join(chunk.text for chunk in found) == BODY
-    assert all(one.end_index == two.start_index for one, two in pairwise(found))
-    assert "front-matter" not in found[0].kinds
-    # More blank lines than fit one chunk are divided.
-    found = chunks(MATTER + "\n" * 200 + "Guide.\n", trim=False, max_tokens=20, encoding=len)
-    assert len(found) > 10
-    assert max(chunk.token_count for chunk in found) <= 20
-
-
-@pytest.mark.parametrize("text", [MATTER, MATTER.rstrip("\n"), "\ufeff" + MATTER, MATTER + "\n\n"])
-def test_nothing_but_front_matter_is_no_chunk(text: str) -> None:
-    assert chunks(text) == []
-
-
-def test_what_is_no_front_matter_is_kept() -> None:
+    for text in (MATTER, MATTER.rstrip("\n"), "\ufeff" + MATTER, MATTER + "\n\n"):
+        assert chunks(text) == []
     assert chunks("---\nFoo\n---\n")[0].text == "---\nFoo\n---"
     assert chunks(TEXT, extensions=())[0].start_index == 0
 
@@ -75,19 +54,16 @@ def test_what_is_no_front_matter_is_kept() -> None:
     markdown() | documents(),
     st.sampled_from([MATTER, MATTER.replace("\n", "\r\n"), "+++\na = 1\n+++\n", "---\nx: y\n---"]),
     st.sampled_from(["", "\n", " \n\n", "\u3000\n"]),
-    st.fixed_dictionaries(
-        {
-            "max_tokens": st.sampled_from([1, 8, 40, 300]),
-            "trim": st.booleans(),
-            "packing": st.sampled_from(["sections", "fill"]),
-        }
-    ),
+    st.sampled_from([1, 8, 40, 300]),
+    st.booleans(),
 )
 def test_the_promises_hold_without_it(
-    text: str, matter: str, gap: str, options: dict[str, object]
+    text: str, matter: str, gap: str, budget: int, trim: bool
 ) -> None:
     keys = ("title", "tags", "x")
-    chunks(matter + gap + text, overlap=0.2, front_matter_keys=keys, **options)
+    packing = "fill" if trim else "sections"
+    text = matter + gap + text
+    chunks(text, overlap=0.2, front_matter_keys=keys, max_tokens=budget, trim=trim, packing=packing)
 
 
 @pytest.mark.parametrize(
@@ -169,20 +145,3 @@ def test_values_are_embedded_and_counted() -> None:
     # They are the first to be left out where there is no room.
     small = chunks(front_matter_keys=("tags", "authors"), max_tokens=12)
     assert small[-1].embed_text.startswith("Tides > One\n\nThe sea")
-
-
-def test_other_values_are_refused() -> None:
-    with pytest.raises(ConfigError, match="front_matter_text='no': must be one of 'keep', 'drop'"):
-        ChunkConfig(front_matter_text="no")  # type: ignore[arg-type]
-    for wrong in ("title", 5, ("",), (3,)):
-        with pytest.raises(ConfigError, match=r"front_matter_keys=.* must be"):
-            ChunkConfig(front_matter_keys=wrong)  # type: ignore[arg-type]
-    assert Chunker(front_matter_keys=["a"]).config.front_matter_keys == ("a",)
-
-
-def test_the_command_has_both(tmp_path: Path) -> None:
-
-    write(tmp_path, {"a.md": TEXT})
-    options = ("--set", "front_matter_text=drop", "--set", "front_matter_keys=tags, authors")
-    [chunk] = records(run("chunk", "a.md", *options, cwd=tmp_path).stdout)
-    assert chunk["embed_text"].startswith("tags: sea, moon\nauthors: Ann, Bob\nTides\n\n# Guide")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
-import re
-import subprocess
 import warnings
 from base64 import b64encode, b85encode
-from pathlib import Path
 from textwrap import wrap
 
 import pytest
@@ -15,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkast import Chunk, ChunkastWarning, ChunkConfig, Chunker
-from chunkast.index import Store
 from chunkast.text.opaque import opaque_runs
 from tests.checks import check_promises
-from tests.command import records, run, run_process, write
 from tests.frameworks import DOCUMENTS
 from tests.strategies import documents, markdown
 
@@ -31,54 +26,36 @@ BASE64 = b64encode(noise(6_000)).decode()
 IMAGE = f"data:image/png;base64,{BASE64}"
 LINES = "\n".join(wrap(BASE64, 76))
 # Just long enough.
-SHORT = (
-    IMAGE[:300],
-    BASE64[:256],
-    "\n".join(wrap(BASE64[:400], 64)),
-)
-RUNS = {
-    "data URI image/png": IMAGE,
-    "data URI": "data:," + "x%20y" * 400,
-    "base64": BASE64,
-}
+SHORT = (IMAGE[:300], BASE64[:256], "\n".join(wrap(BASE64[:400], 64)))
 
 
 def found(text: str) -> list[tuple[str, str]]:
     return [(run.kind, text[run.start : run.end]) for run in opaque_runs(text, 0, len(text))]
 
 
-@pytest.mark.parametrize("kind", RUNS)
-def test_each_kind_is_found_amid_other_text(kind: str) -> None:
-    assert found(f"Before.\n{RUNS[kind]}\nafter it.") == [(kind, RUNS[kind])]
-    assert found(f"Before it ({RUNS[kind]}). Then.")[0][0] == kind
-
-
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("kind", "text"),
     [
-        (LINES, "base64"),
-        (LINES.replace("\n", "\n> "), "base64"),
-        (b64encode(noise(900), b"-_").decode(), "base64"),
+        *(("data URI image/png", IMAGE), ("data URI", "data:," + "x%20y" * 400)),
+        *(("base64", BASE64), ("base64", LINES), ("base64", LINES.replace("\n", "\n> "))),
+        ("base64", b64encode(noise(900), b"-_").decode()),
     ],
 )
-def test_each_form_is_found(text: str, kind: str) -> None:
-    assert found(f"One two.\n{text}\nThree four.") == [(kind, text)]
+def test_each_kind_is_found_amid_other_text(kind: str, text: str) -> None:
+    assert found(f"Before.\n{text}\nafter it.") == [(kind, text)]
+    assert found(f"Before it ({text}). Then.")[0][0] == kind
 
 
 def test_what_says_something_is_no_run() -> None:
     for text in (
-        "word " * 900,
         "a-long-slug-of-many-words/" * 60,
         "ThisIsHowSomeNameTheirTestsAndItGoesOnAndOn" * 40,
         "10, 20, 30, 40, 50, 60, 70, 80, 90, " * 40,
         "2024-01-31 12:30:00\n" * 60,
-        "-" * 2_000,
-        "| a | b |\n" * 200,
         "漢字仮名" * 600,
         '{"name": "a title of some words", "text": "and what it says"}, ' * 60,
         b85encode(noise(150)).decode(),
         "data:image/png;base64,iVBORw0KGgo=",
-        '{"name":"hut","beds":12,"tags":["high","open"]},' * 60,
         noise(2_000).hex(),
         "!function(e,t){var n=e[t]||(e[t]={});n.q=n.q||[]};" * 60,
     ):
@@ -109,10 +86,7 @@ def test_a_run_is_one_chunk_and_a_placeholder_to_embed() -> None:
     ("text", "shown"),
     [
         # All of a block, a line, a tag or a link that says little more.
-        (
-            f"```pem\n-----BEGIN-----\n{LINES}\n-----END-----\n```\n",
-            "```pem\n-----BEGIN-----\n[base64",
-        ),
+        (f"```pem\n---\n{LINES}\n---\n```\n", "```pem\n---\n[base64"),
         ("x = 1\n\n" * 60 + f'p = "{BASE64}"\n\n' + "y = 2\n\n" * 60, 'p = "[base64'),
         ("<p>Some words.</p>\n" * 60 + f'<img src="{IMAGE}" alt="A map">\n', '<img src="[data URI'),
         ("word " * 300 + f"[up]({IMAGE}) " + "more " * 300, "[up]([data URI"),
@@ -136,17 +110,10 @@ def test_what_leads_in_to_a_run_goes_with_it() -> None:
     [one, two] = kept(f"# One\n\n{IMAGE}\n\n# Two\n\nThe key:\n\n```\n{BASE64}\n```\n")
     assert one.text == f"# One\n\n{IMAGE}"
     assert two.embed_text == "# Two\n\nThe key:\n\n```\n[base64, 8,000 characters]\n```"
-
-
-def test_what_fits_is_kept_as_it_is() -> None:
-    [chunk] = kept(f"# Map\n\n![up](data:image/png;base64,{BASE64[:400]})\n", 400)
-    assert not chunk.oversize
-    assert chunk.embed_text == chunk.text
-
-
-def test_a_block_that_is_kept_has_the_placeholder_too() -> None:
-    [chunk] = kept(f"Some words. {IMAGE} More words.\n", oversize="keep")
-    assert chunk.embed_text == "Some words. [data URI image/png, 8,022 characters] More words."
+    [whole] = kept(f"Some words. {IMAGE} More words.\n", oversize="keep")
+    assert whole.embed_text == "Some words. [data URI image/png, 8,022 characters] More words."
+    [small] = kept(f"# Map\n\n![up](data:image/png;base64,{BASE64[:400]})\n", 400)
+    assert (small.oversize, small.embed_text) == (False, small.text)
 
 
 def test_a_run_that_is_divided_is_told_with_what_to_do() -> None:
@@ -190,40 +157,3 @@ def test_the_promises_hold_around_runs(
     for at, run_, edge in runs:
         text = text[:at] + edge + run_ + edge + text[at:]
     kept(text, budget, overlap=overlap, trim=trim)
-
-
-def notes(done: subprocess.CompletedProcess[bytes]) -> list[str]:
-    lines = done.stderr.decode().splitlines()
-    return [line for line in lines if line.startswith("chunkast: note: ")]
-
-
-@pytest.mark.slow
-def test_the_command_names_the_switch(tmp_path: Path) -> None:
-    write(tmp_path, dict.fromkeys(("a.md", "b.md"), f"# Map\n\n![up]({IMAGE})\n"))
-    for jobs in (1, 2):
-        done = run_process("chunk", ".", "--max-tokens", 200, "--jobs", jobs, cwd=tmp_path)
-        assert done.returncode == 0
-        for note, name in zip(sorted(notes(done)), ("a.md", "b.md"), strict=True):
-            assert note == (
-                f"chunkast: note: {name}: opaque data was split across chunks: [data URI "
-                "image/png, 8,022 characters]; opaque='keep' (--opaque keep) keeps it whole"
-            )
-    assert not notes(run("chunk", ".", "--max-tokens", 200, "-q", cwd=tmp_path))
-    done = run("chunk", "a.md", "--max-tokens", 200, "--opaque", "keep", cwd=tmp_path)
-    assert not notes(done)
-    [chunk] = [row for row in records(done.stdout) if row["oversize"]]
-    assert "[data URI image/png, 8,022 characters]" in chunk["embed_text"]
-
-
-def test_search_says_what_is_larger_than_its_budget(tmp_path: Path) -> None:
-    text = f"# Map\n\n![the summit]({IMAGE})\n\n# Huts\n\nThe hut is far from the summit.\n"
-    path = tmp_path / "map.db"
-    with Store(str(path), create=True) as store:
-        store.update([("map.md", text)], Chunker(max_tokens=200, opaque="keep"))
-        with pytest.warns(ChunkastWarning, match="1 larger than the budget of 300 tokens"):
-            assert len(store.search("summit map", 300)) == 1
-        assert len(store.search("summit map", 9_000)) == 2
-        # What is no better than what is found is not missed.
-        assert len(store.search("hut far summit", 300)) == 1
-    [note] = notes(run("search", "summit map", "--db", "map.db", "--budget", 300, cwd=tmp_path))
-    assert re.search(r"the best of them map.md:1-3 with 5,\d{3}; raise", note)

@@ -56,45 +56,21 @@ def test_what_is_put_before_a_long_paragraph_moves_no_window_far_away() -> None:
     assert [start for start in moved if start > far] == starts
 
 
-def test_a_closing_mark_stays_with_its_sentence() -> None:
-    text = "It is **done.** Then `a. B` (e.g. this one) follows. See No. 5."
-    assert sentences(text) == [
-        "It is **done.** ",
-        "Then `a. B` (e.g. this one) follows. ",
-        "See No. 5.",
-    ]
-
-
 @pytest.mark.parametrize(
-    ("text", "second"),
+    "expected",
     [
-        ("**Only use the listed models.** Never guess one.", "Never guess one."),
-        ("*Wait here.* _Then go._", "_Then go._"),
-        ("~~Gone.~~\nStill here.", "Still here."),
-        ('He said: **"Go!"** Nobody went.', "Nobody went."),
-        ("Proven twice.[^1][^two] Then forgotten.", "Then forgotten."),
-        ("**写完了。**然后休息。", "然后休息。"),
+        ["It is **done.** ", "Then `a. B` (e.g. this one) follows. ", "See No. 5."],
+        ["**Only use the listed models.** ", "Never guess one."],
+        *(["*Wait here.* ", "_Then go._"], ["~~Gone.~~\n", "Still here."]),
+        *(['He said: **"Go!"** ', "Nobody went."], ["**写完了。**", "然后休息。"]),
+        ["Proven twice.[^1][^two] ", "Then forgotten."],
+        # Closing marks that end no sentence.
+        *(["**Wait.**ing is hard"], ["**1.** First of all"], ["**b.** The second"]),
+        *(["`a.` b"], ["*So.*"], ["(x.)\n"]),
     ],
 )
-def test_a_sentence_begins_after_the_marks_that_close_the_one_before(
-    text: str, second: str
-) -> None:
-    assert sentences(text) == [text.removesuffix(second), second]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "**Wait.**ing is hard",
-        "**1.** First of all",
-        "**b.** The second",
-        "`a.` b",
-        "*So.*",
-        "(x.)\n",
-    ],
-)
-def test_closing_marks_that_end_no_sentence(text: str) -> None:
-    assert sentences(text) == [text]
+def test_closing_marks_stay_with_their_sentence(expected: list[str]) -> None:
+    assert sentences("".join(expected)) == expected
 
 
 @pytest.mark.parametrize(
@@ -137,13 +113,8 @@ def markdown_it_spans(text: str) -> list[tuple[int, int, str]]:
 
         return run
 
-    kinds = {
-        "backticks": "code",
-        "link": "link",
-        "image": "image",
-        "autolink": "autolink",
-        "html_inline": "html",
-    }
+    kinds = {name: name for name in ("link", "image", "autolink")}
+    kinds |= {"backticks": "code", "html_inline": "html"}
     for rule in md.inline.ruler.__rules__:
         if rule.name in kinds:
             rule.fn = wrapped(kinds[rule.name], rule.fn)
@@ -198,23 +169,16 @@ def test_inline_spans_are_those_of_markdown_it(text: str) -> None:
     assert list(all_spans(inline_spans(text, references={"ref"}))) == theirs
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("It costs $5 and $10 today.", []),
-        ("Let $x + y$ and $$z$$ be.", ["$x + y$", "$$z$$"]),
-        (r"Not \$x$ here.", [r"\$"]),
-        ("See https://a.b/c?d=e, and www.x.org.", ["https://a.b/c?d=e", "www.x.org"]),
-        (
-            "A note[^1] and [[Page|label]] and ![[image.png]].",
-            ["[^1]", "[[Page|label]]", "![[image.png]]"],
-        ),
-    ],
-)
-def test_extensions_inside_prose(text: str, expected: list[str]) -> None:
-    extensions = ("math", "footnotes", "autolinks", "wikilinks")
-    spans = inline_spans(text, extensions=extensions)
-    assert [text[span.start : span.end] for span in spans] == expected
+def test_extensions_inside_prose() -> None:
+    text = (
+        r"It costs $5 and $10, so let $x + y$ and $$z$$ but not \$x$ be, see https://a.b/c?d=e, "
+        "www.x.org. A note[^1] and [[Page|label]] and ![[image.png]]."
+    )
+    spans = inline_spans(text, extensions=("math", "footnotes", "autolinks", "wikilinks"))
+    assert [text[span.start : span.end] for span in spans] == [
+        *("$x + y$", "$$z$$", r"\$", "https://a.b/c?d=e", "www.x.org"),
+        *("[^1]", "[[Page|label]]", "![[image.png]]"),
+    ]
 
 
 def test_no_sentence_begins_where_a_window_ends_inside_one() -> None:

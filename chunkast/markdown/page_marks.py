@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.parser import parse_document
+from chunkast.model import Block
 from chunkast.text.pages import PageMark, page_marks
 from chunkast.text.spans import SpanSet
-from chunkast.text.white_space import is_blank
 
 __all__ = ("marks_outside_fences", "mask_pages")
 
@@ -55,13 +55,11 @@ def _fences(text: str, extensions: Sequence[str]) -> SpanSet:
     return SpanSet((leaf.start, leaf.end) for leaf in leaves if CONSTRUCTS[leaf.kind].fenced)
 
 
-def mask_pages(source: str, marks: Sequence[PageMark]) -> str:
-    """Return ``source`` with the page marks replaced with blanks."""
+def mask_pages(source: str, marks: Sequence[PageMark | Block]) -> str:
+    """Return ``source`` with page marks, running heads and feet replaced with blanks."""
     parts: list[str] = []
     at = 0
     for mark in marks:
-        said = source[mark.start : mark.end]
-        hidden = said.replace("\f", " ") if is_blank(said) else _CHARACTER.sub(" ", said)
-        parts += (source[at : mark.start], hidden)
+        parts += (source[at : mark.start], _CHARACTER.sub(" ", source[mark.start : mark.end]))
         at = mark.end
     return "".join((*parts, source[at:])) if parts else source

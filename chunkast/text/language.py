@@ -24,19 +24,11 @@ __all__ = ("DEFAULT_LANGUAGE", "LANGUAGES", "LANGUAGE_RULES", "WORDS", "language
 # Part of the fingerprint: change it with the rules, the words or the abbreviations.
 LANGUAGE_RULES: Final = "4"
 DEFAULT_LANGUAGE: Final = "en"
+_DATA: Final = json.loads(Path(__file__).with_name("languages.json").read_bytes())
 # The codes of ISO 639-1, and those of three letters for which sentencex has rules.
-LANGUAGES: Final = frozenset(
-    """aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da
-    de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia
-    id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt
-    lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt
-    qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn
-    to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
-    aae als alt arn ast atj avk bar bci bxr csb dsb dua egl eml ext fit fon frc frp frr fur gcf gcr
-    gld gsw guc hke hrx hsb hyw inh jut kaa kab kbp kea kjh koi krc krl ksh kum lad lbe lez lij lld
-    lmo lua mdf mhr mrj mwl myv nah nap nds olo pcd pdc pdt pfl pms pnt qug rgn rue rut sah scn sdc
-    ses shy sjd sli smn sro srn stq sty szl tet tyv udm vec vls vmf vmw vot wls xal""".split()  # noqa: SIM905
-)
+LANGUAGES: Final = frozenset(" ".join(_DATA["codes"]).split())
+# By language: its function words and abbreviations.
+WORDS: Final[dict[str, dict[str, str]]] = _DATA["words"]
 _LEAST: Final = 8
 _LEAST_SHARE: Final = 1 / 60
 _LEAD: Final = 2
@@ -44,10 +36,6 @@ _LEAD: Final = 2
 _SLICE: Final = 65_536
 _THE_DISTANCE: Final = 500
 _DECLARED = re.compile("([A-Za-z]{2,3})(?![A-Za-z])")
-# By language: its function words and abbreviations.
-WORDS: Final[dict[str, dict[str, str]]] = json.loads(
-    Path(__file__).with_name("languages.json").read_bytes()
-)
 _LANGUAGE_OF: Final = {
     word: name for name, words in WORDS.items() for word in words["function_words"].split()
 }

@@ -34,7 +34,7 @@ _BASE64 = re.compile(
     rf"(?:{_NEXT_LINE}(?!-)[\w+/-]+={{0,2}}(?=[ \t]*(?:[\r\n]|\Z))|={{0,2}})",
     re.ASCII,
 )
-_CAPITAL, _SMALL, _FIGURE = re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]")
+_LEAST_SHARES: Final = ((str.isupper, 1 / 10), (str.islower, 1 / 10), (str.isdigit, 1 / 30))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,6 @@ def _base64(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
     if max(map(len, text[start:end].split()), default=0) < _LEAST_LINE:
         return
     for match in _BASE64.finditer(text, start, end):
-        run, size = match.group(), len(match.group())
-        if (
-            size >= _LEAST
-            and _share(_CAPITAL, run) >= 1 / 10
-            and _share(_SMALL, run) >= 1 / 10
-            and _share(_FIGURE, run) >= 1 / 30
-        ):
+        sample = match.group()[:_SAMPLE]
+        if all(sum(map(is_, sample)) / len(sample) >= least for is_, least in _LEAST_SHARES):
             yield OpaqueRun(*match.span(), "base64")
-
-
-def _share(what: re.Pattern[str], text: str) -> float:
-    sample = text[:_SAMPLE]
-    return len(what.findall(sample)) / max(len(sample), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -33,36 +33,32 @@ class Marker:
         "breaks" for a mark between two pages, without a number; "says" for any other note about
         a page.
     first: the number of a document's first page in such marks.
-    seen: the converters that write such marks.
     """
 
     pattern: str
     role: str
     first: int = 1
-    seen: str = ""
 
 
-# The first marker that matches a line is used. A form feed breaks pages anywhere in a line.
+# No two of them match the same line. A form feed breaks pages anywhere in a line.
 MARKERS: Final = (
-    Marker(r"-{3,} ?end of page[= ](\d{1,6}) ?-{3,}", "ends", 0, "pymupdf4llm"),
-    Marker(r"\{(\d{1,6})\}-{20,}", "begins", 0, "marker"),
-    Marker(r"(?i:<!-- *page[-_ ]?break *-->)", "breaks", 1, "Azure, docling-serve"),
-    Marker(r"<!-- *Page(?:Number|Header|Footer) *=[^\r\n]{0,500}?-->", "says", 1, "Azure"),
-    Marker(r"<!-- *Slide number: *(\d{1,6}) *-->", "begins", 1, "markitdown"),
-    Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins", 1, "texts that were prepared by hand"),
+    Marker(r"-{3,} ?end of page[= ](\d{1,6}) ?-{3,}", "ends", 0),  # pymupdf4llm
+    Marker(r"\{(\d{1,6})\}-{20,}", "begins", 0),  # marker
+    Marker(r"(?i:<!-- *page[-_ ]?break *-->)", "breaks"),  # Azure, docling-serve
+    Marker(r"<!-- *Page(?:Number|Header|Footer) *=[^\r\n]{0,500}?-->", "says"),  # Azure
+    Marker(r"<!-- *Slide number: *(\d{1,6}) *-->", "begins"),  # markitdown
+    Marker(r"(?i:<!-- *page:? *(\d{1,6}) *-->)", "begins"),  # texts prepared by hand
 )
-_KNOWN: Final = re.compile(
-    "^[ \t]*(?:"
-    + "|".join(f"(?P<m{place}>{marker.pattern})" for place, marker in enumerate(MARKERS))
-    + r")[ \t]*\r?$",
-    re.MULTILINE,
-)
+_KNOWN: Final = [
+    (marker, re.compile(rf"^[ \t]*({marker.pattern})[ \t]*\r?$", re.MULTILINE))
+    for marker in MARKERS
+]
 # The number in a user's mark.
 _NUMBER: Final = re.compile(r"\d{1,9}")
 # Parts of some marks; most texts contain none of them.
 _HINTS: Final = ("end of page", "}---")
 _COMMENT = re.compile(r"<!-- *(?i:page|slide)")
-_FORM_FEED: Final = Marker("\f", "breaks", 1, "pdftotext")
+_FORM_FEED: Final = Marker("\f", "breaks")  # pdftotext
 # A form feed directly after text, or all form feeds between two stretches of text.
 _FORM_FEEDS: Final = re.compile(rf"\f(?:(?<=[^{WHITE_SPACE}]\f)|[{WHITE_SPACE}]*\f)?")
 
@@ -123,14 +119,16 @@ def _own_marks(text: str, own: str) -> list[PageMark]:
 
 
 def _known_marks(text: str) -> list[PageMark]:
-    marks: list[PageMark] = []
-    for found in _KNOWN.finditer(text):
-        place = int((found.lastgroup or "m0")[1:])
-        group = _KNOWN.groupindex[f"m{place}"]
-        marker = MARKERS[place]
-        number = int(found[group + 1]) if marker.role in ("begins", "ends") else None
-        marks.append(PageMark(*found.span(group), marker, number, begins=marker.role == "begins"))
-    return marks
+    return [
+        PageMark(
+            *found.span(1),
+            marker,
+            int(found[2]) if line.groups > 1 else None,
+            begins=marker.role == "begins",
+        )
+        for marker, line in _KNOWN
+        for found in line.finditer(text)
+    ]
 
 
 def _merged(marks: list[PageMark]) -> list[PageMark]:
@@ -199,7 +197,7 @@ def pages_of(starts: Sequence[tuple[int, int]], start: int, end: int) -> tuple[i
     if not starts:
         return None
     first, last = (
-        starts[max(bisect_right(starts, pos, key=_position) - 1, 0)][1] for pos in (start, end - 1)
+        starts[max(bisect_left(starts, (pos + 1, 0)) - 1, 0)][1] for pos in (start, end - 1)
     )
     return first, last
 
@@ -215,7 +213,3 @@ def pages_of_text(
         return None
     first = start + len(text) - len(text.lstrip(WHITE_SPACE))
     return pages_of(starts, first, max(start + len(text.rstrip(WHITE_SPACE)), first + 1))
-
-
-def _position(start: tuple[int, int]) -> int:
-    return start[0]

@@ -139,27 +139,24 @@ def _after_closing_marks(
     return following.start()
 
 
-@lru_cache(maxsize=16)
-def _boundaries(window: str, language: str) -> tuple[int, ...]:
-    """Return the starts of sentences in a window; cached, as most windows are read twice."""
-    return tuple(_read(window, language))
-
-
-def _read(window: str, language: str) -> Iterator[int]:
-    """Yield the starts of sentences that sentencex finds in a window.
+@lru_cache(maxsize=16)  # most windows are read twice
+def _boundaries(window: str, language: str) -> Sequence[int]:
+    """Return the starts of sentences that sentencex finds in a window.
 
     sentencex does not find starts between two quotation marks, but marks that are far apart are
     probably apostrophes or code. So a long sentence is read again without its quotation marks.
     """
     from sentencex import get_sentence_boundaries
 
+    starts: list[int] = []
     for found in get_sentence_boundaries(language, window):
         start, end = found["start_index"], found["end_index"]
-        yield start
+        starts.append(start)
         if end - start > _LONG:
             plain, quotes = _QUOTE.subn("-", window[start:end])
             inside = get_sentence_boundaries(language, plain) if quotes else ()
-            yield from (start + inner["start_index"] for inner in inside if inner["start_index"])
+            starts += (start + inner["start_index"] for inner in inside if inner["start_index"])
+    return starts
 
 
 def _hash(text: str, at: int) -> int:

@@ -19,7 +19,7 @@ import regex
 
 from chunkast.config import ChunkConfig
 from chunkast.markdown import CONSTRUCTS
-from chunkast.markdown.page_marks import marks_outside_fences
+from chunkast.markdown.page_marks import marks_outside_fences, mask_pages
 from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
 from chunkast.text.pages import PageMark, page_starts
 from chunkast.text.source_map import line_starts
@@ -29,7 +29,6 @@ from chunkast.toolcalls import ToolCall
 
 __all__ = ("find_page_marks", "with_pages")
 
-_CHARACTER = re.compile(r"[^\r\n]")
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 _MARKUP: Final = WHITE_SPACE + "*_"
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
@@ -93,12 +92,12 @@ def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfi
     starts = [mark.start for mark in marks]
     blocks = _placed(text, analysis.blocks, marks, starts)
     children = list(blocks.children)
-    edges = _told(text, children, starts)
+    edges = _running_lines(text, children, starts)
     children, joints, inside = _joined(masked, children, starts)
     analysis = replace(
         analysis,
         blocks=replace(blocks, children=tuple(_absorbed(children))),
-        masked=_blanked(masked, inside),
+        masked=mask_pages(masked, inside),
         pages=tuple(page_starts(marks)),
     )
     # Inside a table or a sentence that continues, each mark sticks to the text it belongs to.
@@ -151,15 +150,6 @@ def _next_text(text: str, pos: int) -> int:
     return found.start() if found else len(text)
 
 
-def _blanked(text: str, blocks: Sequence[Block]) -> str:
-    parts: list[str] = []
-    at = 0
-    for block in blocks:
-        parts += (text[at : block.start], _CHARACTER.sub(" ", text[block.start : block.end]))
-        at = block.end
-    return "".join((*parts, text[at:]))
-
-
 def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence[int]) -> Block:
     """Return ``block`` with a leaf added for each page mark between the blocks inside it."""
     children: list[Block] = []
@@ -207,7 +197,7 @@ def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[in
         before = number
 
 
-def _told(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
+def _running_lines(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
     """Relabel lines repeated at page edges as running heads or feet, and return their blocks."""
     found: list[Block] = []
     for _ in range(_DEPTH):
@@ -252,7 +242,7 @@ def _joined(
     last = -1  # the index in ``joined`` of the last block that is not a mark, head or foot
     for number, block in enumerate(children):
         construct = CONSTRUCTS[block.kind]
-        if number in before and _goes_on(text, joined[last], block):
+        if number in before and _continues(text, joined[last], block):
             one = joined[last]
             heads = [edge for edge in joined[last + 1 :] if CONSTRUCTS[edge.kind].shape == "prose"]
             start, end = content_end(text, one.start, one.end), _next_text(text, block.start)
@@ -313,7 +303,7 @@ def _takes_marks(block: Block) -> bool:
     return (row.plain or block.kind in _EDGES - _MARKS) and not block.content
 
 
-def _goes_on(text: str, one: Block, two: Block) -> bool:
+def _continues(text: str, one: Block, two: Block) -> bool:
     """Return whether ``two``, on the next page, continues the sentence or table in ``one``."""
     if one.content or not CONSTRUCTS[two.kind].plain or two.content:
         return False
