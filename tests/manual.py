@@ -130,130 +130,56 @@ _DATA = f"A picture:\n\n![](data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 
 
 
 class _Example(NamedTuple):
-    """One text cut twice; ``embedded`` shows the text to embed instead of the text."""
+    """A text cut with two values of an option; ``embedded`` shows the text to embed instead."""
 
     text: str
-    before: dict[str, Any]
-    after: dict[str, Any]
+    values: tuple[Any, Any]
+    others: dict[str, Any] = {}  # noqa: RUF012 - nothing changes it
     embedded: bool = False
 
 
-_SMALL = {"overlap": 0, "context": "none"}
+_DEFAULT = ChunkConfig()
+_PLAIN = {"overlap": 0, "context": "none"}
+_SMALL = {"max_tokens": 16, **_PLAIN}
+_FILLED = {"max_tokens": 20, "packing": "fill", **_PLAIN}
 _EXAMPLES: dict[str, _Example] = {
-    "max_tokens": _Example(_GUIDE, {"max_tokens": 16} | _SMALL, {"max_tokens": 32} | _SMALL),
-    "overlap": _Example(
-        _TRAIL,
-        {"max_tokens": 12, "overlap": 0, "context": "none"},
-        {"max_tokens": 12, "overlap": 6, "context": "none"},
-    ),
-    "min_tokens": _Example(
-        _GUIDE, {"max_tokens": 64, "min_tokens": None}, {"max_tokens": 64, "min_tokens": 0}
-    ),
-    "reserve_tokens": _Example(
-        _GUIDE,
-        {"max_tokens": 32, "reserve_tokens": 0} | _SMALL,
-        {"max_tokens": 32, "reserve_tokens": 10} | _SMALL,
-    ),
+    "max_tokens": _Example(_GUIDE, (16, 32), _PLAIN),
+    "overlap": _Example(_TRAIL, (0, 6), {"max_tokens": 12, "context": "none"}),
+    "min_tokens": _Example(_GUIDE, (None, 0), {"max_tokens": 64}),
+    "reserve_tokens": _Example(_GUIDE, (0, 10), {"max_tokens": 32, **_PLAIN}),
     "encoding": _Example(
-        "Hütten öffnen im Juni. Suppe gibt es überall.\n",
-        {"encoding": "cl100k_base", "max_tokens": 16} | _SMALL,
-        {"encoding": "o200k_base", "max_tokens": 16} | _SMALL,
+        "Hütten öffnen im Juni. Suppe gibt es überall.\n", ("cl100k_base", "o200k_base"), _SMALL
     ),
-    "packing": _Example(
-        _SECTIONS,
-        {"packing": "sections", "max_tokens": 16} | _SMALL,
-        {"packing": "fill", "max_tokens": 16} | _SMALL,
-    ),
-    "window": _Example(
-        _RULE,
-        {"window": 6, "max_tokens": 20, "packing": "fill"} | _SMALL,
-        {"window": 20, "max_tokens": 20, "packing": "fill"} | _SMALL,
-    ),
-    "decay": _Example(
-        _RULE,
-        {"decay": 1.0, "max_tokens": 20, "packing": "fill", "window": 20} | _SMALL,
-        {"decay": 0.0, "max_tokens": 20, "packing": "fill", "window": 20} | _SMALL,
-    ),
-    "scores": _Example(
-        _RULE,
-        {"scores": {}, "max_tokens": 20, "packing": "fill", "window": 20, "decay": 0.0} | _SMALL,
-        {
-            "scores": {"paragraph": 95},
-            "max_tokens": 20,
-            "packing": "fill",
-            "window": 20,
-            "decay": 0.0,
-        }
-        | _SMALL,
-    ),
-    "sentence_language": _Example(
-        _GERMAN,
-        {"sentence_language": "en", "max_tokens": 11} | _SMALL,
-        {"sentence_language": "de", "max_tokens": 11} | _SMALL,
-    ),
+    "packing": _Example(_SECTIONS, ("sections", "fill"), _SMALL),
+    "window": _Example(_RULE, (6, 20), _FILLED),
+    "decay": _Example(_RULE, (1.0, 0.0), {"window": 20, **_FILLED}),
+    "scores": _Example(_RULE, ({}, {"paragraph": 95}), {"window": 20, "decay": 0.0, **_FILLED}),
+    "sentence_language": _Example(_GERMAN, ("en", "de"), {"max_tokens": 11, **_PLAIN}),
     "page_markers_in_embed": _Example(
-        _PAGES.replace("[page 2]", "<!-- page 2 -->"),
-        {"page_markers_in_embed": False},
-        {"page_markers_in_embed": True},
-        embedded=True,
+        _PAGES.replace("[page 2]", "<!-- page 2 -->"), (False, True), embedded=True
     ),
     "running_heads_in_embed": _Example(
-        _SHEETS,
-        {"running_heads_in_embed": True, "page_markers_in_embed": False},
-        {"running_heads_in_embed": False, "page_markers_in_embed": False},
-        embedded=True,
+        _SHEETS, (True, False), {"page_markers_in_embed": False}, embedded=True
     ),
     "context": _Example(
-        _GUIDE,
-        {"max_tokens": 20, "overlap": 0, "context": "none"},
-        {"max_tokens": 20, "overlap": 0, "context": "headings"},
-        embedded=True,
+        _GUIDE, ("none", "headings"), {"max_tokens": 20, "overlap": 0}, embedded=True
     ),
-    "oversize": _Example(
-        _TABLE,
-        {"max_tokens": 24, "oversize": "split"} | _SMALL,
-        {"max_tokens": 24, "oversize": "keep"} | _SMALL,
-    ),
-    "opaque": _Example(
-        _DATA,
-        {"max_tokens": 400, "opaque": "split"},
-        {"max_tokens": 60, "opaque": "keep"},
-        embedded=True,
-    ),
+    "oversize": _Example(_TABLE, ("split", "keep"), {"max_tokens": 24, **_PLAIN}),
+    "opaque": _Example(_DATA, ("split", "keep"), {"max_tokens": 60}, embedded=True),
     "extensions": _Example(
-        _TABLE,
-        {"max_tokens": 30, "overlap": 0, "extensions": ()},
-        {"max_tokens": 30, "overlap": 0},
-        embedded=True,
+        _TABLE, ((), _DEFAULT.extensions), {"max_tokens": 30, "overlap": 0}, embedded=True
     ),
     "pseudo_headings": _Example(
-        _BOLD,
-        {"max_tokens": 20, "overlap": 0, "pseudo_headings": False},
-        {"max_tokens": 20, "overlap": 0, "pseudo_headings": True},
-        embedded=True,
+        _BOLD, (False, True), {"max_tokens": 20, "overlap": 0}, embedded=True
     ),
-    "heading_levels": _Example(
-        _NUMBERED,
-        {"min_tokens": 0, "heading_levels": "marks"},
-        {"min_tokens": 0, "heading_levels": "numbering"},
-        embedded=True,
-    ),
-    "page_markers": _Example(
-        _PAGES, {"page_markers": None}, {"page_markers": r"\[page (?P<begins>\d+)\]"}, embedded=True
-    ),
-    "front_matter_text": _Example(
-        _FRONT, {"front_matter_text": "keep"}, {"front_matter_text": "drop"}
-    ),
+    "heading_levels": _Example(_NUMBERED, ("marks", "numbering"), {"min_tokens": 0}, embedded=True),
+    "page_markers": _Example(_PAGES, (None, r"\[page (?P<begins>\d+)\]"), embedded=True),
+    "front_matter_text": _Example(_FRONT, ("keep", "drop")),
     "front_matter_keys": _Example(
-        _FRONT,
-        {"front_matter_text": "drop", "front_matter_keys": ()},
-        {"front_matter_text": "drop", "front_matter_keys": ("tags",)},
-        embedded=True,
+        _FRONT, ((), ("tags",)), {"front_matter_text": "drop"}, embedded=True
     ),
     "trim": _Example(
-        "# Soup\n\n\nEvery hut.\n\n\n# Water\n\n\nTwo litres.\n",
-        {"trim": True, "min_tokens": 0},
-        {"trim": False, "min_tokens": 0},
+        "# Soup\n\n\nEvery hut.\n\n\n# Water\n\n\nTwo litres.\n", (True, False), {"min_tokens": 0}
     ),
 }
 
@@ -292,11 +218,11 @@ that have an option of their own, such as `--max-tokens`.
 
 def _shown(name: str, example: _Example) -> str:
     parts = []
-    for options in (example.before, example.after):
-        value = options.get(name, "the default")
-        given = value if value == "the default" else f"{name}={value!r}"
-        lines = [f"# {given}"]
-        for chunk in Chunker(**options).chunk(example.text, "huts.md"):
+    for value in example.values:
+        is_default = name == "extensions" and value == _DEFAULT.extensions
+        lines = [f"# {'the default' if is_default else f'{name}={value!r}'}"]
+        chunker = Chunker(**{name: value, **example.others})
+        for chunk in chunker.chunk(example.text, "huts.md"):
             text = chunk.embed_text if example.embedded else chunk.text
             tokens = chunk.embed_token_count if example.embedded else chunk.token_count
             lines += [f"─── {tokens} tokens{' (oversize)' if chunk.oversize else ''}", text]

@@ -44,8 +44,7 @@ def test_flaws_of_chunks_are_counted() -> None:
         chunks = [DOCUMENT[start:end].strip() for start, end in ends]
         return facts(Source(DOCUMENT), chunks, lambda text: len(text) <= 60)
 
-    solid = len("".join(DOCUMENT.split()))
-    whole = Facts(chunks=1, solid=solid, fences=1, tables=1, headings=3)
+    whole = Facts(chunks=1, fences=1, tables=1, headings=3)
     assert of() == whole
     two = replace(whole, chunks=2)
     assert of(LIST) == replace(two, headings_left=1)
@@ -59,7 +58,7 @@ def test_recall_is_the_share_of_an_answer_that_is_delivered() -> None:
     edges = ((0, maps), (maps, len(text)))
     pieces = tuple(Piece(0, start, end, 9, text[start:end]) for start, end in edges)
     question = Question(0, "prose", buy, len(text) - 1, "where")
-    dataset, chunked = Dataset("own", (text,), (question,)), Chunked(9, pieces, 0)
+    dataset, chunked = Dataset("own", (text,), (question,)), Chunked(9, pieces)
     for ranked, recall in (([1, 0], 1), ([0], 0)):
         found = score(dataset, chunked, {"r": [ranked]}, lambda given, _: len(given))
         assert found.by_question() == [recall]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 
 import pyarrow.parquet
@@ -44,12 +45,8 @@ def test_parquet_has_types_and_says_how_it_was_made() -> None:
     assert set(schema.names) == set(CHUNKS[0].to_dict())
     assert str(schema.field("token_count").type) == "int32"
     assert str(schema.field("headings").type).startswith("list<")
-    assert [field.name for field in schema if field.nullable] == [
-        "source",
-        "pages",
-        "sections",
-        "section_starts",
-    ]
+    nullable = [field.name for field in schema if field.nullable]
+    assert nullable == ["source", "pages", "sections", "section_starts"]
     about = json.loads(schema.metadata[b"chunkast.config"])
     assert (about["max_tokens"], about["encoding"]) == (30, "cl100k_base")
     assert len(schema.metadata[b"chunkast.fingerprint"]) == 64
@@ -62,13 +59,13 @@ def test_lone_surrogates_become_replacement_characters() -> None:
 
 
 def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ConfigError, match=r"pip install 'chunkast\[parquet\]'"):
         written("parquet", [])
 
 
-def test_the_command_writes_the_format_of_the_extension(tmp_path: Path) -> None:
-    write(tmp_path, {"docs/guide.md": GUIDE})
+def test_the_command_writes_the_format_of_the_extension_or_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/guide.md": GUIDE, "bad.md": b"\xff", "x.SQLITE3": "an index"})
     for name, begins in {
         "out": b'{"id":',
         "out.NDJSON": b'{"id":',
@@ -79,15 +76,12 @@ def test_the_command_writes_the_format_of_the_extension(tmp_path: Path) -> None:
         done = run("chunk", "docs", "-o", name, "--max-tokens", 30, cwd=tmp_path)
         assert done.returncode == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
-
-
-@pytest.mark.parametrize("more", [[], ["--format", "jsonl"]])
-@pytest.mark.parametrize("name", ["x.db", "x.sqlite", "X.SQLITE3"])
-def test_a_database_is_written_by_another_command(
-    tmp_path: Path, name: str, more: list[str]
-) -> None:
-    write(tmp_path, {"guide.md": GUIDE, name: "an index"})
-    done = run("chunk", "guide.md", "-o", name, *more, cwd=tmp_path)
-    assert done.returncode == 2
-    assert f"chunkast index PATHS --db {name}" in errors(done.stderr)[0]
-    assert (tmp_path / name).read_text("utf-8") == "an index"
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    # A failed write changes nothing, and databases are written by another command.
+    done = run("chunk", "bad.md", "-o", "out.parquet", cwd=tmp_path)
+    assert (done.returncode, len(errors(done.stderr))) == (1, 1)
+    for more in ((), ("--format", "jsonl")):
+        done = run("chunk", "docs", "-o", "x.SQLITE3", *more, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "chunkast index PATHS --db x.SQLITE3" in errors(done.stderr)[0]
+    assert before == {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}

@@ -1,6 +1,6 @@
 """Benchmarks of chunkast beside other chunkers; without names the throughput.
 
-Only retrieval, search and encoders download anything. Peers that are not installed are skipped
+Only retrieval and search download anything. Peers that are not installed are skipped
 (pip install 'chunkast[bench]'). Tables go to stdout, progress to stderr.
 """
 
@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
     compare,
-    encoders,
     index,
     memory,
     retrieval,
@@ -36,7 +35,6 @@ BENCHES = {
     bench.KEY: bench
     for bench in (
         throughput,
-        encoders,
         startup,
         memory,
         stability,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,8 @@ def main(job: str, *arguments: str) -> None:
     """Run a job and print its answer."""
     warnings.simplefilter("ignore")
     print(Path(chunkast.__file__).parent)
-    print(json.dumps({"chunks": chunks, "rounds": rounds}[job](*arguments)))
+    jobs: dict[str, Callable[..., Any]] = {"chunks": chunks, "rounds": rounds}
+    print(json.dumps(jobs[job](*arguments)))
 
 
 if __name__ == "__main__":

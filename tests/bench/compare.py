@@ -1,8 +1,8 @@
 """Quality of chunks: chunkast beside its peers, by facts counted on the same documents.
 
-Every chunker has the same budget, without overlap, set up for Markdown as its
-documentation says and with the options that help it (see ``contenders``). What is said about
-it is found by :mod:`tests.bench.facts`, or read from its own objects.
+Every chunker has the same budget, no overlap, and the options that help it with Markdown (see
+``contenders``). :mod:`tests.bench.facts` counts, except where a column names the chunker's own
+objects.
 """
 
 from __future__ import annotations
@@ -17,17 +17,10 @@ from tests.bench.corpus import ENGLISH, load_corpus, some
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.tables import Cell, Setting, Table
 
-__all__ = ("KEY", "positions", "raised_on", "run")
+__all__ = ("KEY", "run")
 
 KEY = "compare"
 _CHARACTERS = 1_000_000
-# Each of them in a sentence that is repeated until the text must be cut.
-_HOSTILE = {
-    "lone surrogate": "\ud800",
-    "NUL": "\0",
-    "BOM": "\ufeff",
-    "`<|endoftext|>`": "<|endoftext|>",
-}
 
 # Name, format and how it was checked of every column after the name.
 _COLUMNS = (
@@ -42,15 +35,6 @@ _COLUMNS = (
         "not verbatim",
         ".2%",
         "chunks that `str.find` does not find in the source from the end of the chunk before.",
-    ),
-    (
-        "lost per million",
-        ",.1f",
-        (
-            "characters other than white space that no chunk holds, of a million such; chunks are "
-            "placed in order with white space left out, what is between two places is compared "
-            "by difflib with the chunks that have no place."
-        ),
     ),
     (
         "fences cut",
@@ -76,15 +60,6 @@ _COLUMNS = (
             "what its objects state of start and end in the source, and the share of chunks with "
             "`source[start:end] == text` (where only a start is stated, `start + len(text)` is the "
             "end). The positions of LlamaIndex's two parsers are added up."
-        ),
-    ),
-    (
-        "raises on",
-        "",
-        (
-            f"a document longer than the budget full of {', '.join(_HOSTILE)}, and the empty string: "
-            "the exception. LangChain is told `disallowed_special=()`, chonkie has an encoding "
-            "without special tokens."
         ),
     ),
 )
@@ -130,14 +105,13 @@ def _texts(setting: Setting) -> list[str]:
 def _row(
     contender: Contender, sources: Sequence[Source], fits: Callable[[str], bool]
 ) -> tuple[Cell, ...]:
-    assert contender.ways is not None
-    ways = contender.ways()
+    chunker = contender.make()
     over = failed = 0
     found: list[Facts] = []
     places: list[tuple[str, list[Place]]] = []
     for source in sources:
         try:
-            embedded, placed = ways.chunk(source.text), ways.places(source.text)
+            embedded, placed = chunker.chunk(source.text), chunker.places(source.text)
         except Exception:
             if not contender.may_fail:
                 raise
@@ -153,12 +127,10 @@ def _row(
         failed,
         _of(over, total.chunks),
         total.rebuilt / total.chunks if total.chunks else None,
-        total.lost / total.solid * 1e6 if total.solid else None,
         _of(total.fences_cut, total.fences),
         _of(total.tables_cut, total.tables),
         _of(total.headings_left, total.headings),
-        positions(places),
-        raised_on(ways.chunk),
+        _positions(places),
     )
 
 
@@ -166,7 +138,7 @@ def _of(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({part / whole:.1%})" if whole else "0 of 0"
 
 
-def positions(documents: Sequence[tuple[str, Sequence[Place]]]) -> str:
+def _positions(documents: Sequence[tuple[str, Sequence[Place]]]) -> str:
     """Describe which positions a chunker states, and the share that is right."""
     chunks = [(text, *place) for text, places in documents for place in places]
     stated = [
@@ -181,19 +153,3 @@ def positions(documents: Sequence[tuple[str, Sequence[Place]]]) -> str:
         if start is not None and start >= 0:
             right += text[start : start + len(chunk) if end is None else end] == chunk
     return f"{' and '.join(stated)}, {right / len(chunks):.2%} right"
-
-
-def raised_on(chunk: Callable[[str], object]) -> str:
-    """Describe which hostile texts raised which exception."""
-    texts = {
-        name: f"# Title\n\n{f'Words {odd} and more. ' * 400}" for name, odd in _HOSTILE.items()
-    }
-    raised = []
-    for name, text in (*texts.items(), ("empty", "")):
-        try:
-            chunk(text)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
-            raised.append(f"{name}: {type(error).__name__}")
-    return "; ".join(raised) or "nothing"

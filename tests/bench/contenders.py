@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any, NamedTuple
 
+import tiktoken
+
 from chunkast import Chunker
 
 __all__ = (
@@ -24,11 +26,9 @@ __all__ = (
     "Chunk",
     "Contender",
     "Place",
-    "chonkie_rules",
     "chunkast_contenders",
     "default_contender",
     "floor",
-    "loaded",
     "named",
     "own_name",
     "peers",
@@ -54,15 +54,11 @@ MODELS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A chunker to measure: its name, a factory, and whether it may fail on a text.
-
-    ``ways`` makes the same chunker and returns both functions; the floor has none.
-    """
+    """A chunker to measure: its name, a factory, and whether it may fail on a text."""
 
     name: str
-    make: Callable[[], Chunk]
+    make: Callable[[], ChunkFunctions]
     may_fail: bool = False
-    ways: Callable[[], ChunkFunctions] | None = None
 
 
 def warm_up(contenders: Iterable[Contender]) -> None:
@@ -72,27 +68,22 @@ def warm_up(contenders: Iterable[Contender]) -> None:
     makes many objects pays for it.
     """
     for contender in contenders:
-        contender.make()("# Title\n\nText.\n")
+        contender.make().chunk("# Title\n\nText.\n")
     gc.collect()
     gc.freeze()
-
-
-def loaded(encoding: str) -> Any:
-    """Return tiktoken's encoding of that name; ``__main__`` names the folder of its vocabulary."""
-    return import_module("tiktoken").get_encoding(encoding)
 
 
 def floor(encoding: str) -> Contender:
     """Return the floor: encode every text once."""
 
-    def make() -> Chunk:
-        encode = loaded(encoding).encode_ordinary
+    def make() -> ChunkFunctions:
+        encode = tiktoken.get_encoding(encoding).encode_ordinary
 
         def chunk(text: str) -> list[str]:
             encode(text)
             return []
 
-        return chunk
+        return ChunkFunctions(chunk, lambda _: [])
 
     return Contender(FLOOR, make)
 
@@ -114,9 +105,10 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
     ):
         options = {"overlap": overlap, "packing": packing, "context": context}
 
-        def ways(options: dict[str, Any] = options) -> ChunkFunctions:
+        def make(options: dict[str, Any] = options) -> ChunkFunctions:
             # Given the encoding itself, it remembers no piece of a text from an earlier round.
-            chunker = Chunker(max_tokens=budget, encoding=loaded(encoding), **options)
+            known = tiktoken.get_encoding(encoding)
+            chunker = Chunker(max_tokens=budget, encoding=known, **options)
             return ChunkFunctions(
                 lambda text: [chunk.embed_text for chunk in chunker.chunk(text)],
                 lambda text: [
@@ -125,13 +117,7 @@ def chunkast_contenders(budget: int, encoding: str) -> Iterator[Contender]:
                 ],
             )
 
-        yield _contender(own_name(packing, overlap, context), ways)
-
-
-def _contender(
-    name: str, ways: Callable[[], ChunkFunctions], *, may_fail: bool = False
-) -> Contender:
-    return Contender(name, lambda: ways().chunk, may_fail, ways)
+        yield Contender(own_name(packing, overlap, context), make)
 
 
 def _semantic_text_splitter(
@@ -167,7 +153,7 @@ def _langchain(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFu
 
 def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
     # Its memory of counts is part of the object, which is a fresh one each round.
-    made = module.chunkerify(import_module("tiktoken").get_encoding(encoding), budget)
+    made = module.chunkerify(tiktoken.get_encoding(encoding), budget)
 
     def places(text: str) -> list[Place]:
         chunks, offsets = made(text, offsets=True, overlap=overlap or None)
@@ -176,11 +162,12 @@ def _semchunk(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFun
     return ChunkFunctions(lambda text: list(made(text, overlap=overlap or None)), places)
 
 
-def chonkie_rules(module: Any) -> Any:
-    """Return rules for Markdown as in chonkie's documentation; its own recipe needs a download."""
+def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
+    ordinary = _without_special_tokens(encoding)
     level = module.RecursiveLevel
     headings = [f"\n{'#' * depth} " for depth in range(1, 7)]
-    return module.RecursiveRules(
+    # As in its documentation for Markdown; its own recipe needs a download.
+    rules = module.RecursiveRules(
         [
             level(delimiters=headings, include_delim="next"),
             level(delimiters=["\n\n"]),
@@ -190,11 +177,6 @@ def chonkie_rules(module: Any) -> Any:
             level(),
         ]
     )
-
-
-def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
-    ordinary = without_special_tokens(encoding)
-    rules = chonkie_rules(module)
     made = module.RecursiveChunker(tokenizer=ordinary, chunk_size=budget - overlap, rules=rules)
     refine = (
         module.OverlapRefinery(tokenizer=ordinary, context_size=overlap, method="prefix")
@@ -212,12 +194,11 @@ def _chonkie(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunc
 
 
 @cache
-def without_special_tokens(encoding: str) -> Any:
+def _without_special_tokens(encoding: str) -> Any:
     """Return the encoding without special tokens, for libraries that call ``encode``.
 
     One for all rounds: it remembers no text, and is slow to make.
     """
-    tiktoken = import_module("tiktoken")
     known = tiktoken.get_encoding(encoding)
     return tiktoken.Encoding(
         encoding,
@@ -229,7 +210,7 @@ def without_special_tokens(encoding: str) -> Any:
 
 def _llama_index(module: Any, budget: int, overlap: int, encoding: str) -> ChunkFunctions:
     parsers = import_module("llama_index.core.node_parser")
-    encode = import_module("tiktoken").get_encoding(encoding).encode_ordinary
+    encode = tiktoken.get_encoding(encoding).encode_ordinary
     sections = parsers.MarkdownNodeParser()
     sentences = parsers.SentenceSplitter(chunk_size=budget, chunk_overlap=overlap, tokenizer=encode)
     embedded = module.schema.MetadataMode.EMBED
@@ -297,7 +278,7 @@ def peers(
     """Yield the other chunkers that are installed and work; ``skip`` is called for the rest."""
     for contender in _peers(budget, encoding, skip, overlap):
         try:
-            contender.make()("# Title\n\nText.")
+            contender.make().chunk("# Title\n\nText.")
         except Exception as error:  # noqa: BLE001 - whatever is wrong with it, the others go on
             skip(f"{contender.name} is left out: {type(error).__name__}: {error}")
             continue
@@ -325,10 +306,10 @@ def _peers(
             skip(f"{distribution} is not installed")
             continue
 
-        def ways(
+        def make(
             module_name: str = module_name,
             make_peer: Callable[[Any, int, int, str], ChunkFunctions] = make_peer,
         ) -> ChunkFunctions:
             return make_peer(import_module(module_name), budget, overlap, encoding)
 
-        yield _contender(name, ways, may_fail=True)
+        yield Contender(name, make, may_fail=True)

@@ -1,8 +1,7 @@
 """Facts about chunks, found by comparing them with their source alone.
 
-Nothing here knows chunkast: the structure is read by markdown-it-py's own rules, and where
-a chunk stands is looked up, not believed. White space is left out where places are compared,
-for every chunker trims it.
+Nothing here uses chunkast: markdown-it-py reads the structure, and the place of each chunk is
+looked up. Places are compared without white space, because every chunker trims it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -21,12 +19,8 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 __all__ = ("Facts", "Source", "facts")
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
-# Where a sentence ends, read simply: after such a mark and white space.
-_SENTENCE_END = re.compile(r"(?<=[.!?:;…])[)\]\"'*_`”»]*\s+|(?<=[。！？])")
-# What a paragraph that ends with a colon leads in to.
-_LED_IN = ("fence", "table_open", "bullet_list_open", "ordered_list_open")
-# A chunk shorter than this may stand anywhere by chance: it counts as placed only right
-# after the chunk before it. Characters other than white space.
+# A shorter chunk may be found anywhere by chance: it is placed only right after the previous one.
+# Characters other than white space.
 _TELLING = 32
 
 
@@ -34,15 +28,11 @@ _TELLING = 32
 class Facts:
     """Counts over the chunks of one document; a corpus has their sums.
 
-    ``solid`` are the source's characters other than white space, ``lost`` those of them that
-    no chunk holds. ``fences`` and ``tables`` fit the budget, ``headings`` have something
-    in their section.
+    ``fences`` and ``tables`` fit the budget, ``headings`` have a section that is not empty.
     """
 
     chunks: int = 0
     rebuilt: int = 0
-    solid: int = 0
-    lost: int = 0
     fences: int = 0
     fences_cut: int = 0
     tables: int = 0
@@ -69,6 +59,10 @@ class Source:
         return parser.parse(self.text)
 
     @cached_property
+    def _outer(self) -> list[Token]:
+        return [token for token in self._tokens if token.level == 0 and token.nesting != -1]
+
+    @cached_property
     def _lines(self) -> list[int]:
         """The start of each line as the parser counts lines, and the text's end."""
         return [line.start() for line in _LINE.finditer(self.text)] + [len(self.text)]
@@ -85,64 +79,20 @@ class Source:
                     spans.append((self._before[start], self._before[end]))
         return spans
 
-    def solid_span(self, start: int, end: int) -> tuple[int, int]:
-        """Convert a span of the text to characters other than white space."""
-        return self._before[start], self._before[end]
-
-    def titles(self) -> Iterator[tuple[int, int, str]]:
-        """Yield start, level and title of each heading outside lists and quotes."""
-        for token, inline in pairwise(self._tokens):
-            if token.type == "heading_open" and token.level == 0 and token.map:
-                yield self._lines[token.map[0]], int(token.tag[1]), inline.content
-
     def below_headings(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the title of each such heading and the text span of the block right below it."""
-        outer = [token for token in self._tokens if token.level == 0 and token.nesting != -1]
-        titles = {start: title for start, _, title in self.titles()}
-        for token, after in pairwise(outer):
-            if token.type == "heading_open" and token.map and after.map:
-                start, end = self._text_span(after)
-                yield titles[self._lines[token.map[0]]], start, end
-
-    def _text_span(self, token: Token) -> tuple[int, int]:
-        assert token.map
-        return self._lines[token.map[0]], self._lines[token.map[1]]
-
-    def sentences(self, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-        """Yield the spans of sentences that fit the budget alone."""
-        for token in self._tokens:
-            if token.type == "paragraph_open":
-                start, end = self._text_span(token)
-                for part in _sentences(self.text[start:end]):
-                    if fits(part):
-                        yield self.solid_span(start, start + len(part))
-                    start += len(part)
-
-    def lead_ins(self, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-        """Yield the end of each lead-in and the start of what it introduces.
-
-        A paragraph that ends with a colon, and right after it a fence, a table or a list. The two
-        fit the budget together (a list: its first item).
-        """
-        outer = [token for token in self._tokens if token.nesting != -1 and token.map]
-        for place, token in enumerate(outer):
-            after = next((t for t in outer[place + 1 :] if t.type != "inline"), None)
-            if token.type != "paragraph_open" or after is None or after.type not in _LED_IN:
-                continue
-            start, end = self._text_span(token)
-            led = outer[outer.index(after) + 1] if "list" in after.type else after
-            follows, last = self._text_span(led)
-            together = self.text[start:last].rstrip()
-            if self.text[start:end].rstrip().endswith(":") and fits(together):
-                yield self._before[end], self._before[follows]
+        """Yield the title of each outer heading and the text span of the block right below it."""
+        titles = {id(token): inline.content for token, inline in pairwise(self._tokens)}
+        for token, after in pairwise(self._outer):
+            if token.type == "heading_open" and after.map:
+                start, end = (self._lines[line] for line in after.map)
+                yield titles[id(token)], start, end
 
     @cached_property
     def heading_ends(self) -> list[int]:
         """The ends of headings outside lists and quotes whose sections are not empty."""
-        outer = [token for token in self._tokens if token.level == 0 and token.nesting != -1]
         return [
             self._before[self._lines[token.map[1]]]
-            for token, after in pairwise(outer)
+            for token, after in pairwise(self._outer)
             if token.type == "heading_open"
             and token.map
             and not (after.type == "heading_open" and after.tag <= token.tag)
@@ -166,8 +116,6 @@ def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) ->
     return Facts(
         chunks=len(chunks),
         rebuilt=_rebuilt(source.text, chunks),
-        solid=len(source.solid),
-        lost=_lost(source.solid, solid, placed),
         fences=len(fences),
         fences_cut=sum(map(cut, fences)),
         tables=len(tables),
@@ -175,16 +123,6 @@ def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) ->
         headings=len(source.heading_ends),
         headings_left=sum(end in ends for end in source.heading_ends),
     )
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """Yield the parts of a paragraph, cut after each sentence."""
-    at = 0
-    for match in _SENTENCE_END.finditer(text):
-        yield text[at : match.end()]
-        at = match.end()
-    if at < len(text):
-        yield text[at:]
 
 
 def _squeezed(text: str) -> str:
@@ -217,28 +155,3 @@ def _rebuilt(text: str, chunks: Sequence[str]) -> int:
         elif len(chunk) >= _TELLING or not text[at:found].strip():
             at = found + len(chunk)
     return rebuilt
-
-
-def _lost(source: str, chunks: Sequence[str], placed: Sequence[tuple[int, int] | None]) -> int:
-    """Count characters that are in no chunk.
-
-    Between two chunks with a place it is what the chunks between them, which have none, do
-    not share with the source there.
-    """
-    lost = at = 0
-    adrift = ""
-    for chunk, span in zip([*chunks, ""], [*placed, (len(source), len(source))], strict=True):
-        if span is None:
-            adrift += chunk
-            continue
-        lost += _unshared(source[at : span[0]], adrift)
-        adrift = ""
-        at = span[1]
-    return lost
-
-
-def _unshared(gap: str, adrift: str) -> int:
-    if not gap or not adrift:
-        return len(gap)
-    shared = SequenceMatcher(None, gap, adrift, autojunk=False).get_matching_blocks()
-    return len(gap) - sum(block.size for block in shared)

@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
     text = Path(path).read_bytes().decode()
     contender = named(name, int(budget), encoding)
     warm_up([contender])
-    chunk = contender.make()
+    chunk = contender.make().chunk
     before = peak_bytes()
     chunks = chunk(text)
     after = peak_bytes()

@@ -61,7 +61,7 @@ def run(setting: Setting) -> Iterator[Table]:
             store.update(named, chunker)
             for name, search in _searches(store, chunks):
                 ranking = [search(question.text) for question in dataset.questions]
-                scores = score(dataset, Chunked(size, pieces, 0), {name: ranking}, cut)
+                scores = score(dataset, Chunked(size, pieces), {name: ranking}, cut)
                 firsts = [
                     fmean(search(form.format(title))[:1] == [number] for title, number in titles)
                     for form in ("{}", _QUESTION)

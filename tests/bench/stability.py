@@ -18,7 +18,7 @@ from statistics import mean, stdev
 from tests.bench.contenders import Contender, chunkast_contenders, peers
 from tests.bench.tables import Cell, Setting, Table
 
-__all__ = ("KEY", "edited", "run")
+__all__ = ("KEY", "run")
 
 KEY = "stability"
 SEED = 1
@@ -79,7 +79,7 @@ def _embedded_again(
     contender: Contender, edits: list[tuple[str, str]]
 ) -> tuple[list[int], int, int]:
     """How many texts of each edit, sorted; all chunks after edits; edits on which a peer failed."""
-    chunk = contender.make()
+    chunk = contender.make().chunk
     counts: list[int] = []
     chunks = failed = 0
     for edit in edits:
@@ -100,13 +100,13 @@ def _edits(texts: list[str], count: int) -> list[tuple[str, str]]:
     edits: list[tuple[str, str]] = []
     while len(edits) < count:
         before = chance.choice(texts)
-        after = edited(before, chance)
+        after = _edited(before, chance)
         if after != before:
             edits.append((before, after))
     return edits
 
 
-def edited(text: str, chance: random.Random) -> str:
+def _edited(text: str, chance: random.Random) -> str:
     lines = text.split("\n")
     place = chance.choice([number for number, line in enumerate(lines) if line.strip()])
     words = lines[place].split(" ")

@@ -60,7 +60,7 @@ def _measure(
 ) -> dict[str, _Turns]:
     turns = {contender.name: _Turns() for contender in contenders}
     for _ in range(setting.rounds):
-        fresh = [(contender, contender.make()) for contender in contenders]
+        fresh = [(contender, contender.make().chunk) for contender in contenders]
         for taken in turns.values():
             taken.begin_round()
         for part in _parts(texts):

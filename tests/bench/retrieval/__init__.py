@@ -7,18 +7,15 @@ defaults have, at several neighbouring budgets, as one alone is a matter of luck
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from statistics import fmean
 
 import tiktoken
 
-from tests.bench.facts import Source
-from tests.bench.retrieval.chunkers import Chunked, Sizes, Variant, variants
+from tests.bench.retrieval.chunkers import Chunked, Sizes, compared
 from tests.bench.retrieval.dataset import Dataset, fixtures, load
 from tests.bench.retrieval.rankers import Dense, fused, lexical
 from tests.bench.retrieval.scores import DEPTHS, Scores, cut_by, interval, mean_scores, score
-from tests.bench.retrieval.structure import KINDS, structure
 from tests.bench.tables import Cell, Setting, Table
 
 __all__ = ("KEY", "run")
@@ -35,21 +32,13 @@ BUDGETS: dict[int, tuple[int, ...]] = {
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """Yield tables of recall by size, of recall by kind of excerpt, and of structure by size."""
+    """Yield a table of recall for each size."""
     cache = setting.cache
     dataset = fixtures() if setting.smoke else load(setting.half, cache / "files", setting.say)
     bench = _Bench(dataset, setting)
-    everyone = variants(setting.encoding, setting.say)
-    found: dict[tuple[int, str], Scores] = {}
-    for size, budgets in _budgets(setting).items():
-        yield bench.table(size, budgets, everyone, found)
-    yield bench.by_kind(everyone, found)
-    for size in _budgets(setting):
-        yield bench.structure(size, everyone)
-
-
-def _budgets(setting: Setting) -> dict[int, tuple[int, ...]]:
-    return {64: (64,)} if setting.smoke else BUDGETS
+    everyone = compared(setting.encoding, setting.say)
+    for size, budgets in ({64: (64,)} if setting.smoke else BUDGETS).items():
+        yield bench.table(size, budgets, everyone)
 
 
 class _Bench:
@@ -73,25 +62,21 @@ class _Bench:
     def _count(self, text: str) -> int:
         return len(self.encoding.encode_ordinary(text))
 
-    def table(
-        self,
-        size: int,
-        budgets: tuple[int, ...],
-        everyone: list[Variant],
-        found: dict[tuple[int, str], Scores],
-    ) -> Table:
-        """Return the recall of each variant at the mean chunk sizes of the first one at ``budgets``."""
+    def table(self, size: int, budgets: tuple[int, ...], everyone: list[str]) -> Table:
+        """Return the recall of each contender at the mean chunk sizes of the first one at ``budgets``."""
         first = everyone[0]
         means = [self.sizes.at(first, budget).mean for budget in budgets]
-        rows: list[tuple[Cell, ...]] = []
-        for variant in everyone:
-            self.setting.say(f"{KEY}: {size} tokens, {variant.name}")
-            chunked = [self.sizes.of_mean(variant, mean) for mean in means]
-            if variant == first:
+        found: list[tuple[list[Chunked], Scores]] = []
+        for contender in everyone:
+            self.setting.say(f"{KEY}: {size} tokens, {contender}")
+            chunked = [self.sizes.of_mean(contender, mean) for mean in means]
+            if contender == first:
                 chunked = [self.sizes.at(first, budget) for budget in budgets]
-            scores = mean_scores([self._score(one) for one in chunked])
-            found[size, variant.name] = scores
-            rows.append(self._row(variant, chunked, fmean(means), scores, found[size, first.name]))
+            found.append((chunked, mean_scores([self._score(one) for one in chunked])))
+        rows = (
+            self._row(contender, chunked, fmean(means), scores, found[0][1])
+            for contender, (chunked, scores) in zip(everyone, found, strict=True)
+        )
         return Table(
             f"{KEY}, {self.dataset.name}, {size}",
             f"Retrieval around {size} tokens",
@@ -107,9 +92,6 @@ class _Bench:
                 ("to the first", ""),
                 *((name, ".3f") for name in self._rankers()),
                 *((f"{depth:,}", ".3f") for depth in DEPTHS),
-                ("precision", ".3f"),
-                ("IoU", ".3f"),
-                ("whole", ".1%"),
             ),
             tuple(rows),
             _HOW,
@@ -127,7 +109,7 @@ class _Bench:
         return score(self.dataset, chunked, rankings, cut_by(self.encoding))
 
     def _row(
-        self, variant: Variant, chunked: list[Chunked], aim: float, scores: Scores, first: Scores
+        self, contender: str, chunked: list[Chunked], aim: float, scores: Scores, first: Scores
     ) -> tuple[Cell, ...]:
         recall = scores.by_question()
         against = first.by_question()
@@ -137,84 +119,14 @@ class _Bench:
         if abs(mean / aim - 1) > _FAR:
             shown = "not of this size"
         return (
-            variant.name,
+            contender,
             ", ".join(str(one.budget) for one in chunked),
             mean,
             fmean(recall),
             None if scores is first else shown,
             *(fmean(scores.by_question(ranker=name)) for name in self._rankers()),
             *(fmean(scores.by_question(depth=depth)) for depth in DEPTHS),
-            fmean(scores.precision),
-            fmean(scores.iou),
-            fmean(scores.whole),
         )
-
-    def by_kind(self, everyone: list[Variant], found: dict[tuple[int, str], Scores]) -> Table:
-        """Return recall by kind of excerpt, the mean over the sizes."""
-        kinds = sorted({question.kind for question in self.dataset.questions})
-        sizes = sorted({size for size, _ in found})
-        rows: list[tuple[Cell, ...]] = []
-        for variant in everyone:
-            each = [found[size, variant.name].by_question() for size in sizes]
-            values = [fmean(several) for several in zip(*each, strict=True)]
-            by_kind = zip(self.dataset.questions, values, strict=True)
-            of_kind: dict[str, list[float]] = {kind: [] for kind in kinds}
-            for question, value in by_kind:
-                of_kind[question.kind].append(value)
-            rows.append((variant.name, *(fmean(of_kind[kind]) for kind in kinds)))
-        numbers = Counter(question.kind for question in self.dataset.questions)
-        return Table(
-            f"{KEY}, {self.dataset.name}, kinds",
-            "Recall by what is asked for",
-            f"The mean over the sizes {', '.join(map(str, sizes))}.",
-            (("", ""), *((f"{kind} ({numbers[kind]})", ".3f") for kind in kinds)),
-            tuple(rows),
-        )
-
-    def structure(self, budget: int, everyone: list[Variant]) -> Table:
-        """Return the shares of fitting blocks that are cut, and sizes of chunks, at one budget."""
-        rows: list[tuple[Cell, ...]] = []
-        sources = [Source(text) for text in self.dataset.texts]
-
-        def fits(text: str) -> bool:
-            return self._count(text) <= budget
-
-        for variant in everyone:
-            if variant.path:
-                continue  # the cuts are those of another row
-            total = Counter[str]()
-            chunked = self.sizes.at(variant, budget)
-            for number, source in enumerate(sources):
-                own = [piece for piece in chunked.pieces if piece.document == number]
-                total += structure(source, own, budget, fits)
-            rows.append((variant.name, *_structure_row(total, budget)))
-        return Table(
-            f"{KEY}, {self.dataset.name}, structure {budget}",
-            f"Structure at {budget} tokens",
-            "The same documents and one budget for all. Of each kind the share that no chunk holds whole, of those that fit.",
-            (
-                ("", ""),
-                ("chunks", ",d"),
-                ("fill", ".1%"),
-                ("below 10 %", ".1%"),
-                ("below 25 %", ".1%"),
-                ("says nothing", ".2%"),
-                *((f"{kind} of {total[kind]:,}", ".2%") for kind in KINDS),
-            ),
-            tuple(rows),
-        )
-
-
-def _structure_row(total: Counter[str], budget: int) -> tuple[Cell, ...]:
-    chunks = max(total["chunks"], 1)
-    return (
-        total["chunks"],
-        total["tokens"] / chunks / budget,
-        total["below 10 %"] / chunks,
-        total["below 25 %"] / chunks,
-        total["silent"] / chunks,
-        *(total[f"{kind} cut"] / total[kind] if total[kind] else None for kind in KINDS),
-    )
 
 
 _HOW = (
@@ -231,6 +143,4 @@ _HOW = (
         "*BM25*: of SQLite's FTS5, on stems. Where the libraries are installed, *dense*: all-MiniLM-L6-v2 with 8-bit weights, the "
         "mean of a chunk's windows of 256 tokens. *fused*: both, by reciprocal ranks."
     ),
-    "*precision*, *IoU*: of the first five chunks, in characters, as Chroma's evaluation has them.",
-    "*whole*: excerpts that lie in one chunk.",
 )

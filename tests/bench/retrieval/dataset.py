@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from tests.bench.corpus import FIXTURES, load_corpus
 from tests.bench.facts import Source
@@ -22,11 +21,8 @@ __all__ = (
     "HALVES",
     "Dataset",
     "Question",
-    "excerpt_hash",
     "fixtures",
     "load",
-    "packages",
-    "raw_questions",
 )
 
 HERE = Path(__file__).parent
@@ -54,27 +50,10 @@ class Dataset:
     questions: tuple[Question, ...]
 
 
-def packages() -> list[dict[str, Any]]:
-    """Return the packages: registry, name, version, half, and the SHA-256 of each document."""
-    found: list[dict[str, Any]] = json.loads((HERE / "documents.json").read_text("utf-8"))
-    return found
-
-
-def raw_questions() -> list[dict[str, Any]]:
-    """Return the questions as stored: package, file, kind, start, end, sha256, question."""
-    lines = (HERE / "questions.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def excerpt_hash(excerpt: str) -> str:
-    """Return the first 16 hexadecimal digits of the SHA-256."""
-    return sha256(excerpt.encode()).hexdigest()[:16]
-
-
 def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
     """Return one half of the questions, with every excerpt checked by its hash."""
     texts: dict[tuple[str, str], str] = {}
-    for row in packages():
+    for row in json.loads((HERE / "documents.json").read_text("utf-8")):
         if row["half"] == half:
             package = Package(row["registry"], row["name"], row["version"])
             contents = files(package, row["files"], cache, say)
@@ -82,11 +61,13 @@ def load(half: str, cache: Path, say: Callable[[str], object]) -> Dataset:
                 texts[package.name, path] = content.decode()
     numbers = {key: number for number, key in enumerate(texts)}
     questions = []
-    for row in raw_questions():
+    for line in (HERE / "questions.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
         key = row["package"], row["file"]
         if key not in texts:
             continue
-        if excerpt_hash(texts[key][row["start"] : row["end"]]) != row["sha256"]:
+        excerpt = texts[key][row["start"] : row["end"]]
+        if sha256(excerpt.encode()).hexdigest()[:16] != row["sha256"]:
             raise SystemExit(f"the excerpt for {row['question']!r} is not in {'/'.join(key)}")
         questions.append(
             Question(numbers[key], row["kind"], row["start"], row["end"], row["question"])

