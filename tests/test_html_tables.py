@@ -117,6 +117,7 @@ def test_a_row_over_budget_is_cut_at_cells_and_sentences_without_the_header() ->
         ("<caption>w</caption>", True),
         # A row is a header only if all its cells are.
         ("<tr><th>a</th><td>b</td></tr>", False),
+        ("<tr><td>a</td><th>b</th></tr>", False),
         ("<tr></tr>", False),
     ],
 )

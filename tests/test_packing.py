@@ -118,6 +118,7 @@ PENALTIES: dict[str, Case] = {
 CRUMBS: dict[str, Case] = {
     "it is shared as evenly as points allow": ("5 5 / 5 5 3", 20, {}),
     "one of a fifth is none": ("5 5 5 5 / 4", 20, {}),
+    "a fifth is rounded down": ("6 6 6 6 / 4", 24, {}),
     "the better point wins over the middle": ("5 5 5 / @60 5 3", 20, {}),
     "decay prices the distance from the middle": ("5 5 / 5 @21 5 3", 20, {"decay": 0.9}),
     "of equals the lowest": ("5 / 5 5 5 3", 20, {"decay": 0}),
