@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from base64 import b64encode, b85encode
+from base64 import b32encode, b64encode, b85encode
 from textwrap import wrap
 
 import pytest
@@ -57,6 +57,7 @@ def test_what_says_something_is_no_run() -> None:
         b85encode(noise(150)).decode(),
         "data:image/png;base64,iVBORw0KGgo=",
         noise(2_000).hex(),
+        b32encode(noise(900)).decode(),
         "!function(e,t){var n=e[t]||(e[t]={});n.q=n.q||[]};" * 60,
     ):
         assert found(text) == [], text[:40]

@@ -28,10 +28,10 @@ CONVERTERS = {
 }
 
 
-def document(mark: str, first: int, where: str, pages: int, body: str = "") -> str:
+def document(mark: str, first: int, where: str, pages: int) -> str:
     """Pages of three paragraphs, each of which names its page."""
     texts = [
-        "\n\n".join(f"On page {n} {chr(96 + n) * 3} says {m}. {body}" for m in range(3))
+        "\n\n".join(f"On page {n} {chr(96 + n) * 3} says {m}." for m in range(3))
         for n in range(1, pages + 1)
     ]
     marks = [mark.format(n=n + first) for n in range(pages)]
@@ -138,7 +138,8 @@ def test_a_sentence_goes_on_over_a_mark() -> None:
         *(("한국어", "문장", " "), ("使用 Python", "编写", " "), ("第1", "章", " ")),
         *(("| a |\n|---|\n| 1 |", "| 2 |", "\n"), ("- one", "- two", "\n\n")),
         *(("It ends.", "and so on", "\n\n"), ("A title", "The text", "\n\n")),
-        *(("# A title", "the text", "\n\n"), ("<td>1</td>", "<td>2</td>", "\n\n")),
+        *(("one", "a | b\n--|--\n1 | 2", "\n\n"), ("# A title", "the text", "\n\n")),
+        ("<td>1</td>", "<td>2</td>", "\n\n"),
     ],
 )
 def test_what_goes_on_over_a_mark_is_joined(before: str, after: str, between: str) -> None:

@@ -37,8 +37,8 @@ _MARKERS: Final = re.compile(r"(?:[-?:][ \t]+){16}")
 _TOO_DEEP: Final = f"front matter is nested deeper than {_MAX_DEPTH} levels"
 # Front matter that may have keys which are not at the start of a line.
 _HAS_OTHER_KEYS: Final = re.compile(r"<<|\n[?{\[&!]|\A\n+[ \t]")
-# A value that has no other meaning in YAML and TOML.
-_PLAIN: Final = re.compile(r"[^\W_][\w ',.()/&!?+-]*")
+# A value that has no other meaning in YAML and TOML, and its quotation mark if it has any.
+_PLAIN: Final = re.compile(r"([\"']?)([^\W_][\w ,.()/&!?+-]*)\1")
 _COMMENT: Final = re.compile(r"[ \t]#|\n")
 _TABLE: Final = re.compile(r"\n[ \t]*\[")
 
@@ -105,8 +105,9 @@ def _written(raw: str, key: str) -> Any:
     value = found[0][1].strip() if found else ""
     parts = [body, *(match[0] for match in found[:1])]
     if len(found) == 1:
-        if _PLAIN.fullmatch(value) and value.lower() != "null":
-            return value
+        plain = _PLAIN.fullmatch(value)
+        if plain and value.lower() != "null":
+            return plain[2]
         parts.reverse()
     for part in parts:
         try:
