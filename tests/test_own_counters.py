@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import ChunkConfig, Chunker, ConfigError, count_tokens
+from chunkast.text.white_space import WHITE_SPACE
 from chunkast.tokens import vocabulary
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 from tests.checks import check_promises
@@ -120,9 +121,12 @@ ODD: dict[str, Callable[[str], Any]] = {
     "lines": lambda text: text.count("\n"),
     "any": lambda text: len(text) * 7_919 % 13,
     "fewer for more": lambda text: max(0, 20 - len(text)),
-    "huge": lambda text: len(text) * 2**30,
+    "huge": lambda text: len(text) * 2**22,
     "fractions": lambda text: len(text) * 0.1,
 }
+
+
+BLANK = str.maketrans("", "", WHITE_SPACE)
 
 
 @given(documents() | nasty_text(), st.sampled_from([*ODD]), st.data())
@@ -136,7 +140,7 @@ def test_the_promises_hold_for_any_counter(text: str, name: str, data: st.DataOb
     )
     chunks = Chunker(config).chunk(text)
     own = "".join(chunk.text[chunk.overlap :] for chunk in chunks)
-    assert "".join(own.split()) == "".join(text.split())
+    assert own.translate(BLANK) == text.translate(BLANK)
     for chunk in chunks:
         assert chunk.token_count == math.ceil(count(chunk.text))
         assert chunk.embed_token_count == math.ceil(count(chunk.embed_text))

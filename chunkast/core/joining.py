@@ -39,7 +39,7 @@ def joined(measure: Measure, text: str, bounds: Sequence[int], joins: Joins) -> 
     if last < 2:
         return list(bounds)
     make = partial(make_array, size=len(text), count=last)
-    before = make(measure.before[unit] for unit in bounds)
+    before = measure.collect(measure.before[unit] for unit in bounds)
     ranks = make(_ranks(measure.units, bounds))
     samples = _samples(measure.units, text, bounds)
     lower, upper = make(range(-1, last)), make(range(1, last + 2))

@@ -32,6 +32,7 @@ class Measure:
         self.context = context
         self.replaced = replaced
         self.budget = document.config.budget
+        self.collect = document.index.collect
         self._document = document
         self._additive = document.index.additive
         self._replaces = bool(replaced)
