@@ -147,6 +147,12 @@ def test_the_promises_hold_for_any_counter(text: str, name: str, data: st.DataOb
         assert chunk.oversize or max(chunk.token_count, chunk.embed_token_count) <= config.budget
 
 
+def test_a_table_is_cut_only_at_its_end() -> None:
+    text = "word.\n\n> ```\n> ```\n> \n> <table><tr><td>\n> x\n> x\n> </td></tr></table>\n> \n"
+    chunks = Chunker(max_tokens=3, overlap=0, encoding=lambda text: text.count("\n")).chunk(text)
+    assert "".join(chunk.text for chunk in chunks).translate(BLANK) == text.translate(BLANK)
+
+
 @given(documents())
 def test_the_promises_hold_for_an_estimate(text: str) -> None:
     check_promises(text, ChunkConfig(max_tokens=20, overlap=4, encoding=lambda t: len(t) / 4))

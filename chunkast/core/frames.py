@@ -44,8 +44,9 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
     elif construct.shape == "html-table":
         inside = (pos for pos in cuts if pos < leaf.end)
         around = list(tags_around(text, leaf.start, leaf.end, tables, inside))
-        ends = [pos for pos, *_ in around[1:]] + [leaf.end - 1]
-        for (pos, prefix, bare, suffix), end in zip(around, ends, strict=True):
+        ends = [*(pos for pos, *_ in around[1:]), leaf.end - 1]
+        # The table may be cut only at its end: then there are no tags.
+        for (pos, prefix, bare, suffix), end in zip(around, ends, strict=False):
             yield Frame(pos - 1, end, prefix, suffix, bare)
 
 
