@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from chunkast.analysis.points import merge_break_points
     from chunkast.chunker import Chunker, chunk, chunk_file, count_tokens
     from chunkast.config import ChunkConfig
-    from chunkast.core.analysis.points import merge_break_points
-    from chunkast.core.analysis.search import best_cut
+    from chunkast.cutting.scored_search import best_cut
     from chunkast.errors import (
         ChunkastError,
         ChunkastWarning,
@@ -93,8 +93,8 @@ _MODULES: Final = (
     "identity",
     "options",
     "config",
-    "core.analysis.points",
-    "core.analysis.search",
+    "analysis.points",
+    "cutting.scored_search",
     "chunker",
 )
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from chunkast.analysis import analyze
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis import analyze
 from chunkast.errors import ConfigError, check_count
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Chunk
 from chunkast.options import ChunkOptions, Unpack
 from chunkast.reading import Outline
@@ -147,7 +147,7 @@ class Chunker:
         Each document is read as in :meth:`chunk`. If a source occurs again, its new chunks continue
         the numbering of its earlier chunks, so that ids stay unique.
         """
-        parts: Parts = defaultdict(int)
+        parts: PartCounts = defaultdict(int)
         for source, text in checked_pairs(documents):
             yield from iter_document(self, text, source, parts)
 
@@ -155,7 +155,7 @@ class Chunker:
         self, documents: Iterable[tuple[str | None, str | Analysis]]
     ) -> Iterator[list[Chunk]]:
         """Yield the list of chunks of each ``(source, text)`` pair; see :meth:`iter_chunks`."""
-        parts: Parts = defaultdict(int)
+        parts: PartCounts = defaultdict(int)
         for source, text in checked_pairs(documents):
             yield list(iter_document(self, text, source, parts))
 

@@ -25,7 +25,7 @@ from chunkast import (
     ProtectedRegion,
     count_tokens,
 )
-from chunkast.core.analysis import DocumentDraft, DocumentHeuristic
+from chunkast.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown.fast.blocks import FastBlocks
 from chunkast.model import Block, Heading, Replacement

@@ -17,7 +17,17 @@ ROOT = Path(chunkast.__file__).parent
 # From the lowest room to the highest; a module belongs to the first that fits its name.
 ORDER = (
     *("errors", "text", "scores", "model", "heuristics", "code", "options", "toolcalls", "config"),
-    *("tokens", "markdown", "identity", "core", "reading", "sources", "notebook", "files"),
+    *(
+        "tokens",
+        "markdown",
+        "identity",
+        "analysis",
+        "cutting",
+        "reading",
+        "sources",
+        "notebook",
+        "files",
+    ),
     *("chunker", "index", "output", "view", "testing", "snapshot", "adapters", "mcp", "cli"),
     "__main__",
 )

@@ -36,7 +36,7 @@ from chunkast import (
     plan_writes,
     validate_quote,
 )
-from chunkast.core.analysis.search import cut_value
+from chunkast.cutting.scored_search import cut_value
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.scores import SCORES
 

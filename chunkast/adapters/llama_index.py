@@ -11,7 +11,7 @@ from chunkast.adapters.common import described, embedded_parts, id_of, metadata_
 from chunkast.chunker import Chunker
 from chunkast.config import ChunkConfig
 from chunkast.errors import ConfigError, MissingPackageError
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.model import Chunk
 from chunkast.options import ChunkOptions, Unpack
 from chunkast.sources.documents import iter_document
@@ -120,7 +120,7 @@ class ChunkastNodeParser(NodeParser):
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **_: Any
     ) -> list[BaseNode]:
         chunker = self._chunker
-        parts: defaultdict[str, Parts] = defaultdict(lambda: defaultdict(int))
+        parts: defaultdict[str, PartCounts] = defaultdict(lambda: defaultdict(int))
         return [
             node
             for document in get_tqdm_iterable(nodes, show_progress, "Parsing nodes")
@@ -128,7 +128,7 @@ class ChunkastNodeParser(NodeParser):
         ]
 
     def _nodes(
-        self, document: BaseNode, chunker: Chunker, parts: defaultdict[str, Parts]
+        self, document: BaseNode, chunker: Chunker, parts: defaultdict[str, PartCounts]
     ) -> list[BaseNode]:
         """Return the nodes of a document; the document's metadata uses up part of the budget.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 from chunkast.cli.messages import counted
 from chunkast.cli.options import add_config, add_selection, config_of
 from chunkast.cli.preview import write_preview
-from chunkast.cli.work import Document, Parts, Tally, cut_off, results, selected
+from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
 from chunkast.errors import UsageError
 from chunkast.files.write import open_output
 from chunkast.model import Chunk
@@ -113,7 +113,7 @@ def run(options: Namespace) -> int:
     return totals.exit_code
 
 
-def _chunk(form: Format, chunker: Chunker, document: Document, parts: Parts) -> _Made:
+def _chunk(form: Format, chunker: Chunker, document: Document, parts: PartCounts) -> _Made:
     from chunkast.sources.documents import iter_document
 
     source, given = document

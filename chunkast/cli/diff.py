@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.options import add_config, add_selection, config_values, set_values
 from chunkast.cli.records import add_report, print_report, record
-from chunkast.cli.work import Document, Parts, Tally, results, selected
+from chunkast.cli.work import Document, PartCounts, Tally, results, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import UsageError
 from chunkast.files.find import Selection
@@ -103,6 +103,6 @@ def _of_configurations(
 
 
 def _both(
-    other: Chunker, chunker: Chunker, given: Document, parts: Parts
+    other: Chunker, chunker: Chunker, given: Document, parts: PartCounts
 ) -> tuple[DocumentRecord, DocumentRecord]:
     return record(chunker, given, parts), record(other, given, parts)

@@ -18,7 +18,7 @@ from chunkast.cli.options import (
     add_selection,
     config_values,
 )
-from chunkast.cli.work import Document, Parts, Tally, results, root_of, selected
+from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
 from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, StoreError, UsageError
 from chunkast.files.find import Selection, named_part
@@ -335,7 +335,7 @@ def _check_lost(
         )
 
 
-def _index(chunker: Chunker, given: Document, _parts: Parts) -> IndexedDocument:
+def _index(chunker: Chunker, given: Document, _parts: PartCounts) -> IndexedDocument:
     from chunkast.index import index_document
 
     source, document = given

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from chunkast.cli.messages import print_text
 from chunkast.cli.options import add_report_format
-from chunkast.cli.work import Document, Parts
+from chunkast.cli.work import Document, PartCounts
 from chunkast.files.find import Selection
 from chunkast.files.paths import Root
 from chunkast.files.read import InputFile
@@ -71,7 +71,7 @@ def stored_root(header: Header, lock: str) -> str:
     return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
 
 
-def record(chunker: Chunker, given: Document, _parts: Parts) -> DocumentRecord:
+def record(chunker: Chunker, given: Document, _parts: PartCounts) -> DocumentRecord:
     """Chunk a document, and return the record of its chunks."""
     from chunkast.testing.records import record_document
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.cli.messages import print_json, print_text
 from chunkast.cli.options import add_config, add_report_format, add_selection, config_of
-from chunkast.cli.work import Document, Parts, Tally, cut_off, results, selected
+from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
 from chunkast.model import Analysis
 from chunkast.sources.notebook import analyze_cells
 
@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     return tally.exit_code
 
 
-def _measure(chunker: Chunker, given: Document, _parts: Parts) -> list[_Row]:
+def _measure(chunker: Chunker, given: Document, _parts: PartCounts) -> list[_Row]:
     source, document = given
     if isinstance(document, str):
         return _measure_text(chunker, chunker.analyze(document, source), _START)

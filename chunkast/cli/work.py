@@ -24,18 +24,18 @@ from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
 from chunkast.files.paths import Root, is_folder
 from chunkast.files.read import InputFile, read_document
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.sources.parallel import answers, progress_bar
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.sources.notebook import Notebook
 
-__all__ = ("Document", "Parts", "Tally", "Task", "cut_off", "results", "root_of", "selected")
+__all__ = ("Document", "PartCounts", "Tally", "Task", "cut_off", "results", "root_of", "selected")
 
 T = TypeVar("T")
 Document = tuple["str | None", "str | Notebook"]
-Task = Callable[["Chunker", Document, Parts], T]
+Task = Callable[["Chunker", Document, PartCounts], T]
 _LOG = logging.getLogger(__name__)
 # Inputs of at least this many bytes are spread over all cores.
 _LARGE: Final = 8_000_000
@@ -173,6 +173,6 @@ def _size(file: InputFile) -> int:
         return 0
 
 
-def _run(chunker: Chunker, task: Task[T], file: InputFile, parts: Parts) -> T:
+def _run(chunker: Chunker, task: Task[T], file: InputFile, parts: PartCounts) -> T:
     _LOG.debug("reading %s", file.path)
     return task(chunker, (file.source, read_document(file)), parts)

@@ -1,7 +1,7 @@
 """Write plans, citations, and chunk ids that do not change when other text is edited."""
 
 from chunkast.identity.fingerprint import config_values, fingerprint, versions
-from chunkast.identity.ids import Location, Parts, chunk_id
+from chunkast.identity.ids import Location, PartCounts, chunk_id
 from chunkast.identity.plans import Identified, WritePlan, digest, plan_among, plan_writes
 from chunkast.identity.quotes import Citation, locate_quote, validate_quote
 from chunkast.text.hashes import chunk_uuid, content_hash, normalize_text
@@ -10,7 +10,7 @@ __all__ = (
     "Citation",
     "Identified",
     "Location",
-    "Parts",
+    "PartCounts",
     "WritePlan",
     "chunk_id",
     "chunk_uuid",

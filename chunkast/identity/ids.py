@@ -8,10 +8,10 @@ from typing import Any
 
 from chunkast.text.source_map import encode
 
-__all__ = ("Location", "Parts", "chunk_id")
+__all__ = ("Location", "PartCounts", "chunk_id")
 
 # The number of chunks so far at each location, by the location's key.
-Parts = MutableMapping[bytes, int]
+PartCounts = MutableMapping[bytes, int]
 
 
 def chunk_id(source: str, headings: Sequence[str], part: int) -> str:

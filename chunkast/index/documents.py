@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from chunkast.analysis import analyze
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis import analyze
 from chunkast.errors import StoreError
 from chunkast.index.checks import json_setting, text_hash
 from chunkast.index.connection import DamageError

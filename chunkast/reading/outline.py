@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Protocol
 
+from chunkast.analysis import analyze
 from chunkast.config import ChunkConfig
-from chunkast.core import chunks_of
-from chunkast.core.analysis import analyze
+from chunkast.cutting import chunks_of
 from chunkast.errors import ConfigError, check_count
 from chunkast.model import Analysis
 from chunkast.reading.passages import Passage
 from chunkast.reading.sections import Section, SectionError, find_section, line_at, sections_of
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import trim_span
-from chunkast.tokens import Counter, SpanCounts, index_of
+from chunkast.tokens import SpanCounts, TokenCounter, index_of
 
 __all__ = ("Outline", "Placed")
 
@@ -54,13 +54,13 @@ class Outline:
     sections: tuple[Section, ...]
     _analysis: Analysis
     _config: ChunkConfig
-    _counter: Counter
+    _counter: TokenCounter
     _index: SpanCounts = field(repr=False, compare=False)
     _line_starts: Sequence[int] = field(repr=False, compare=False)
 
     @classmethod
     def of(
-        cls, analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None
+        cls, analysis: Analysis, config: ChunkConfig, counter: TokenCounter, source: str | None
     ) -> Outline:
         """Return the outline of an analysed document."""
         index, lines = index_of(analysis.text, counter, ()), line_starts(analysis.text)

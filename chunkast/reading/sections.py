@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from chunkast.core.headings import titled_path
+from chunkast.cutting.heading_paths import titled_path
 from chunkast.errors import ChunkastError, shown
 from chunkast.markdown.titles import without_attributes
 from chunkast.model import Analysis

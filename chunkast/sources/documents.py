@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import Final
 
+from chunkast.analysis import analyze
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import ENDINGS
-from chunkast.core import chunks_of
-from chunkast.core.analysis import analyze
+from chunkast.cutting import chunks_of
 from chunkast.errors import warn
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_text
 from chunkast.sources.notebook import (
@@ -34,7 +34,7 @@ def iter_document(
     chunker: ChunkerLike,
     document: str | Analysis | Notebook,
     source: str | PathLike[str] | None,
-    parts: Parts | None = None,
+    parts: PartCounts | None = None,
     *,
     language: str | None = None,
     name: str | None = None,

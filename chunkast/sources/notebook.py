@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from chunkast.config import ChunkConfig
 from chunkast.errors import SourceError, warn
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Chunk, Heading
 
 if TYPE_CHECKING:
-    from chunkast.tokens import Counter
+    from chunkast.tokens import TokenCounter
 
 __all__ = (
     "Cell",
@@ -48,7 +48,7 @@ class ChunkerLike(Protocol):
     """The attributes of a ``chunkast.Chunker`` that are required to chunk a document."""
 
     config: ChunkConfig
-    counter: Counter
+    counter: TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _continued(headings: Iterable[Heading], path: list[tuple[int, str]]) -> Iter
 
 
 def _analyze(config: ChunkConfig, cell: Cell) -> Analysis:
-    from chunkast.core.analysis import analyze
+    from chunkast.analysis import analyze
 
     if cell.type == "markdown":
         return analyze(cell.source, config)
@@ -220,13 +220,13 @@ def chunk_notebook(
 
 
 def chunk_cells(
-    chunker: ChunkerLike, notebook: Notebook, source: str | None, parts: Parts
+    chunker: ChunkerLike, notebook: Notebook, source: str | None, parts: PartCounts
 ) -> Iterator[Chunk]:
     """Yield the chunks of a notebook, cell by cell.
 
     ``parts`` contains the number of chunks made so far for each location.
     """
-    from chunkast.core import chunks_of
+    from chunkast.cutting import chunks_of
 
     index = count()
     for cell, analysis in analyze_cells(chunker, notebook):

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.model import Chunk
 from chunkast.sources.arguments import checked_text
 from chunkast.sources.workers import Answer, Workers, attempt
@@ -25,7 +25,7 @@ Document = TypeVar("Document")
 Result = TypeVar("Result")
 # Called for a document that failed: its position from 0, its source, the exception.
 OnError = Callable[[int, "str | None", BaseException], object]
-_Run = Callable[[Document, Parts], Result]
+_Run = Callable[[Document, PartCounts], Result]
 
 
 class _Continued(ChainMap[bytes, int]):
@@ -97,7 +97,7 @@ def chunk_texts(
     return results
 
 
-def _chunk(chunker: Any, document: tuple[str | None, str], parts: Parts) -> list[Chunk]:
+def _chunk(chunker: Any, document: tuple[str | None, str], parts: PartCounts) -> list[Chunk]:
     from chunkast.sources.documents import iter_document
 
     source, text = document

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkast.tokens.counter import Counter
+from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.resolve import resolve_counter
 from chunkast.tokens.spans import NOT_EXACT, SpanCounts, is_far_above, remember
 
 __all__ = (
     "NOT_EXACT",
-    "Counter",
     "SpanCounts",
+    "TokenCounter",
     "index_of",
     "is_far_above",
     "remember",
@@ -20,7 +20,7 @@ __all__ = (
 )
 
 
-def index_of(text: str, counter: Counter, positions: Sequence[int]) -> SpanCounts:
+def index_of(text: str, counter: TokenCounter, positions: Sequence[int]) -> SpanCounts:
     """Return an index that counts the tokens in any span of ``text``.
 
     ``positions`` are the sorted starts of lines at which chunks are likely to begin.

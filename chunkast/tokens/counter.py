@@ -10,7 +10,7 @@ from chunkast.text.source_map import spans_between
 from chunkast.tokens.pretokens import PretokenCounter
 from chunkast.tokens.spans import SpanCounts
 
-__all__ = ("Counter", "Window")
+__all__ = ("TokenCounter", "Window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class TokenCounter:
     """A token counter: ``count(text)`` returns the exact count; ``name`` is the tokenizer's name.
 
     The other fields are optional:

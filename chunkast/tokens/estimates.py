@@ -2,7 +2,7 @@
 
 A document is encoded once. An estimate then decides whether a span fits within a limit; only spans
 close to the limit are counted. If a finished chunk's estimate is further from its token count than
-this module assumes, the document is cut again without estimates (``core/run.py``).
+this module assumes, the document is cut again without estimates (``cutting/run.py``).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chunkast.errors import ConfigError, describe
 from chunkast.text.source_map import without_surrogates
-from chunkast.tokens.counter import Counter, Window
+from chunkast.tokens.counter import TokenCounter, Window
 from chunkast.tokens.estimates import EstimateIndex
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _Copy(NamedTuple):
     limit: int | None
 
 
-def counter_of_file(path: str | PathLike[Any]) -> Counter:
+def counter_of_file(path: str | PathLike[Any]) -> TokenCounter:
     """Return a counter for a ``tokenizer.json``; its name contains the SHA-256 of the file.
 
     The model's limit is read from the files in the same folder. Raises ``ConfigError`` if the file
@@ -67,7 +67,7 @@ def counter_of_file(path: str | PathLike[Any]) -> Counter:
     return _counter(copy, _name(sha256(content).hexdigest()), next(filter(None, beside), None))
 
 
-def counter_of_tokenizer(given: object) -> Counter | None:
+def counter_of_tokenizer(given: object) -> TokenCounter | None:
     """Return a counter for a tokenizer from ``tokenizers``, or a fast one from ``transformers``.
 
     Returns None for any other object. Raises ``ConfigError`` if the tokenizer truncates or pads
@@ -118,7 +118,7 @@ def _name(digest: str) -> str:
     return f"tokenizers {tokenizers.__version__} sha256:{digest}"
 
 
-def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
+def _counter(copy: _Copy, name: str, limit: int | None) -> TokenCounter:
     """Return the counter of a copied tokenizer; ``limit`` overrides its truncation limit."""
     encode = copy.tokenizer.encode
 
@@ -134,13 +134,13 @@ def _counter(copy: _Copy, name: str, limit: int | None) -> Counter:
 
     words = by_words(copy.tokenizer, count)
     if words is not None:
-        return Counter(name, words.count, words, window=window)
+        return TokenCounter(name, words.count, words, window=window)
 
     def token_starts(text: str) -> Iterator[int]:
         offsets = encode(without_surrogates(text), add_special_tokens=False).offsets
         return map(itemgetter(0), offsets)
 
-    return Counter(
+    return TokenCounter(
         name,
         count,
         estimates=lambda text: EstimateIndex(text, count, token_starts),

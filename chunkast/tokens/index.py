@@ -17,7 +17,7 @@ from operator import sub
 from typing import Final
 
 from chunkast.text.source_map import has_surrogates, make_array, without_surrogates
-from chunkast.tokens.counter import Counter
+from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.safe import CL100K_POSITIONS
 from chunkast.tokens.spans import Exact, SpanCounts, remember
 
@@ -57,7 +57,7 @@ class TokenIndex(SpanCounts):
         "_safe",
     )
 
-    def __init__(self, text: str, counter: Counter, positions: Sequence[int]) -> None:
+    def __init__(self, text: str, counter: TokenCounter, positions: Sequence[int]) -> None:
         self.estimated = False
         self.additive = counter.pretokens is not None
         # Without pre-tokens, these only tell where blocks begin.

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, Final
 
 from chunkast.errors import ConfigError
-from chunkast.tokens.counter import Counter
+from chunkast.tokens.counter import TokenCounter
 
 __all__ = ("own_counter",)
 
@@ -22,7 +22,7 @@ _MOST_SHOWN: Final = 40
 _MOST: Final = 2**40
 
 
-def own_counter(encoding: Any) -> Counter | None:
+def own_counter(encoding: Any) -> TokenCounter | None:
     """Return a counter for an object with an ``encode`` method or a callable, or None for others.
 
     Fractional counts are rounded up. Both this function and the counter raise ``ConfigError`` if a
@@ -56,7 +56,7 @@ def own_counter(encoding: Any) -> Counter | None:
     except Exception:  # noqa: BLE001, S110 - raised again when a document is chunked
         pass
     name = getattr(encoding, "name", None) or getattr(encoding, "__qualname__", None)
-    return Counter(name if isinstance(name, str) else type(encoding).__qualname__, count)
+    return TokenCounter(name if isinstance(name, str) else type(encoding).__qualname__, count)
 
 
 def _whole(encoding: object, text: str, value: Any) -> int:

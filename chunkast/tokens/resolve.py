@@ -14,7 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Final
 
 from chunkast.errors import ConfigError
-from chunkast.tokens.counter import Counter
+from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.huggingface import counter_of_file, counter_of_tokenizer
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.own import own_counter
@@ -32,7 +32,7 @@ _FILE_EXTENSION: Final = ".json"
 
 def resolve_counter(
     encoding: object, model: str | None = None, *, allow_download: bool = False
-) -> Counter:
+) -> TokenCounter:
     """Return the counter for an encoding: a name, a tokenizer or its file, or a user's own counter.
 
     A ``model`` overrides the encoding. With ``allow_download``, tiktoken may download a vocabulary
@@ -86,7 +86,7 @@ def _encoding_of_model(model: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _named(name: str, allow_download: bool) -> Counter:
+def _named(name: str, allow_download: bool) -> TokenCounter:
     return _of_known(load_encoding(name, allow_download=allow_download))
 
 
@@ -94,16 +94,16 @@ def _named(name: str, allow_download: bool) -> Counter:
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
-def _of_tiktoken(encoding: tiktoken.Encoding) -> Counter:
+def _of_tiktoken(encoding: tiktoken.Encoding) -> TokenCounter:
     from tiktoken.registry import ENCODINGS
 
     if ENCODINGS.get(encoding.name) is not encoding:
         # A user's own may split text in any way, whatever its name.
-        return Counter(encoding.name, lambda text: len(encoding.encode_ordinary(text)))
+        return TokenCounter(encoding.name, lambda text: len(encoding.encode_ordinary(text)))
     return _of_known(encoding)
 
 
-def _of_known(encoding: tiktoken.Encoding) -> Counter:
+def _of_known(encoding: tiktoken.Encoding) -> TokenCounter:
     """Return the counter of one of tiktoken's own encodings."""
     encode = encoder(encoding)
 
@@ -122,6 +122,6 @@ def _of_known(encoding: tiktoken.Encoding) -> Counter:
 
     bundled = BUNDLED.get(encoding.name)
     if bundled is None:
-        return Counter(encoding.name, count)
+        return TokenCounter(encoding.name, count)
     pretokens = by_pretokens(bundled.pattern, count, CountFunctions(count, token_ends))
-    return Counter(encoding.name, pretokens.count, pretokens)
+    return TokenCounter(encoding.name, pretokens.count, pretokens)

@@ -1,5 +1,5 @@
 """Cut an analysed document into chunks; ``run`` is the entry point."""
 
-from chunkast.core.run import chunks_of
+from chunkast.cutting.run import chunks_of
 
 __all__ = ("chunks_of",)

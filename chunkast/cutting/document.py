@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from chunkast.analysis.leaves import Leaves
 from chunkast.config import ChunkConfig
-from chunkast.core.headings import Headings
-from chunkast.core.leaves import Leaves
+from chunkast.cutting.heading_paths import Headings
 from chunkast.markdown.kinds import kinds_where
 from chunkast.model import Analysis, ProtectedRegion
 from chunkast.text.front_matter import front_matter_value
 from chunkast.text.language import language_of_text
 from chunkast.text.spans import SpanSet, trim_span
-from chunkast.tokens import NOT_EXACT, Counter, SpanCounts
+from chunkast.tokens import NOT_EXACT, SpanCounts, TokenCounter
 
 __all__ = ("TRIMMED", "Document")
 
@@ -31,7 +31,7 @@ class Document:
     analysis: Analysis
     leaves: Leaves
     index: SpanCounts
-    counter: Counter
+    counter: TokenCounter
     config: ChunkConfig
 
     @property

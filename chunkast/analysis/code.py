@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from chunkast.analysis.syntax import scored
 from chunkast.code import Item, Outliner, language_named, versions
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.syntax import scored
 from chunkast.model import Analysis, Block, Heading, ProtectedRegion
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from chunkast.core.context import Context
-from chunkast.core.document import TRIMMED, Document
-from chunkast.core.replaced import Replaced
-from chunkast.core.units import Units
+from chunkast.cutting.context import Context
+from chunkast.cutting.document import TRIMMED, Document
+from chunkast.cutting.replaced import Replaced
+from chunkast.cutting.units import Units
 from chunkast.tokens import NOT_EXACT, is_far_above
 
 __all__ = ("Measure",)

@@ -12,13 +12,13 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
+from chunkast.analysis.headings import find_headings, numbered_headings, pseudo_headings
+from chunkast.analysis.page_layout import find_page_marks, with_pages
+from chunkast.analysis.patches import DocumentContext, DocumentDraft, check_patch, in_order
+from chunkast.analysis.points import scan_break_points
+from chunkast.analysis.regions import find_regions
+from chunkast.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.headings import find_headings, numbered_headings, pseudo_headings
-from chunkast.core.analysis.pages import find_page_marks, with_pages
-from chunkast.core.analysis.patches import DocumentContext, DocumentDraft, check_patch, in_order
-from chunkast.core.analysis.points import scan_break_points
-from chunkast.core.analysis.regions import find_regions
-from chunkast.core.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
 from chunkast.errors import describe, warn
 from chunkast.heuristics import Draft, Pipeline, PipelineRun
 from chunkast.markdown import ParsedMarkdown, parse_document, parse_paragraphs

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from itertools import pairwise, starmap
 from typing import Final
 
-from chunkast.core.document import Document
-from chunkast.core.fill import fill
-from chunkast.core.joining import Joins, joined
-from chunkast.core.measure import Measure
-from chunkast.core.overlap import Overlap
-from chunkast.core.sections import Sections
-from chunkast.core.units import Piece
+from chunkast.cutting.document import Document
+from chunkast.cutting.fill import fill
+from chunkast.cutting.joining import Joins, joined
+from chunkast.cutting.measure import Measure
+from chunkast.cutting.overlap import Overlap
+from chunkast.cutting.section_units import Sections
+from chunkast.cutting.units import Piece
 
 __all__ = ("pack",)
 

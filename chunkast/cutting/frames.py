@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chunkast.core.analysis.regions import opening_line
-from chunkast.core.html_tables import HtmlTables, tags_around
+from chunkast.analysis.regions import opening_line
+from chunkast.markdown.html_rows import HtmlTables, tags_around
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
 
-from chunkast.core.document import Document
-from chunkast.core.units import Units
+from chunkast.cutting.document import Document
+from chunkast.cutting.units import Units
 from chunkast.text.source_map import make_array
 
 __all__ = ("Sections", "sections_of")

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from chunkast.core.cells import cell_content, cell_spans
-from chunkast.core.document import Document
-from chunkast.core.html_tables import HtmlTables, html_tables
+from chunkast.cutting.document import Document
 from chunkast.markdown.dialects import item_marks
+from chunkast.markdown.html_rows import HtmlTables, html_tables
 from chunkast.markdown.inline import MAX_NESTED
 from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.pipe_tables import cell_content, cell_spans
 from chunkast.markdown.prose import Prose
 from chunkast.model import Block
 from chunkast.text.graphemes import joined_spans

@@ -8,11 +8,11 @@ from itertools import chain
 from typing import Final
 
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.search import ranked_cuts
-from chunkast.core.measure import Measure
-from chunkast.core.overlap import Overlap
-from chunkast.core.sections import Sections
-from chunkast.core.units import Piece
+from chunkast.cutting.measure import Measure
+from chunkast.cutting.overlap import Overlap
+from chunkast.cutting.scored_search import ranked_cuts
+from chunkast.cutting.section_units import Sections
+from chunkast.cutting.units import Piece
 
 __all__ = ("fill",)
 

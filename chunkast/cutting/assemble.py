@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chunkast.core.context import Context
-from chunkast.core.document import Document
-from chunkast.core.measure import Measure
-from chunkast.core.overlap import Overlap
-from chunkast.core.units import Piece
-from chunkast.identity import Location, Parts
+from chunkast.cutting.context import Context
+from chunkast.cutting.document import Document
+from chunkast.cutting.measure import Measure
+from chunkast.cutting.overlap import Overlap
+from chunkast.cutting.units import Piece
+from chunkast.identity import Location, PartCounts
 from chunkast.model import Analysis, Annotation, Chunk
 from chunkast.text.opaque import OpaqueRun
 from chunkast.text.pages import pages_of_text
@@ -34,7 +34,7 @@ class Cut:
     split: Sequence[OpaqueRun]
 
 
-def assemble(cut: Cut, source: str | None, parts: Parts) -> Iterator[Chunk]:
+def assemble(cut: Cut, source: str | None, parts: PartCounts) -> Iterator[Chunk]:
     """Yield a chunk for each piece that has text.
 
     ``parts`` counts the chunks at each location, and is updated.

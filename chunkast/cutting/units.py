@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from chunkast.core.analysis.points import merge_break_points
-from chunkast.core.document import Document
-from chunkast.core.inside import inside_of
+from chunkast.analysis.points import merge_break_points
+from chunkast.cutting.document import Document
+from chunkast.cutting.inside import inside_of
 from chunkast.markdown.kinds import kinds_where
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import make_array

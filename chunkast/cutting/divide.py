@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 
+from chunkast.analysis.syntax import fence_points
 from chunkast.code import Outliner
-from chunkast.core.analysis.syntax import fence_points
-from chunkast.core.document import Document
-from chunkast.core.frames import Frame, frames_of
-from chunkast.core.inside import inside_of, sentences_inside
-from chunkast.core.levels import Body, Level, grapheme_levels, levels_of
-from chunkast.core.opaque import kept_span, runs_above_budget
+from chunkast.cutting.document import Document
+from chunkast.cutting.frames import Frame, frames_of
+from chunkast.cutting.inside import inside_of, sentences_inside
+from chunkast.cutting.kept_opaque import kept_span, runs_above_budget
+from chunkast.cutting.levels import Body, Level, grapheme_levels, levels_of
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, BreakPoint, Replacement
 from chunkast.text.opaque import OpaqueRun

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from chunkast.core.document import Document
-from chunkast.core.inside import sentences_inside
-from chunkast.core.measure import Measure
-from chunkast.core.sections import Sections
-from chunkast.core.units import Piece
+from chunkast.cutting.document import Document
+from chunkast.cutting.inside import sentences_inside
+from chunkast.cutting.measure import Measure
+from chunkast.cutting.section_units import Sections
+from chunkast.cutting.units import Piece
 from chunkast.markdown.kinds import CONSTRUCTS
 
 __all__ = ("Overlap",)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from chunkast.core.analysis.syntax import SyntaxPoint
-from chunkast.core.cells import cell_content, cell_spans
-from chunkast.core.document import Document
-from chunkast.core.html_tables import HtmlTables
+from chunkast.analysis.syntax import SyntaxPoint
+from chunkast.cutting.document import Document
 from chunkast.markdown.dialects import item_marks
+from chunkast.markdown.html_rows import HtmlTables
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
+from chunkast.markdown.pipe_tables import cell_content, cell_spans
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from chunkast.core.document import Document
+from chunkast.cutting.document import Document
 from chunkast.text.opaque import OpaqueRun, opaque_runs
 from chunkast.text.spans import SpanSet
 

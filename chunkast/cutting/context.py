@@ -7,8 +7,8 @@ from functools import cache
 from itertools import chain, islice, product
 from typing import Final
 
-from chunkast.core.document import Document
-from chunkast.core.frames import Frames
+from chunkast.cutting.document import Document
+from chunkast.cutting.frames import Frames
 from chunkast.text.front_matter import front_matter_value
 
 __all__ = ("Context",)

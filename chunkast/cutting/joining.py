@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final, TypeAlias
 from zlib import crc32
 
-from chunkast.core.measure import Measure
-from chunkast.core.units import Units
+from chunkast.cutting.measure import Measure
+from chunkast.cutting.units import Units
 from chunkast.text.source_map import encode, make_array
 
 __all__ = ("Joins", "joined")

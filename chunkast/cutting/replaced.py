@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import attrgetter
 
-from chunkast.core.document import Document
+from chunkast.cutting.document import Document
 from chunkast.model import Replacement
 from chunkast.text.spans import content_end, trim_span
 from chunkast.text.white_space import WHITE_SPACE, is_blank

@@ -6,24 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from chunkast.analysis.leaves import Leaves
 from chunkast.config import ChunkConfig
-from chunkast.core.assemble import Cut, assemble
-from chunkast.core.context import Context
-from chunkast.core.divide import Division, divide
-from chunkast.core.document import Document
-from chunkast.core.frames import Frames
-from chunkast.core.leaves import Leaves
-from chunkast.core.measure import Measure
-from chunkast.core.overlap import Overlap
-from chunkast.core.pack import pack
-from chunkast.core.replaced import Replaced
-from chunkast.core.sections import sections_of
-from chunkast.core.units import Units, cut_points, units_of
+from chunkast.cutting.assemble import Cut, assemble
+from chunkast.cutting.context import Context
+from chunkast.cutting.divide import Division, divide
+from chunkast.cutting.document import Document
+from chunkast.cutting.frames import Frames
+from chunkast.cutting.measure import Measure
+from chunkast.cutting.overlap import Overlap
+from chunkast.cutting.pack import pack
+from chunkast.cutting.replaced import Replaced
+from chunkast.cutting.section_units import sections_of
+from chunkast.cutting.units import Units, cut_points, units_of
 from chunkast.errors import warn
-from chunkast.identity import Parts
+from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Block, Chunk
 from chunkast.text.opaque import OpaqueRun
-from chunkast.tokens import Counter, index_of
+from chunkast.tokens import TokenCounter, index_of
 
 __all__ = ("chunks_of",)
 
@@ -32,7 +32,11 @@ _NO_TREE: Final = Block("document", 0, 0)
 
 
 def chunks_of(
-    analysis: Analysis, config: ChunkConfig, counter: Counter, source: str | None, parts: Parts
+    analysis: Analysis,
+    config: ChunkConfig,
+    counter: TokenCounter,
+    source: str | None,
+    parts: PartCounts,
 ) -> Iterator[Chunk]:
     """Return an iterator over the chunks of an analysed document, in order.
 
@@ -50,7 +54,7 @@ def chunks_of(
     return assemble(cut, source, parts)
 
 
-def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: Counter) -> Cut:
+def _cut(analysis: Analysis, leaves: Leaves, config: ChunkConfig, counter: TokenCounter) -> Cut:
     """Cut an analysed document into pieces."""
     index = index_of(analysis.text, counter, leaves.starts)
     document = Document(analysis, leaves, index, counter, config)

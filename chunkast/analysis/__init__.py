@@ -1,9 +1,9 @@
 """The analysis of a document: the parse, and the heuristics that run before and after it."""
 
+from chunkast.analysis.code import analyze_code
+from chunkast.analysis.markdown import analyze_markdown
+from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.config import ChunkConfig
-from chunkast.core.analysis.code import analyze_code
-from chunkast.core.analysis.markdown import analyze_markdown
-from chunkast.core.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
 from chunkast.model import Analysis
 
 __all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic", "analyze")
