@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from chunkast.analysis.points import merge_break_points
+    from chunkast.analysis.break_points import merge_break_points
     from chunkast.chunker import Chunker, chunk, chunk_file, count_tokens
     from chunkast.config import ChunkConfig
     from chunkast.cutting.scored_search import best_cut
@@ -93,7 +93,7 @@ _MODULES: Final = (
     "identity",
     "options",
     "config",
-    "analysis.points",
+    "analysis.break_points",
     "cutting.scored_search",
     "chunker",
 )

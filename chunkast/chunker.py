@@ -47,8 +47,9 @@ class Chunker:
             name, value = next(iter(options.items()))
             raise ConfigError(name, value, "give a ChunkConfig or keywords, not both")
         config = ChunkConfig.of(options) if config is None else config
-        given = config.encoding, config.model
-        self.counter = resolve_counter(*given, allow_download=config.allow_download)
+        self.counter = resolve_counter(
+            config.encoding, config.model, allow_download=config.allow_download
+        )
         if config.max_tokens == "model":
             config = replace(config, max_tokens=self.counter.window_room())
         self.counter.check_budget(config.budget + config.reserve_tokens, config.reserve_tokens)
@@ -188,8 +189,8 @@ class Chunker:
         ``texts`` is a single str, and ``ChunkastError`` if worker processes cannot start.
         """
         texts = checked_items("texts", texts)
-        given = [None] * len(texts) if sources is None else checked_items("sources", sources)
-        names = [source_of_path(name) if isinstance(name, PathLike) else name for name in given]
+        names = [None] * len(texts) if sources is None else checked_items("sources", sources)
+        names = [source_of_path(name) if isinstance(name, PathLike) else name for name in names]
         if len(names) != len(texts):
             raise ConfigError("sources", len(names), f"must be one per text ({len(texts)})")
         check_count("workers", workers)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from chunkast.code import language_of
 from chunkast.errors import ConfigError
@@ -244,8 +244,8 @@ class ChunkConfig:
     def changed_fields(self) -> dict[str, Any]:
         """Return the values of the fields that differ from their defaults, by field name."""
         default = type(self)()
-        given = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return {name: value for name, value in given if value != getattr(default, name)}
+        values = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return {name: value for name, value in values if value != getattr(default, name)}
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ChunkConfig:
@@ -256,12 +256,12 @@ class ChunkConfig:
         """
         known = {f.name for f in fields(cls)}
         values: dict[str, Any] = {}
-        for given, value in options.items():
-            name = _ALIASES.get(given, given)
+        for key, value in options.items():
+            name = _ALIASES.get(key, key)
             if name not in known:
-                raise ConfigError(given, value, f"no such field; {_suggest(given, sorted(known))}")
+                raise ConfigError(key, value, f"no such field; {_suggest(key, sorted(known))}")
             if name in values:
-                raise ConfigError(given, value, f"{name} is given twice, once by its alias")
+                raise ConfigError(key, value, f"{name} is given twice, once by its alias")
             values[name] = value
         return cls(**values)
 
@@ -308,21 +308,21 @@ class ChunkConfig:
         return {**SCORES, **self.scores} if self.scores else SCORES
 
 
-def _suggest(given: object, names: Iterable[str]) -> str:
+def _suggest(name: object, names: Iterable[str]) -> str:
     names = list(names)
-    close = difflib.get_close_matches(given, names, n=1) if isinstance(given, str) else []
+    close = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}must be one of {', '.join(names)}"
 
 
-def _items(name: str, given: Any, what: str) -> tuple[Any, ...]:
+def _items(name: str, value: Any, what: str) -> tuple[Any, ...]:
     """Return the items of a field that takes several values.
 
     Raises ``ConfigError`` for a str and an object that is not iterable.
     """
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ConfigError(name, given, f"must be a sequence of {what}")
-    return tuple(given)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ConfigError(name, value, f"must be a sequence of {what}")
+    return tuple(value)
 
 
 # A check takes a field's name and its value, and returns the value that the field keeps.
@@ -366,13 +366,16 @@ def _is_number(value: Any) -> bool:
 
 
 def _each(what: str, problem: Callable[[Any], str]) -> _Check:
-    """Return the check of a field with several values; ``problem`` is empty for a valid one."""
+    """Return the check of a field with several values.
+
+    ``problem`` returns what is allowed instead of a value, or "" for a valid value.
+    """
 
     def check(name: str, value: Any) -> tuple[Any, ...]:
         items = _items(name, value, what)
         for item in items:
-            if found := problem(item):
-                raise ConfigError(name, item, found)
+            if allowed := problem(item):
+                raise ConfigError(name, item, allowed)
         return items
 
     return check
@@ -431,9 +434,13 @@ def _tools(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(tools_by_name(tools).values())
 
 
-_FLAG: Final = _choice(True, False)
 # Field -> its check. ``encoding`` is checked when the tokenizer is loaded, ``overlap`` last.
 _CHECKS: Final[Mapping[str, _Check]] = {
+    **{
+        name: _choice(*get_args(hint) or (True, False))
+        for name, hint in get_type_hints(ChunkConfig).items()
+        if hint is bool or get_origin(hint) is Literal
+    },
     "reserve_tokens": _whole(0),
     "max_tokens": _whole(1, "model", ', or "model" for the limit of the tokenizer'),
     "min_tokens": _whole(0, None),
@@ -444,20 +451,8 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "decay": _where(
         lambda value: _is_number(value) and 0 <= value <= 1, "must be a number from 0 to 1"
     ),
-    "packing": _choice("sections", "fill"),
-    "context": _choice("none", "title", "headings"),
-    "oversize": _choice("split", "keep"),
-    "opaque": _choice("split", "keep"),
-    "front_matter": _choice("raw", "parsed"),
-    "front_matter_text": _choice("keep", "drop"),
     "front_matter_keys": _each("names", _key_problem),
-    "heading_levels": _choice("marks", "numbering"),
-    "pseudo_headings": _FLAG,
     "page_markers": _page_markers,
-    "page_markers_in_embed": _FLAG,
-    "running_heads_in_embed": _FLAG,
-    "trim": _FLAG,
-    "allow_download": _FLAG,
     "sentence_language": _where(
         lambda value: isinstance(value, str) and (value == "auto" or value in LANGUAGES),
         'must be "auto" or the code of a language in ISO 639-1, such as "de"',

@@ -40,8 +40,8 @@ class ChunkastError(Exception):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         # The attributes of a subclass are the arguments of its constructor.
-        given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return (partial(type(self), **given), ()) if given else super().__reduce__()
+        own = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return (partial(type(self), **own), ()) if own else super().__reduce__()
 
 
 class ChunkastWarning(UserWarning):

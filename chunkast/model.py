@@ -125,7 +125,7 @@ class ProtectedRegion:
     kind: str = ""
 
     def contains(self, pos: int) -> bool:
-        """Return True if ``pos`` lies strictly inside: ``start < pos < end``."""
+        """Return whether ``pos`` lies strictly inside: ``start < pos < end``."""
         return self.start < pos < self.end
 
 
@@ -284,6 +284,8 @@ class Analysis:
 
 # The fields of a chunk that ``plan_writes`` compares.
 RECORD: Final = ("id", "content_hash", "embed_hash", "state_hash")
+# The fields that are lists in JSON.
+_TUPLES: Final = ("headings", "kinds", "pages", "section_starts")
 # The fields that contain the hash of another field.
 _HASHED: Final = {"content_hash": "text", "embed_hash": "embed_text"}
 
@@ -410,12 +412,10 @@ class Chunk:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON data: dicts, lists, strings, numbers, booleans and ``None``."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["headings"] = list(self.headings)
-        values["kinds"] = list(self.kinds)
+        for name in _TUPLES:
+            values[name] = None if values[name] is None else list(values[name])
         values["metadata"] = dict(self.metadata)
-        values["pages"] = None if self.pages is None else list(self.pages)
         values["sections"] = list(map(list, self.sections))
-        values["section_starts"] = list(self.section_starts)
         return values
 
     def __repr__(self) -> str:
@@ -452,13 +452,13 @@ class Chunk:
         >>> Chunk.from_dict(first.to_dict()) == first
         True
         """
-        given = dict(values)
-        given["sections"] = tuple(map(tuple, given.get("sections") or ()))
-        for name in ("headings", "kinds", "pages", "section_starts"):
-            if given.get(name) is not None:
-                given[name] = tuple(given[name])
-        hashes = {name: given.pop(name, "") for name in _HASHED}
-        chunk = cls(**given)
+        arguments = dict(values)
+        arguments["sections"] = tuple(map(tuple, arguments.get("sections") or ()))
+        for name in _TUPLES:
+            if arguments.get(name) is not None:
+                arguments[name] = tuple(arguments[name])
+        hashes = {name: arguments.pop(name, "") for name in _HASHED}
+        chunk = cls(**arguments)
         for name, value in hashes.items():
             if value:
                 object.__setattr__(chunk, name, value)

@@ -1,3 +1,3 @@
-"""Public import path for Jupyter notebooks; the code is in ``chunkast.sources.notebook``."""
+"""Public import path for Jupyter notebooks; the code is in ``chunkast.sources.jupyter``."""
 
-from chunkast.sources.notebook import *  # noqa: F403
+from chunkast.sources.jupyter import *  # noqa: F403

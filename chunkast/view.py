@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from chunkast.output.view.block_tree import render_tree
 from chunkast.output.view.budgets import BudgetView, View, view_of
 from chunkast.output.view.cuts import Cut, find_cuts
-from chunkast.output.view.report import render_html
-from chunkast.output.view.tree import render_tree
+from chunkast.output.view.html_page import render_html
 
 __all__ = (
     "BudgetView",

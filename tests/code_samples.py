@@ -275,96 +275,59 @@ rows = [
 low = 1
 """
 
+
+def _sample(text: str, definitions: str = "") -> tuple[str, list[Definition]]:
+    """A sample and its definitions, of which each has one ">" for each one around it."""
+    rows = [row.partition(": ") for row in definitions.split(" | ") if row]
+    return text, [(kind.strip(">"), kind.count(">"), title) for kind, _, title in rows]
+
+
 # Language -> its sample, and the definitions in it.
-SAMPLES: Final[dict[str, tuple[str, list[Definition]]]] = {
-    "python": (
+SAMPLES: Final = {
+    "python": _sample(
         _PYTHON,
-        [
-            ("class", 0, "class Store"),
-            ("function", 1, "def get"),
-            ("function", 1, "async def size"),
-            ("function", 0, "def main"),
-        ],
+        "class: class Store | >function: def get | >function: async def size | function: def main",
     ),
-    "javascript": (
+    "javascript": _sample(
         _JAVASCRIPT,
-        [
-            ("class", 0, "export default class Store"),
-            ("function", 1, "get"),
-            ("function", 0, "export const size"),
-            ("function", 0, "function main"),
-        ],
+        "class: export default class Store | >function: get | function: export const size | "
+        "function: function main",
     ),
-    "typescript": (
+    "typescript": _sample(
         _TYPESCRIPT,
-        [
-            ("class", 0, "export interface Query"),
-            ("type", 0, "type Rows"),
-            ("type", 0, "enum Level"),
-            ("class", 0, "abstract class Store"),
-            ("function", 1, "get"),
-            ("class", 0, "namespace tools"),
-            ("function", 1, "export function size"),
-        ],
+        "class: export interface Query | type: type Rows | type: enum Level | "
+        "class: abstract class Store | >function: get | class: namespace tools | "
+        ">function: export function size",
     ),
-    "tsx": (_TSX, [("function", 0, "export function View")]),
-    "go": (
+    "tsx": _sample(_TSX, "function: export function View"),
+    "go": _sample(
         _GO,
-        [
-            ("type", 0, "type Store struct"),
-            ("function", 0, "func (s *Store) Get"),
-            ("function", 0, "func main"),
-        ],
+        "type: type Store struct | function: func (s *Store) Get | function: func main",
     ),
-    "rust": (
+    "rust": _sample(
         _RUST,
-        [
-            ("class", 0, "pub struct Store"),
-            ("class", 0, "impl fmt::Display for Store"),
-            ("function", 1, "fn fmt"),
-            ("class", 0, "mod tests"),
-            ("type", 1, "pub enum Level"),
-            ("class", 0, "trait Sized"),
-            ("function", 1, "fn size"),
-        ],
+        "class: pub struct Store | class: impl fmt::Display for Store | >function: fn fmt | "
+        "class: mod tests | >type: pub enum Level | class: trait Sized | >function: fn size",
     ),
-    "java": (
+    "java": _sample(
         _JAVA,
-        [
-            ("class", 0, "public class Store"),
-            ("function", 1, "public String get"),
-            ("type", 1, "enum Level"),
-        ],
+        "class: public class Store | >function: public String get | >type: enum Level",
     ),
-    "c": (
+    "c": _sample(
         _C,
-        [
-            ("class", 0, "struct store"),
-            ("class", 0, "typedef struct"),
-            ("function", 0, "get"),
-            ("function", 0, "int main"),
-        ],
+        "class: struct store | class: typedef struct | function: get | function: int main",
     ),
-    "cpp": (
+    "cpp": _sample(
         _CPP,
-        [
-            ("class", 0, "namespace store"),
-            ("class", 1, "class Store"),
-            ("function", 2, "T get"),
-            ("function", 1, "int size"),
-        ],
+        "class: namespace store | >class: class Store | >>function: T get | >function: int size",
     ),
-    "ruby": (
+    "ruby": _sample(
         _RUBY,
-        [
-            ("class", 0, "module Tools"),
-            ("class", 1, "class Store"),
-            ("function", 2, "def get"),
-            ("function", 2, "def self.make"),
-        ],
+        "class: module Tools | >class: class Store | >>function: def get | "
+        ">>function: def self.make",
     ),
-    "shell": (_SHELL, [("function", 0, "store")]),
-    "json": (_JSON, []),
-    "yaml": (_YAML, []),
-    "toml": (_TOML, [("type", 0, "[store]"), ("type", 0, "[[store.level]]")]),
+    "shell": _sample(_SHELL, "function: store"),
+    "json": _sample(_JSON),
+    "yaml": _sample(_YAML),
+    "toml": _sample(_TOML, "type: [store] | type: [[store.level]]"),
 }

@@ -158,6 +158,8 @@ CASES: Final[dict[str, Build]] = {
     "deflists": filled("a\n\n: b\n\n"),
     "mdx-statements": filled("export {\n\n"),
     "mdx-attributes": halves("<A b={\n", "}\n"),
+    "mdx-elements": halves("<A>\n  x\n", "  </A>\n"),
+    "mdx-items": filled("- <A>\n      x\n  </A>\n"),
     "quarto-divs": filled("::: {.a}\n\nb\n\n:::\n\n"),
     "calls": filled("<calc><a>1</a></calc>\n"),
     # White space and characters that are not quite letters.

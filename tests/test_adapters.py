@@ -74,7 +74,7 @@ def test_an_example_embeds_what_changed_and_keeps_the_other_files(
         ("chunkast.adapters.langchain", "langchain_text_splitters", "langchain"),
         ("chunkast.adapters.llama_index", "llama_index.core.node_parser", "llama-index"),
         ("chunkast.adapters.haystack", "haystack", "haystack"),
-        ("chunkast.output.arrow", "pyarrow", "arrow"),
+        ("chunkast.output.record_batches", "pyarrow", "arrow"),
     ],
 )
 def test_an_adapter_says_what_to_install(
@@ -93,10 +93,13 @@ class TestLangChain:
 
         return ChunkastTextSplitter(**{"max_tokens": BUDGET, **options})
 
-    def documents(self) -> list[Any]:
+    def document(self, text: str, name: str | None = None, **fields: Any) -> Any:
         from langchain_core.documents import Document
 
-        return [Document(text, metadata={"source": name}) for name, text in TEXTS.items()]
+        return Document(text, **{"metadata": {"source": name} if name else {}, **fields})
+
+    def documents(self) -> list[Any]:
+        return [self.document(text, name) for name, text in TEXTS.items()]
 
     def test_documents_are_the_chunks(self) -> None:
         splitter = self.splitter(add_start_index=True, sections=True)
@@ -131,13 +134,11 @@ class TestLangChain:
         assert copied.split_documents(documents) == expected
 
     def test_ids_come_from_a_name_or_there_are_none(self) -> None:
-        from langchain_core.documents import Document
-
         splitter = self.splitter()
         assert {part.id for part in splitter.create_documents(["# A\n\nOne.", "Two."])} == {None}
-        [named] = splitter.split_documents([Document("# A\n\nOne.", id="a.md")])
+        [named] = splitter.split_documents([self.document("# A\n\nOne.", id="a.md")])
         assert named.id == CHUNKER.chunk("# A\n\nOne.", "a.md")[0].id
-        pages = [Document("Page.", metadata={"source": "a.pdf", "page": page}) for page in (1, 2)]
+        pages = [self.document("Page.", "a.pdf") for _ in range(2)]
         assert len({part.id for part in splitter.split_documents(pages)}) == 2
         [other] = self.splitter(source_key="url").create_documents(["Two."], [{"url": "b"}])
         assert other.id == CHUNKER.chunk("Two.", "b")[0].id
@@ -145,9 +146,7 @@ class TestLangChain:
             splitter.create_documents(["One.", "Two."], [{}])
 
     def test_a_notebooks_json_is_cut_by_its_cells(self) -> None:
-        from langchain_core.documents import Document
-
-        document = Document(notebook(*CELLS), metadata={"source": "n.ipynb"})
+        document = self.document(notebook(*CELLS), "n.ipynb")
         found = self.splitter(add_start_index=True).split_documents([document])
         expected = CHUNKER.chunk(document.page_content, "n.ipynb")
         assert [(part.id, part.page_content, part.metadata["cell"]) for part in found] == [

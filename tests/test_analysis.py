@@ -27,7 +27,7 @@ from chunkast import (
 )
 from chunkast.analysis import DocumentDraft, DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
-from chunkast.markdown.fast.blocks import FastBlocks
+from chunkast.markdown.fast.block_parser import FastBlocks
 from chunkast.model import Block, Heading, Replacement
 from chunkast.toolcalls import Tool, ToolCall, parse_tool_calls
 from tests.checks import check_promises

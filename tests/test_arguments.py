@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import chunkast
 from chunkast import Chunk, ChunkastWarning, Chunker, ConfigError, SourceError, chunk_id
-from chunkast.sources.notebook import chunk_notebook, read_notebook
+from chunkast.sources.jupyter import chunk_notebook, read_notebook
 from tests.strategies import markdown
 from tests.test_documents import CELLS, notebook
 

@@ -18,6 +18,7 @@ from chunkast import Chunk, ChunkConfig, Chunker
 from chunkast.code import Item, Outliner, language_named, language_of, versions
 from chunkast.code.languages import ENDINGS
 from chunkast.identity import fingerprint
+from chunkast.scores import CODE_SCORES, SCORES
 from tests.checks import check_promises
 from tests.code_samples import SAMPLES
 from tests.command import records, run, write
@@ -54,6 +55,10 @@ def definitions(text: str, items: list[Item]) -> list[tuple[str, int, str]]:
 
 def fenced(text: str, info: str) -> str:
     return f"# Code\n\n```{info}\n{text}\n```\n"
+
+
+def functions(count: int = 20, function: str = "def f{}(a):\n    b = a\n\n    return b\n") -> str:
+    return "\n\n".join(function.replace("{}", str(number)) for number in range(count))
 
 
 def first_lines(chunks: list[Chunk]) -> list[str]:
@@ -95,14 +100,11 @@ CLASSES: Final = {
 def test_a_class_of_many_windows_is_read_to_its_end(name: str) -> None:
     """Whatever does not fit what is read at once is read from the inside."""
     opening, member, closing = CLASSES[name]
-    count = 300
-    body = "\n".join(member.replace("{}", str(number)) for number in range(count))
-    text = f"{opening}\n{body}\n{closing}\n"
+    text = f"{opening}\n{functions(300, member)}\n{closing}\n"
     lines = text.split("\n")
-    items = outline(text, name)
-    found = {lines[item.line].strip() for item in items if item.depth <= 1}
+    starts = {lines[item.line].strip() for item in outline(text, name) if item.depth <= 1}
     first = member.split("\n", 1)[0].strip()
-    assert {first.replace("{}", str(number)) for number in range(count)} <= found
+    assert {first.replace("{}", str(number)) for number in range(300)} <= starts
 
 
 @grammars
@@ -145,7 +147,7 @@ def test_what_belongs_to_a_definition_stands_before_it() -> None:
         (("rust,no_run",), "rust"),
         (("c++",), "c++"),
         (("jsx",), "javascript"),
-        (("sh",), "shell"),
+        (("sh",), "bash"),
         (("yml",), "yaml"),
         (("", "text", "console", "pythonic", "{}", "c#"), None),
     ],
@@ -155,9 +157,8 @@ def test_info_strings_name_languages(infos: tuple[str, ...], name: str | None) -
 
 
 def test_files_are_known_by_their_ending() -> None:
-    assert language_of("a/b.PY") == "python"
-    assert language_of("b.d.ts") == "typescript"
-    assert language_of("README.md") == language_of("Makefile") == language_of("") == ""
+    names = ["a/b.PY", "b.d.ts", "README.md", "Makefile", ""]
+    assert [*map(language_of, names)] == ["python", "typescript", "", "", ""]
     assert all(language_named(language_of(f"a{ending}")) for ending in ENDINGS)
 
 
@@ -167,11 +168,8 @@ def test_files_are_known_by_their_ending() -> None:
 @grammars
 def test_a_fence_divides_at_definitions() -> None:
     """Functions that fit stay whole, although blank lines inside them would fill chunks better."""
-    functions = [
-        f"# Number {n}.\ndef f{n}(a):\n    b = a + {n}\n\n    return b * {n}\n" for n in range(20)
-    ]
-    text = fenced("\n\n".join(functions), "python")
-    chunks = check_promises(text, ChunkConfig(max_tokens=120, overlap=0))
+    text = functions(20, "# Number {}.\ndef f{}(a):\n    b = a + {}\n\n    return b * {}\n")
+    chunks = check_promises(fenced(text, "python"), ChunkConfig(max_tokens=120, overlap=0))
     assert all(line.startswith("# Number") for line in first_lines(chunks)[1:])
     assert all(chunk.embed_text.endswith("```") for chunk in chunks)
     assert all("```python\n# Number" in chunk.embed_text for chunk in chunks)
@@ -183,10 +181,8 @@ def test_a_class_divides_at_methods_and_a_method_at_statements() -> None:
         f"        self.call(\n            {n},\n            {n} + 1,\n        )\n"
         for n in range(12)
     )
-    body = "\n".join(method.replace("{}", str(number)) for number in range(3))
-    chunks = check_promises(
-        fenced(f"class A:\n{body}", "python"), ChunkConfig(max_tokens=100, overlap=0)
-    )
+    text = fenced(f"class A:\n{functions(3, method)}", "python")
+    chunks = check_promises(text, ChunkConfig(max_tokens=100, overlap=0))
     starts = {line.strip() for line in first_lines(chunks)[1:]}
     assert starts == {"def f1(self):", "def f2(self):", "self.call("}
 
@@ -196,9 +192,8 @@ def test_a_class_divides_at_methods_and_a_method_at_statements() -> None:
     "prefix", ["> ", "- ", "1. ", "> - "], ids=["quote", "item", "number", "item-in-quote"]
 )
 def test_a_fence_in_a_container_divides_at_definitions(prefix: str) -> None:
-    functions = "\n\n".join(f"def f{n}(a):\n    b = a\n\n    return b" for n in range(20))
     hanging = "".join(">" if mark == ">" else " " for mark in prefix)
-    lines = ["```python", *functions.split("\n"), "```"]
+    lines = ["```python", *functions().split("\n"), "```"]
     text = "\n".join((hanging if n else prefix) + line for n, line in enumerate(lines)) + "\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=100, overlap=0))
     assert len(chunks) > 3
@@ -207,24 +202,12 @@ def test_a_fence_in_a_container_divides_at_definitions(prefix: str) -> None:
 
 @grammars
 def test_imports_part_better_than_statements_and_worse_than_definitions() -> None:
-    scores = {
-        point.kind: point.score
-        for point in Chunker()
-        .analyze(
-            "a = 1\nimport b\n\nfrom c import d\ntype E = (\n    int\n)\n\n\ndef f():\n    pass\n"
-            "\n\nclass G:\n    pass\nh = 1\n",
-            language="python",
-        )
-        .break_points
-    }
-    assert scores == {
-        "class": 100,
-        "function": 90,
-        "type": 80,
-        "import": 60,
-        "statement": 3,
-        "lead-in": -1,
-    }
+    text = (
+        "a = 1\nimport b\ntype E = (\n    int\n)\ndef f():\n    pass\nclass G:\n    pass\nh = 1\n"
+    )
+    points = Chunker().analyze(text, language="python").break_points
+    scores = {point.kind: point.score for point in points}
+    assert scores == {**CODE_SCORES, "lead-in": SCORES["lead-in"]}
 
 
 BROKEN: Final = "def f(:\n  ]] {{ = = ) 5 5\n\n" * 60
@@ -239,11 +222,10 @@ def test_broken_code_and_unknown_languages_divide_at_blank_lines(info: str) -> N
 
 @grammars
 def test_some_broken_lines_do_not_hide_the_rest() -> None:
-    functions = [f"def f{n}(a):\n    b = a\n\n    return b\n" for n in range(40)]
-    functions[10] = "def f10(a:\n    b = = a\n\n    return (b\n"
-    chunks = check_promises(
-        fenced("\n\n".join(functions), "python"), ChunkConfig(max_tokens=120, overlap=0)
+    text = functions(40).replace(
+        "f10(a):\n    b = a\n\n    return b", "f10(a:\n b = = a\n\nreturn (b"
     )
+    chunks = check_promises(fenced(text, "python"), ChunkConfig(max_tokens=120, overlap=0))
     inside = [line for line in first_lines(chunks)[1:] if not line.startswith("def f")]
     assert len(chunks) > 5
     assert len(inside) <= 1
@@ -251,10 +233,8 @@ def test_some_broken_lines_do_not_hide_the_rest() -> None:
 
 @grammars
 def test_code_of_other_scripts_and_line_ends() -> None:
-    functions = "\r\n\r\n".join(
-        f'def grüße{n}(a):\r\n    b = "日本語 \ud800 \x00 é"\r\n\r\n    return b' for n in range(20)
-    )
-    text = "\ufeff" + fenced(functions, "python")
+    code = functions(20, 'def grüße{}(a):\n    b = "日本語 \ud800 \x00 é"\n\n    return b')
+    text = "\ufeff" + fenced(code.replace("\n", "\r\n"), "python")
     chunks = check_promises(text, ChunkConfig(max_tokens=120, overlap=0))
     assert all(line.startswith("def grüße") for line in first_lines(chunks)[1:])
 
@@ -294,7 +274,7 @@ def test_what_follows_a_method_belongs_to_the_class() -> None:
 
 
 def test_source_code_without_a_grammar_divides_at_blank_lines() -> None:
-    text = "\n\n".join(f"procedure p{n}\n  begin\n  end" for n in range(20)) + "\n"
+    text = functions(20, "procedure p{}\n  begin\n  end") + "\n"
     chunks = check_promises(text, ChunkConfig(max_tokens=40, overlap=0), language="pascal")
     assert all(line.startswith("procedure") for line in first_lines(chunks))
     assert {chunk.kinds for chunk in chunks} == {("code",)}
@@ -352,9 +332,7 @@ def test_time_grows_linearly_with_code(name: str) -> None:
 def test_without_the_extra_code_divides_at_blank_lines(
     request: pytest.FixtureRequest,
 ) -> None:
-    text = fenced(
-        "".join(f"def f{n}(a):\n    b = a\n\n    return b\n" for n in range(20)), "python"
-    )
+    text = fenced(functions().replace("\n\n\n", "\n"), "python")
     chunker = Chunker(max_tokens=60, overlap=0)
     with_extra = first_lines(chunker.chunk(text))
     one = fingerprint(chunker.config, "cl100k_base")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from chunkast.markdown import parse_blocks
+from chunkast.markdown import parse_document
 from chunkast.model import Block
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "conformance"
@@ -63,7 +63,7 @@ def span(lines: list[str], start: int, end: int) -> str:
 def test_an_example_of_a_specification(
     source: str, outline: list[Any] | None, extensions: tuple[str, ...]
 ) -> None:
-    root = parse_blocks(source, extensions=extensions)
+    root = parse_document(source, extensions).tree
     if outline is not None:
         assert tree_outline(root) == outline
 

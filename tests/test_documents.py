@@ -23,7 +23,7 @@ from chunkast import (
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.index import Store
 from chunkast.output.formats import json_bytes
-from chunkast.sources.notebook import chunk_notebook, read_notebook
+from chunkast.sources.jupyter import chunk_notebook, read_notebook
 from tests.checks import check_promises
 from tests.command import records, run, write
 from tests.strategies import documents, markdown, nasty_text
@@ -304,6 +304,18 @@ def test_mdx_components_hold_markdown() -> None:
     chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, "mdx"))
     regions = [text[r.start : r.end] for r in chunker.analyze(text).regions if r.kind == "tag"]
     assert [region.splitlines()[-1].strip() for region in regions] == ["</Tabs>", "</Tab>"]
+
+
+def test_mdx_components_inside_other_blocks() -> None:
+    text = (
+        "- item\n\n  <Tabs>\n      Text.\n\n  </Tabs>\n\n> <Note>\n> Text.\n> </Note>\n\n"
+        "- <Card>\n  x\n  </Card>\n\n<Open>\n\n    code\n"
+    )
+    assert list(map(" ".join, leaves(text, "mdx"))) == [
+        *("paragraph - item", "tag <Tabs>", "paragraph Text.", "tag </Tabs>"),
+        *("tag > <Note>", "paragraph > Text.", "tag > </Note>"),
+        *("tag - <Card>", "paragraph x", "tag </Card>", "jsx <Open>", "code code"),
+    ]
 
 
 def test_what_is_not_mdx_on_lines_of_its_own_stays_text() -> None:

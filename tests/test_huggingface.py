@@ -67,17 +67,6 @@ def test_estimates_that_mislead(instead: str) -> None:
         check_promises(text, ChunkConfig(encoding=tokenizer, max_tokens=budget))
 
 
-@pytest.mark.parametrize("family", [*FAMILIES])
-def test_documents_in_any_tokenizer(family: str) -> None:
-    tokenizer = train(family)
-    count = own_count(tokenizer)
-    chunker = Chunker(encoding=tokenizer, max_tokens=120)
-    for path in sorted(DOCUMENTS.glob("*.md"))[::6]:
-        for chunk in chunker.chunk(path.read_text("utf-8"), path.name):
-            assert chunk.token_count == count(chunk.text) <= 120
-            assert chunk.embed_token_count == count(chunk.embed_text) <= 120
-
-
 # BERT's tokenizer, whose words are counted apart
 
 # What it may take for a part of a word, for a mark on one, for white space or for nothing.
@@ -277,31 +266,19 @@ def limited(limit: int) -> Tokenizer:
     return tokenizer
 
 
-def test_the_limit_less_the_special_tokens_is_the_budget() -> None:
-    tokenizer = limited(64)
-    chunker = Chunker(encoding=tokenizer, max_tokens="model")
-    assert chunker.config.max_tokens == chunker.config.budget == 62
-    chunks = chunker.chunk(TEXT)
-    assert len(chunks) > 3
-    count = own_count(tokenizer)
-    assert all(chunk.embed_token_count == count(chunk.embed_text) <= 62 for chunk in chunks)
-    whole = Tokenizer.from_str(tokenizer.to_str())
-    whole.no_truncation()
-    assert max(len(whole.encode(chunk.embed_text).ids) for chunk in chunks) <= 64
-
-
-def test_reserved_tokens_are_left_free_in_what_is_embedded() -> None:
-    tokenizer = limited(64)
-    config = ChunkConfig(encoding=tokenizer, max_tokens="model", reserve_tokens=10)
+@pytest.mark.parametrize(("reserved", "prefix"), [(0, ""), (10, "query: ")])
+def test_the_limit_less_special_and_reserved_tokens_is_the_budget(
+    reserved: int, prefix: str
+) -> None:
+    tokenizer, budget = limited(64), 62 - reserved
+    config = ChunkConfig(encoding=tokenizer, max_tokens="model", reserve_tokens=reserved)
     chunks = check_promises(TEXT, config)
-    assert max(chunk.embed_token_count for chunk in chunks) <= 52
-    # They are no part of the budget that overlap and window are shares of.
-    assert chunks == Chunker(encoding=tokenizer, max_tokens=52).chunk(TEXT, "doc.md")
+    assert Chunker(config).config.budget == budget >= max(c.embed_token_count for c in chunks)
+    # Reserved tokens are no part of the budget that overlap and window are shares of.
+    assert chunks == Chunker(encoding=tokenizer, max_tokens=budget).chunk(TEXT, "doc.md")
     whole = Tokenizer.from_str(tokenizer.to_str())
     whole.no_truncation()
-    prefix = "query: "
-    room = own_count(tokenizer)(prefix)
-    assert room <= 10
+    assert own_count(tokenizer)(prefix) <= reserved
     assert max(len(whole.encode(prefix + chunk.embed_text).ids) for chunk in chunks) <= 64
 
 

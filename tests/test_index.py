@@ -34,7 +34,7 @@ from chunkast import (
     locate_quote,
     plan_writes,
 )
-from chunkast.index import Store
+from chunkast.index import Hit, Store
 from chunkast.index.schema import VERSION
 from chunkast.text.source_map import SourceMap, without_surrogates
 from tests.checks import counter_of
@@ -206,22 +206,58 @@ def test_a_missing_file_and_foreign_files_are_refused(tmp_path: Path) -> None:
 # Searching
 
 
+GUIDES = {
+    "tests.md": "# Run tests\n\nOne command runs them.\n\n## Run one test\n\nGive `--filter`.\n",
+    "how.md": "# How it works\n\nHow do I do this and how does one do that? One does.\n",
+    "api.md": "# API\n\nSet `maxTokens` or `max_tokens`; see `HTMLParser.feed_all`.\n",
+    "notes.md": "# Notes\n\nRun one test, run one test: a text about how to run one test.\n",
+}
+
+
+@cache
+def searched() -> Store:
+    return filled(ISLANDS | GUIDES)
+
+
 @pytest.mark.parametrize(
-    ("query", "source"),
+    ("query", "source", "section"),
     [
-        ("soup", "huts.md"),
-        ("BEDS", "huts.md"),  # any case, any number
-        ("when does the ferry leave?", "ferry.md"),
-        ("max_tokens", "code.md"),
-        ("cafe", "code.md"),
-        ("\u884c\u304d\u65b9", "tokyo.md"),
-        ("\u6771\u4eac\u3078\u884c\u304d\u305f\u3044", "tokyo.md"),  # a question, in one piece
-        ('"soup" NEAR(', "huts.md"),
-        ("text:soup", "huts.md"),
+        ("soup", "huts.md", "Huts"),
+        ("BEDS", "huts.md", "Beds"),  # any case, any number
+        ("when does the ferry leave?", "ferry.md", "Ferry"),
+        ("cafe", "code.md", "Options"),
+        ("\u884c\u304d\u65b9", "tokyo.md", "\u6771\u4eac"),
+        # A question, in one piece.
+        ("\u6771\u4eac\u3078\u884c\u304d\u305f\u3044", "tokyo.md", "\u6771\u4eac"),
+        ('"soup" NEAR(', "huts.md", "Huts"),
+        ("text:soup", "huts.md", "Huts"),
+        # Titles and content words rank first.
+        ("how do I run one test?", "tests.md", "Run one test"),
+        ("What is the API", "api.md", "API"),
+        ("how does it work", "how.md", "How it works"),
+        ("maxTokens", "api.md", "API"),
+        ("max tokens", "api.md", "API"),
+        ("html parser", "api.md", "API"),
+        ("feed_all", "api.md", "API"),
+        ("--filter", "tests.md", "Run one test"),
     ],
 )
-def test_search_finds(query: str, source: str) -> None:
-    assert indexed().search(query)[0].source == source
+def test_search_finds(query: str, source: str, section: str) -> None:
+    best = searched().search(query)[0]
+    assert (best.source, best.section[-1]) == (source, section)
+
+
+def assert_hits_are_apart(hits: list[Hit], corpus: dict[str, str], budget: int) -> None:
+    """Hits are verbatim, counted, within the budget, and no character is in two of them."""
+    count = counter_of(ChunkConfig())
+    assert sum(hit.token_count for hit in hits) <= budget
+    seen: set[tuple[str, int]] = set()
+    for hit in hits:
+        assert hit.text == corpus[hit.source][hit.start_index : hit.end_index]
+        assert hit.token_count == count(hit.text)
+        span = {(hit.source, at) for at in range(hit.start_index, hit.end_index)}
+        assert not span & seen
+        seen |= span
 
 
 @pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
@@ -233,45 +269,18 @@ def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
     with filled(CORPUS, max_tokens=60, overlap=0.4, context="none") as store:
         chunks = {chunk.id: chunk for chunk in store.chunks()}
         assert any(chunk.overlap for chunk in chunks.values())
-        count = counter_of(ChunkConfig())
         hits = store.search("the ferry leaves the harbour when the tables are full", budget)
-        assert sum(hit.token_count for hit in hits) <= budget
         assert hits or budget == 1
-        seen: set[tuple[str, int]] = set()
+        assert_hits_are_apart(hits, CORPUS, budget)
         for hit in hits:
-            text = CORPUS[hit.source]
-            assert hit.text == text[hit.start_index : hit.end_index]
-            assert hit.token_count == count(hit.text)
-            lines = [SourceMap(text).line(at) for at in (hit.start_index, hit.end_index - 1)]
+            places = SourceMap(CORPUS[hit.source])
+            lines = [places.line(at) for at in (hit.start_index, hit.end_index - 1)]
             assert hit.place == f"{hit.source}:{lines[0]}-{lines[1]}"
             assert chunks[hit.id].text.endswith(hit.text)
-            span = {(hit.source, at) for at in range(hit.start_index, hit.end_index)}
-            assert not span & seen
-            seen |= span
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-QUERY_PARTS = st.sampled_from(
-    [
-        '"',
-        "'",
-        "*",
-        "^",
-        "(",
-        ")",
-        "-",
-        ":",
-        "{",
-        "\0",
-        "\\",
-        " ",
-        "AND",
-        "NOT",
-        "NEAR(",
-        "soup",
-        "search",
-    ]
-)
+QUERY_PARTS = st.sampled_from([*"\"'*^()-:{\0\\ ", "AND", "NOT", "NEAR(", "soup", "search"])
 
 
 @given(st.one_of(markdown(), st.text(), st.lists(QUERY_PARTS, max_size=9).map("".join)))
@@ -296,33 +305,6 @@ def test_a_quote_is_found_in_every_document_that_has_it() -> None:
         assert store.quote("Holm leaves at ten.") == []
 
 
-GUIDES = {
-    "tests.md": "# Run tests\n\nOne command runs them.\n\n## Run one test\n\nGive `--filter`.\n",
-    "how.md": "# How it works\n\nHow do I do this and how does one do that? One does.\n",
-    "api.md": "# API\n\nSet `maxTokens` or `max_tokens`; see `HTMLParser.feed_all`.\n",
-    "notes.md": "# Notes\n\nRun one test, run one test: a text about how to run one test.\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("query", "source", "section"),
-    [
-        ("how do I run one test?", "tests.md", "Run one test"),
-        ("What is the API", "api.md", "API"),
-        ("how does it work", "how.md", "How it works"),
-        ("maxTokens", "api.md", "API"),
-        ("max tokens", "api.md", "API"),
-        ("html parser", "api.md", "API"),
-        ("feed_all", "api.md", "API"),
-        ("--filter", "tests.md", "Run one test"),
-    ],
-)
-def test_titles_and_content_words_rank_first(query: str, source: str, section: str) -> None:
-    with filled(GUIDES) as store:
-        best = store.search(query)[0]
-        assert (best.source, best.section[-1]) == (source, section)
-
-
 def test_a_search_has_a_limit_and_a_place() -> None:
     with filled(GUIDES) as store:
         assert len(store.search("run one test")) > 1
@@ -344,21 +326,14 @@ def test_expanded_hits_are_verbatim_apart_and_within_the_budget(
     cleaned = enumerate(map(without_surrogates, texts))
     corpus = {f"{number}.md": f"{text}\n\nharbour\n" for number, text in cleaned}
     with filled(corpus, max_tokens=size, overlap=size // 4) as store:
-        count = counter_of(ChunkConfig())
         chunks = {(chunk.source, chunk.id): chunk for chunk in store.chunks()}
         hits = store.search("harbour a b 1", budget, expand=most)
-        assert sum(hit.token_count for hit in hits) <= budget
-        seen: set[tuple[str, int]] = set()
+        assert_hits_are_apart(hits, corpus, budget)
         for hit in hits:
             chunk = chunks[hit.source, hit.id]
-            assert hit.text == corpus[hit.source][hit.start_index : hit.end_index]
-            assert hit.token_count == count(hit.text)
             assert hit.token_count <= max(most, chunk.token_count)
             assert hit.start_index < chunk.end_index
             assert hit.end_index > chunk.start_index
-            span = {(hit.source, at) for at in range(hit.start_index, hit.end_index)}
-            assert not span & seen
-            seen |= span
         plain = store.search("harbour a b 1", budget)
         assert bool(plain) <= bool(hits)
 
@@ -425,27 +400,6 @@ def test_stored_documents_are_read() -> None:
         with pytest.raises(StoreError, match=r"n.ipynb is a notebook, which has no outline"):
             store.read("n.ipynb")
         assert store.update([("n.ipynb", notebook(*CELLS))], Chunker()).written == 0
-
-
-def test_the_commands_read_a_database(tmp_path: Path) -> None:
-    write(tmp_path, {f"docs/{name}": text for name, text in GUIDES.items()})
-    run("index", "docs", "--db", "a.db", cwd=tmp_path)
-    done = run("outline", "--db", "a.db", cwd=tmp_path)
-    assert done.stdout.decode().splitlines()[0].startswith("docs/api.md  ")
-    done = run("outline", "docs/tests.md", "--db", "a.db", cwd=tmp_path)
-    assert done.stdout.decode().splitlines()[2] == "    Run one test  lines 5-7  10 tokens"
-    done = run("read", "docs/tests.md", "Run one test", "--db", "a.db", cwd=tmp_path)
-    assert done.stdout == b"## Run one test\n\nGive `--filter`.\n"
-    done = run("read", "docs/none.md", "--db", "a.db", cwd=tmp_path)
-    assert (done.returncode, errors(done.stderr)[0][:53]) == (
-        1,
-        "chunkast: error: a.db: has no document 'docs/none.md'",
-    )
-    done = run(
-        "search", "test", "--db", "a.db", "--limit", "1", "--within", "docs/no*", cwd=tmp_path
-    )
-    assert done.stdout.decode().startswith("docs/notes.md:1-3  ")
-    assert run("outline", cwd=tmp_path).returncode == 2
 
 
 # Several processes
@@ -664,10 +618,14 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
     assert b"removed 4" in done.stdout
 
 
+HUGE = "9" * 5_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (("index", "docs"), 2, "the following arguments are required: --db"),
+        (("index", "--db", "a.db"), 2, "PATHS missing"),
         (("index", "-", "--db", "a.db"), 2, "index takes folders and files, not standard input"),
         (("index", "docs", "--root", "no", "--db", "a.db"), 2, "'no' is not a folder"),
         (("search", "x", "--db", "no.db"), 1, "no.db: no such file"),
@@ -678,6 +636,8 @@ def test_another_folder_does_not_take_the_place_of_the_first(tmp_path: Path) -> 
         ),
         (("search", "--db", "a.db"), 2, "QUERY missing"),
         (("search", "x", "--db", "a.db", "--budget", "0"), 2, "'0' is not a whole number"),
+        (("search", "x", "--db", "a.db", "--limit", HUGE), 2, "is not a whole number"),
+        (("read", "a.md", "--db", "a.db", "--lines", f"1-{HUGE}"), 2, "is not a range of lines"),
         (("quote", " ", "--db", "a.db"), 2, "quote: the text is blank"),
         (("index", "docs", "--db", "no/where/a.db"), 1, "no/where/a.db: unable to open"),
     ],
@@ -691,6 +651,7 @@ def test_wrong_usage_is_told_in_one_line(
     assert done.stdout == b""
     (line,) = errors(done.stderr)
     assert message in line
+    assert not (tmp_path / "a.db").exists()
 
 
 def test_another_version_is_refused_and_an_older_one_rebuilt(tmp_path: Path) -> None:
@@ -773,15 +734,6 @@ def test_a_run_without_paths_repeats_the_last_one(tmp_path: Path) -> None:
     assert b"unchanged 1, removed 0" in done.stdout
 
 
-def test_nothing_is_remembered_of_a_new_index(tmp_path: Path) -> None:
-    done = run("index", "--db", "a.db", cwd=tmp_path)
-    assert (done.returncode, errors(done.stderr)) == (
-        2,
-        ["chunkast: error: PATHS missing (see chunkast index --help)"],
-    )
-    assert not (tmp_path / "a.db").exists()
-
-
 def test_readers_use_the_options_of_the_index(tmp_path: Path) -> None:
     text = "1. One\n\n**Two**\n\nText.\n"
     write(tmp_path, {"a.md": text})
@@ -793,9 +745,3 @@ def test_readers_use_the_options_of_the_index(tmp_path: Path) -> None:
         assert chunker.config.extensions == ("tables",)
         assert chunker.counter.name == "o200k_base"
         assert store.chunker(model="gpt-4").counter.name == "cl100k_base"
-    done = run("read", "a.md", "--db", "a.db", "--lines", "1-" + "9" * 5_000, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "is not a range of lines" in errors(done.stderr)[0]
-    done = run("search", "a", "--db", "a.db", "--limit", "9" * 5_000, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "is not a whole number" in errors(done.stderr)[0]

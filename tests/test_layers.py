@@ -81,6 +81,20 @@ def test_only_the_markdown_room_knows_the_parser() -> None:
             assert not re.search("(import|from) markdown_it", path.read_text("utf-8")), path
 
 
+def test_cutting_asks_the_analysis() -> None:
+    below = {"errors", "model", "options", "scores", "config", "text", "tokens", "identity"}
+    for path in ROOT.joinpath("cutting").rglob("*.py"):
+        rooms = {room(module) for module in imports(path)}
+        assert rooms <= {*below, "analysis", "cutting"}, path
+        # Only types, and what the analysis exports.
+        assert not [name for name in imports(path) if name.startswith("chunkast.analysis.")], path
+
+
+def test_no_two_modules_share_a_name() -> None:
+    names = [path.name for path in MODULES if not path.name.startswith("__")]
+    assert sorted(names) == sorted(set(names))
+
+
 def banned(call: ast.AST) -> bool:
     """Whether code uses what does not mean what it seems to.
 

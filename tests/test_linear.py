@@ -195,7 +195,7 @@ def by_search(expand: int | None) -> Callable[[Store, Chunker], object]:
 
 def by_agent(tool: str, **given: Any) -> Callable[[Store, Chunker], object]:
     def act(store: Store, chunker: Chunker) -> None:
-        answers = pytest.importorskip("chunkast.mcp.answers", exc_type=ImportError)
+        answers = pytest.importorskip("chunkast.mcp.index_answers", exc_type=ImportError)
         asyncio.run(getattr(answers.Answers(store, chunker), tool)(**given))
 
     return act

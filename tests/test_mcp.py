@@ -21,7 +21,7 @@ from tests.command import command, environment, run, write
 from tests.strategies import documents
 
 mcp = pytest.importorskip("mcp")
-answers = pytest.importorskip("chunkast.mcp.answers")
+answers = pytest.importorskip("chunkast.mcp.index_answers")
 
 GUIDE = (
     "# Guide\n\n## Install\n\nInstall it with pip.\n\n## Use\n\nCall `chunk`, then read the result.\n\n"
@@ -80,29 +80,6 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert "nearest: docs/guide.md" in texts[9]
     assert all("outline(source) the sections" in text for text in texts[8:12])
     assert "greater than or equal to 100" in texts[12]
-
-
-def test_the_next_call_works_as_it_stands(tmp_path: Path) -> None:
-    write(tmp_path, {'docs/a "b" é.md': GUIDE})
-    assert run("index", "docs", "--db", "a.db", "-q", cwd=tmp_path).returncode == 0
-
-    async def pages() -> list[str]:
-        first, *arguments = command("mcp", "--db", str(tmp_path / "a.db"))
-        parameters = mcp.StdioServerParameters(command=first, args=arguments, env=environment())
-        found: list[str] = []
-        given: dict[str, Any] | None = {"source": 'docs/a "b" é.md', "max_tokens": 320}
-        async with mcp.Client(parameters) as client:
-            while given is not None:
-                answer = (await client.call_tool("read", given)).content[0].text
-                found.append(answer)
-                note = answer.rpartition("\n")[2]
-                given = next_call(note) if note.startswith("continues ") else None
-        return found
-
-    found = asyncio.run(pages())
-    numbered = [line.split("\t") for page in found for line in page.split("\n") if "\t" in line]
-    lines = [[str(n), line] for n, line in enumerate(GUIDE.splitlines(), 1) if line]
-    assert numbered == lines
 
 
 def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md") -> list[str]:

@@ -69,6 +69,11 @@ def test_an_outline_has_every_section_with_its_cost() -> None:
             assert section.tokens == len(encoding.encode_ordinary(own))
 
 
+# Titles that look like anchors or paths, and a heading whose anchor is empty.
+TITLES = ("😀", "Fix \\#12", "12", "C\\#", "a -> b", "x {#usage}", "usage")
+ODD = CHUNKER.outline("# Odd\n\n" + "".join(f"## {title}\n\nText.\n\n" for title in TITLES))
+
+
 @pytest.mark.parametrize(
     ("where", "path"),
     [
@@ -81,30 +86,17 @@ def test_an_outline_has_every_section_with_its_cost() -> None:
         (1, "Manual"),
         (27, "Manual > Notes > Install"),
         (CHUNKER.chunk(GUIDE)[-1], "Manual > Notes"),
+        ("Fix #12", "Odd > Fix #12"),
+        ("notes.md#12", "Odd > 12"),
+        ("C#", "Odd > C#"),
+        (("C#",), "Odd > C#"),
+        ("odd > A  ->  B", "Odd > a -> b"),
+        ("usage", "Odd > usage"),
     ],
 )
 def test_a_section_is_found(where: Any, path: str) -> None:
-    assert str(OUTLINE.find(where)) == path
-
-
-# Titles that look like anchors or paths, and a heading whose anchor is empty.
-ODD = ("😀", "Fix \\#12", "12", "C\\#", "a -> b", "x {#usage}", "usage")
-
-
-@pytest.mark.parametrize(
-    ("where", "title"),
-    [
-        ("Fix #12", "Fix #12"),
-        ("notes.md#12", "12"),
-        ("C#", "C#"),
-        (("C#",), "C#"),
-        ("odd > A  ->  B", "a -> b"),
-        ("usage", "usage"),
-    ],
-)
-def test_a_title_is_not_taken_for_an_anchor(where: Any, title: str) -> None:
-    text = "# Odd\n\n" + "".join(f"## {odd}\n\nText.\n\n" for odd in ODD)
-    assert CHUNKER.outline(text).find(where).path == ("Odd", title)
+    outline = ODD if path.startswith("Odd") else OUTLINE
+    assert str(outline.find(where)) == path
 
 
 @pytest.mark.parametrize(
@@ -243,6 +235,15 @@ def test_the_commands_read_from_a_database(tmp_path: Path) -> None:
     small = ("--max-tokens", "16", "--overlap", "0", "--context", "none", "--extensions", "")
     assert run("index", "guide.md", "--db", "a.db", "-q", *small, cwd=tmp_path).returncode == 0
     assert run("outline", "--db", "a.db", cwd=tmp_path).stdout.startswith(b"guide.md  ")
+    assert run("outline", cwd=tmp_path).returncode == 2
+    done = run("read", "none.md", "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "a.db: has no document 'none.md'" in errors(done.stderr)[0]
+    by_name = run("read", "guide.md", "From source", "--db", "a.db", cwd=tmp_path)
+    assert by_name.stdout == b"### From source\n\nClone it.\n"
+    within = ("search", "clone", "--db", "a.db", "--limit", "1", "--within")
+    assert run(*within, "gu*", cwd=tmp_path).stdout.startswith(b"guide.md:15-17  ")
+    assert run(*within, "docs/*", cwd=tmp_path).returncode == 1
     # What is not given is as in the index.
     for more, anchor in (([], "use-usage"), (["--extensions", "attributes"], "usage")):
         arguments = ("outline", "guide.md", "--db", "a.db", *more, "--format", "json")

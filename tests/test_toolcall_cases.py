@@ -21,6 +21,7 @@ from chunkast.toolcalls import (
     default_pipeline,
     parse_tool_calls,
 )
+from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.repairs import (
     balance_tags,
     escape_invalid_lt,
@@ -29,21 +30,16 @@ from chunkast.toolcalls.repairs import (
     repair_against_schema,
     string_properties,
 )
-from chunkast.toolcalls.schema import Schema
 from tests.test_reference_cases import Case, cases_of, text_of
+from tests.test_toolcalls import joined
 
 # Each text of a stream comes in pieces of so many characters; 0: at once.
 CUTS: Final = (1, 2, 3, 5, 7, 10, 16, 0)
 
-DEFAULTS: Final = {
-    heuristic.id: heuristic
-    for heuristic in (
-        *default_pipeline.pre_parse,
-        *default_pipeline.fallback_reparse,
-        *default_pipeline.post_parse,
-    )
-}
 PHASES: Final = ("pre_parse", "fallback_reparse", "post_parse")
+DEFAULTS: Final[dict[str, Heuristic[Any, Any]]] = {
+    h.id: h for phase in PHASES for h in getattr(default_pipeline, phase)
+}
 
 
 def holds(case: Case, answer: object) -> None:
@@ -150,28 +146,21 @@ def engine_draft(case: Case) -> dict[str, Any]:
 def engine_add(case: Case) -> dict[str, Any]:
     total: Pipeline[Any, Any] = Pipeline()
     for config in case["input"]:
-        total += Pipeline(
-            *(
-                tuple(
-                    heuristic_of({"id": name, "phase": phase.replace("_", "-"), "run": {}}, [])
-                    for name in config.get(phase, ())
-                )
-                for phase in PHASES
-            )
-        )
+        total += of_ids((name, phase) for phase in PHASES for name in config.get(phase, ()))
     return ids_of(total)
 
 
-def engine_with_defaults(case: Case) -> dict[str, Any]:
-    rows = ({"id": name, "phase": phase, "run": {}} for name, phase in case["input"])
-    return ids_of(default_pipeline + Pipeline.of([heuristic_of(row, []) for row in rows]))
+def of_ids(rows: Iterable[tuple[str, str]]) -> Pipeline[Any, Any]:
+    """A pipeline of heuristics with these ids and phases, which do nothing."""
+    given = ({"id": name, "phase": phase.replace("_", "-"), "run": {}} for name, phase in rows)
+    return Pipeline.of([heuristic_of(row, []) for row in given])
 
 
 ENGINE: Final[dict[str, Callable[[Case], dict[str, Any]]]] = {
     "run": engine_run,
     "draft": engine_draft,
     "add": engine_add,
-    "with_defaults": engine_with_defaults,
+    "with_defaults": lambda case: ids_of(default_pipeline + of_ids(case["input"])),
 }
 
 
@@ -225,29 +214,14 @@ def plain(parts: Iterable[Part]) -> list[Any]:
     return [part.text if isinstance(part, Text) else [part.name, part.arguments] for part in parts]
 
 
-def joined(parts: Iterable[Part]) -> list[Any]:
-    """Parts in the fixtures' form, neighbouring texts joined."""
-    found: list[Any] = []
-    for part in plain(parts):
-        if isinstance(part, str) and found and isinstance(found[-1], str):
-            found[-1] += part
-        else:
-            found.append(part)
-    return found
-
-
-def streamed(text: str, pieces: Sequence[str], tools: Sequence[Tool], **options: Any) -> list[Any]:
-    assert "".join(pieces) == text
+def streamed(pieces: Sequence[str], tools: Sequence[Tool], **options: Any) -> list[Any]:
     stream = ToolCallStream(tools, **options)
-    return joined([part for piece in pieces for part in stream.feed(piece)] + stream.close())
+    parts = [part for piece in pieces for part in stream.feed(piece)] + stream.close()
+    return plain(joined(parts))
 
 
 def cut(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
-
-
-def without_white_space(parts: Iterable[Any]) -> list[Any]:
-    return [part for part in parts if not isinstance(part, str) or part.strip()]
 
 
 @cases_of("tool_call_parse")
@@ -255,10 +229,10 @@ def test_parse(case: Case) -> None:
     """At once, and in pieces: the stream's answer is the same."""
     text, tools, failed = text_of(case["input"]), tools_of(case), list[str]()
     parts = parse_tool_calls(text, tools, on_error=lambda _, data: failed.append(data["tool_name"]))
-    holds(case, without_white_space(plain(parts)))
+    holds(case, [part for part in plain(parts) if not isinstance(part, str) or part.strip()])
     assert failed == case.get("failed", [])
     for size in CUTS:
-        assert streamed(text, cut(text, size), tools) == joined(parts)
+        assert streamed(cut(text, size), tools) == plain(joined(parts))
 
 
 @cases_of("tool_call_pipeline")
@@ -272,7 +246,7 @@ def test_pipeline(case: Case) -> None:
     parts = parse_tool_calls(text, tools, **options)
     holds(case, plain(parts))
     for size in CUTS:
-        assert streamed(text, cut(text, size), tools, **options) == joined(parts)
+        assert streamed(cut(text, size), tools, **options) == plain(joined(parts))
 
 
 @cases_of("tool_call_stream")
@@ -293,5 +267,6 @@ def test_stream(case: Case) -> None:
         return
     text = text_of(case["input"])
     for pieces in (*(cut(text, size) for size in CUTS), *case.get("cuts", ())):
-        holds(case, streamed(text, pieces, tools))
-    holds(case, joined(parse_tool_calls(text, tools)))
+        assert "".join(pieces) == text
+        holds(case, streamed(pieces, tools))
+    holds(case, plain(joined(parse_tool_calls(text, tools))))

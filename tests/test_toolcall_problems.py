@@ -57,10 +57,7 @@ def problems_of(text: str) -> list[tuple[str, str, str]]:
         ("<city>A</city> and", [("", "text dropped: 'and'", " and")]),
         ("<city>A</city><![CDATA[x]]>", [("", "text dropped: '<![CDATA[x]]>'", "<![CDATA[x]]>")]),
         ('<city lang="no">A</city>', [("city", "attributes dropped: 'lang=\"no\"'", ' lang="no"')]),
-        (
-            "<city>A</city><days>two</days>",
-            [("days", '"two" is not of type integer', "two")],
-        ),
+        ("<city>A</city><days>two</days>", [("days", '"two" is not of type integer', "two")]),
         ("<city>A</city><days>2.5</days>", [("days", "2.5 is not of type integer", "2.5")]),
         ("<city>A</city><unit>K</unit>", [("unit", '"K" is not one of ["C", "F"]', "K")]),
         ("<city>A</city><when>x</when>", [("when", '"x" fits none of 2 alternatives', "x")]),

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Final
 
@@ -234,18 +235,6 @@ def test_text_comes_out_as_early_as_it_can(text: str, size: int) -> None:
         assert not held or (partial if opener is None else len(held) < size)
 
 
-def test_a_call_comes_out_with_its_closing_tag() -> None:
-    stream = ToolCallStream([Tool("calc")])
-    assert stream.feed("x <cal") == [Text("x ", 0, 2)]
-    assert stream.feed("c>") == []
-    assert stream.feed("<a>1</a></calc") == []
-    assert stream.feed("> y") == [
-        ToolCall("calc", {"a": 1}, "<calc><a>1</a></calc>", 2, 23),
-        Text(" y", 23, 25),
-    ]
-    assert stream.close() == []
-
-
 # What goes wrong
 
 
@@ -256,14 +245,11 @@ def test_a_call_that_fails_is_told() -> None:
     parts = parse_tool_calls(text, tools, on_error=lambda *given_: told.append(given_))
     assert [raw(part) for part in parts] == ["x ", "<note><t>1</t><t>2</t></note>", " y"]
     [(message, data)] = told
-    assert message == (
-        "tool call 'note' at 2: it stays text, as its body cannot be read: "
-        "<t> at 8 comes twice; it must be one string"
-    )
+    reason = "its body cannot be read: <t> at 8 comes twice; it must be one string"
+    assert message == f"tool call 'note' at 2: it stays text, as {reason}"
     assert (data["tool_name"], data["tool_call"]) == ("note", raw(parts[1]))
     assert text[data["start_index"] : data["end_index"]] == raw(parts[1])
     assert isinstance(data["error"], ValueError)
-    assert parse_tool_calls(text, tools) == parts
 
 
 def test_what_on_error_raises_passes_through_and_nothing_is_lost() -> None:
@@ -278,23 +264,12 @@ def test_what_on_error_raises_passes_through_and_nothing_is_lost() -> None:
     assert "".join(map(raw, stream.feed(" e"))) == "a <calc><x></calc> b <calc><x></calc> c d e"
 
 
-def nested(levels: int) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value]
-    return value
+DEEP: Any = reduce(lambda value, _: [value], range(100_000), list[Any]())
 
 
 @pytest.mark.parametrize(
     "value",
-    [
-        {"x": math.nan},
-        {1: "x"},
-        {"x": {1, 2}},
-        {"x": nested(100_000)},
-        {"x": 10**5000},
-        "x",
-    ],
+    [{"x": math.nan}, {1: "x"}, {"x": {1, 2}}, {"x": DEEP}, {"x": 10**5000}, "x"],
     ids=lambda value: repr(type(value)),
 )
 def test_arguments_of_a_heuristic_have_to_be_json(value: Any) -> None:
@@ -406,14 +381,6 @@ def arguments(body: str, schema: Any = None) -> Any:
         # A wrapper is opened, a parameter that nobody knows is kept.
         ("<arguments><s>x</s><n>1</n></arguments>", {"s": STRING, "n": NUMBER}, {"s": "x", "n": 1}),
         ("<x><y>1</y></x>", {"s": STRING}, {"x": {"y": "1"}}),
-        # A string of an object is not one of the tool's.
-        (
-            "<s>1</s><o><s>2</s></o>",
-            {"s": STRING, "o": {"type": "object", "properties": {"s": STRING}}},
-            None,
-        ),
-        ("<s>1</s><x><s>2</s></x>", {"s": STRING}, None),
-        ("<s>a<s>b</s>c</s>", {"s": STRING}, {"s": "a<s>b</s>c"}),
         ("<s>a &amp;lt; <b</s>", {"s": STRING}, {"s": "a &lt; <b"}),
         ("<x>see <b>this</b> &amp; that</x>", {}, {"x": "see <b>this</b> & that"}),
         (
@@ -433,57 +400,36 @@ def arguments(body: str, schema: Any = None) -> Any:
     ],
 )
 def test_bodies(body: str, properties: Any, expected: Any) -> None:
-    found = arguments(body, {"type": "object", "properties": properties})
-    if expected == {}:
-        assert found is not None
-    else:
-        assert found == expected
+    parsed = arguments(body, {"type": "object", "properties": properties})
+    assert parsed == expected or (parsed and expected == {})
 
 
 # Strings that come twice
 
-OBJECT: Final = {"type": "object", "properties": {"s": STRING, "n": {"type": "number"}}}
-REPEATING: Final = Tool(
-    "t",
-    {
-        "type": "object",
-        "properties": {
-            "s": STRING,
-            "r": STRING,
-            "o": OBJECT,
-            "p": {"type": "object"},
-            "q": {"type": "object", "properties": {"n": {"type": "number"}}},
-            "l": {"type": "array", "items": OBJECT},
-        },
+OBJECT: Final = {"type": "object", "properties": {"s": STRING, "n": NUMBER}}
+REPEATING: Final = {
+    "type": "object",
+    "properties": {
+        "s": STRING,
+        "r": STRING,
+        "o": OBJECT,
+        "p": {"type": "object"},
+        "l": {"type": "array", "items": OBJECT},
     },
-)
+}
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "expected"),
     [
-        "<s>1</s><s>2</s>",
-        "<s>1</s><o><s>2</s></o>",
-        "<o><s>1</s></o><s>2</s>",
-        "<s>1</s><p><s>2</s></p>",
-        "<s>1</s><l><s>2</s></l>",
-        "<s>1</s><l><item><s>2</s></item></l>",
-        "<s>1</s><x><o><s>2</s></o></x>",
-    ],
-)
-def test_a_string_beside_one_of_its_name_cancels_the_call(body: str) -> None:
-    told: list[str] = []
-    text = f"<t>{body}</t>"
-    [part] = parse_tool_calls(text, [REPEATING], on_error=lambda message, _: told.append(message))
-    assert part == Text(text, 0, len(text))
-    assert len(told) == 1
-    assert "<s> at" in told[0]
-    assert "comes twice" in told[0]
-
-
-@pytest.mark.parametrize(
-    ("body", "arguments"),
-    [
+        ("<s>1</s><s>2</s>", None),
+        ("<s>1</s><o><s>2</s></o>", None),
+        ("<o><s>1</s></o><s>2</s>", None),
+        ("<s>1</s><p><s>2</s></p>", None),
+        ("<s>1</s><l><s>2</s></l>", None),
+        ("<s>1</s><l><item><s>2</s></item></l>", None),
+        ("<s>1</s><x><o><s>2</s></o></x>", None),
+        ("<s>1</s><x><s>2</s></x>", None),
         ("<o><s>1</s></o>", {"o": {"s": "1"}}),
         ("<l><item><s>1</s></item><item><s>2</s></item></l>", {"l": [{"s": "1"}, {"s": "2"}]}),
         ("<o><s>1</s></o><l><s>2</s></l>", {"o": {"s": "1"}, "l": [{"s": "2"}]}),
@@ -492,7 +438,5 @@ def test_a_string_beside_one_of_its_name_cancels_the_call(body: str) -> None:
         ("<s>1</s><!-- <s>2</s> -->", {"s": "1"}),
     ],
 )
-def test_strings_that_do_not_come_twice(body: str, arguments: Any) -> None:
-    [part] = parse_tool_calls(f"<t>{body}</t>", [REPEATING])
-    assert isinstance(part, ToolCall)
-    assert part.arguments == arguments
+def test_a_string_beside_one_of_its_name_cancels_the_call(body: str, expected: Any) -> None:
+    assert arguments(body, REPEATING) == expected

@@ -19,6 +19,8 @@ import pytest
 import tiktoken
 
 from chunkast import ChunkastError, Chunker, ConfigError, MissingPackageError, SourceError
+from chunkast.reading import SectionError
+from chunkast.snapshot import LockError
 from chunkast.toolcalls import Tool
 from tests.command import children, environment, linux, posix
 
@@ -279,6 +281,8 @@ def test_errors_can_be_sent() -> None:
         ConfigError("decay", 2, "must be less"),
         SourceError("a.md", "is gone", 3),
         MissingPackageError("mcp", "mcp"),
+        SectionError("Use", "does not exist", ("Install",)),
+        LockError("a.lock", "is damaged", 3),
         ChunkastError("other"),
     ):
         again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own

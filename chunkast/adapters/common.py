@@ -56,8 +56,8 @@ def described(adapter: object, config: ChunkConfig, **own: object) -> str:
 
     ``own`` are the adapter's own options; options that are false or empty are left out.
     """
-    given = {**config.changed_fields(), **{name: value for name, value in own.items() if value}}
-    shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    options = config.changed_fields() | {name: value for name, value in own.items() if value}
+    shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return f"{type(adapter).__name__}({shown})"
 
 

@@ -121,26 +121,25 @@ class ChunkastTextSplitter(TextSplitter):
 
         Raises ``ConfigError`` if ``texts`` and ``metadatas`` differ in length.
         """
-        given = metadatas or [{} for _ in texts]
-        if len(given) != len(texts):
-            raise ConfigError("metadatas", len(given), f"must be one per text ({len(texts)})")
-        return self.split_documents(
-            Document(text, metadata=metadata) for text, metadata in zip(texts, given, strict=True)
-        )
+        metadatas = metadatas or [{} for _ in texts]
+        if len(metadatas) != len(texts):
+            raise ConfigError("metadatas", len(metadatas), f"must be one per text ({len(texts)})")
+        pairs = zip(texts, metadatas, strict=True)
+        return self.split_documents(Document(text, metadata=metadata) for text, metadata in pairs)
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:
-        """Return one document for each chunk of the given ``documents``, in order."""
-        given = list(documents)
-        sources = [self._source(document) for document in given]
-        texts = [document.page_content for document in given]
-        found = Chunker(self.config).chunk_batch(texts, sources)
+        """Return one document for each chunk of ``documents``, in order."""
+        documents = list(documents)
+        sources = [self._source(document) for document in documents]
+        texts = [document.page_content for document in documents]
+        batch = Chunker(self.config).chunk_batch(texts, sources)
         return [
             Document(
                 page_content=getattr(chunk, self.content),
                 metadata={**deepcopy(document.metadata), **self._metadata(chunk)},
                 id=None if source is None else id_of(chunk, as_uuid=self.uuid_ids),
             )
-            for chunks, document, source in zip(found, given, sources, strict=True)
+            for chunks, document, source in zip(batch, documents, sources, strict=True)
             for chunk in chunks
         ]
 
@@ -149,8 +148,8 @@ class ChunkastTextSplitter(TextSplitter):
         return document.id if name is None else str(name)
 
     def _metadata(self, chunk: Chunk) -> dict[str, Any]:
-        found = metadata_of(chunk, positions=self._add_start_index, sections=self.sections)
-        return found if self.content == "text" else {**found, _TEXT_KEY: chunk.text}
+        own = metadata_of(chunk, positions=self._add_start_index, sections=self.sections)
+        return own if self.content == "text" else {**own, _TEXT_KEY: chunk.text}
 
 
 class VerbatimRetriever(BaseRetriever):

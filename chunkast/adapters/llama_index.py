@@ -98,9 +98,9 @@ class ChunkastNodeParser(NodeParser):
         self, options: Mapping[str, Any] | None = None, **keywords: Unpack[ParserOptions]
     ) -> None:
         """Make a parser; keywords that are not fields of the parser are added to ``options``."""
-        given: dict[str, Any] = {**keywords}
-        own = {name: given.pop(name) for name in type(self).model_fields if name in given}
-        super().__init__(options={**(options or {}), **given}, **own)
+        fields: dict[str, Any] = {**(options or {}), **keywords}
+        own = {name: fields.pop(name) for name in type(self).model_fields if name in keywords}
+        super().__init__(options=fields, **own)
         _ = self._chunker  # raises ConfigError for an invalid option
 
     def __repr__(self) -> str:
@@ -284,8 +284,8 @@ class EmbedOnce(TransformComponent):
         """Return the hash of each node's embedded text, and the texts to embed by their hashes."""
         texts = [node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
         hashes = [content_hash(text) for text in texts]
-        found = dict(zip(hashes, texts, strict=True))
-        return hashes, {h: text for h, text in found.items() if self._known(h) is None}
+        pairs = dict(zip(hashes, texts, strict=True)).items()
+        return hashes, {key: text for key, text in pairs if self._known(key) is None}
 
     def _known(self, embed_hash: str) -> Any:
         return self.store.get(embed_hash, collection=self._collection)

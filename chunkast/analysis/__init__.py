@@ -1,30 +1,65 @@
 """The analysis of a document: the parse, and the heuristics that run before and after it."""
 
-from chunkast.analysis.code import analyze_code
-from chunkast.analysis.markdown import analyze_markdown
+import logging
+
+from chunkast.analysis.code import read_code
+from chunkast.analysis.frames import Frame
+from chunkast.analysis.heading_paths import Sections
+from chunkast.analysis.inside import InlineText, Inside
+from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
+from chunkast.analysis.structure import Stretch, Structure
+from chunkast.analysis.syntax import SyntaxPoint
+from chunkast.analysis.walk import INSIDE
 from chunkast.config import ChunkConfig
 from chunkast.model import Analysis
 
-__all__ = ("DocumentContext", "DocumentDraft", "DocumentHeuristic", "analyze")
+__all__ = (
+    "INSIDE",
+    "DocumentContext",
+    "DocumentDraft",
+    "DocumentHeuristic",
+    "Frame",
+    "InlineText",
+    "Inside",
+    "Sections",
+    "Stretch",
+    "Structure",
+    "SyntaxPoint",
+    "analyze",
+    "structure_of",
+)
+
+_LOG = logging.getLogger(__name__)
 
 
 def analyze(
-    text: str,
+    text: str, config: ChunkConfig, name: str | None = None, language: str | None = None
+) -> Analysis:
+    """Return the complete analysis of a document; see :func:`structure_of`."""
+    analysis = structure_of(text, config, name, language, blanks=True).completed()
+    _LOG.debug("%r", analysis)
+    return analysis
+
+
+def structure_of(
+    text: str | Analysis,
     config: ChunkConfig,
     name: str | None = None,
     language: str | None = None,
     *,
-    blanks: bool = True,
-) -> Analysis:
-    """Return the analysis of a document, whose type is inferred from the extension of ``name``.
+    blanks: bool = False,
+) -> Structure:
+    """Return the structure of a document, whose type is inferred from the extension of ``name``.
 
     ``language`` is the language of a source file, or "" for a document that is not code. If
-    ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Never
-    raises.
+    ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. An
+    analysis is used as it is. Never raises for a str, except what a user's heuristic raises.
     """
+    if isinstance(text, Analysis):
+        return Structure(text, config, complete=True)
     if language is None:
         language = config.language_of(name)
     if language:
-        return analyze_code(text, language, config)
-    return analyze_markdown(text, config, config.extensions_for(name), blanks=blanks)
+        return read_code(text, language, config)
+    return read_markdown(text, config, config.extensions_for(name), blanks=blanks)

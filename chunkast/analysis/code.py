@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from chunkast.analysis.structure import Structure
 from chunkast.analysis.syntax import scored
 from chunkast.code import Item, Outliner, language_named, versions
 from chunkast.config import ChunkConfig
@@ -14,7 +15,7 @@ from chunkast.model import Analysis, Block, Heading, ProtectedRegion
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
-__all__ = ("analyze_code",)
+__all__ = ("read_code",)
 
 _LOG = logging.getLogger(__name__)
 _SECTIONS = frozenset({"class", "function", "type"})
@@ -23,7 +24,7 @@ _FIRST_LEVEL = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Definition:
     """An item with its start, the start of the next item, and the end of the items inside it."""
 
     item: Item
@@ -40,10 +41,10 @@ class _Part:
         return self.has_inner and self.item.kind in _SECTIONS and self.item.named is not None
 
 
-def analyze_code(text: str, language: str, config: ChunkConfig) -> Analysis:
-    """Return the analysis of a source file: its definitions and statements. Never raises.
+def read_code(text: str, language: str, config: ChunkConfig) -> Structure:
+    """Return the structure of a source file: its definitions and statements. Never raises.
 
-    If the language is unknown or its grammar is not installed, the analysis has one block and no
+    If the language is unknown or its grammar is not installed, the structure has one block and no
     break points. That block is later divided at blank lines and indentation.
     """
     known = language_named(language)
@@ -56,17 +57,20 @@ def analyze_code(text: str, language: str, config: ChunkConfig) -> Analysis:
     else:
         _LOG.info("no grammar for %r: cut at blank lines and indentation", language)
     points = [found.point for found in scored(items, lines, positions, config.score_table)]
-    parts = list(_parts(text, items, positions))
-    return Analysis(
+    definitions = list(_definitions(text, items, positions))
+    analysis = Analysis(
         text=text,
-        blocks=Block("document", 0, len(text), tuple(_blocks(text, parts))),
+        blocks=Block("document", 0, len(text), tuple(_blocks(text, definitions))),
         break_points=tuple(point for point in points if point.pos),
-        regions=tuple(_regions(parts)),
-        headings=tuple(_headings(lines, parts)),
+        regions=tuple(_regions(definitions)),
+        headings=tuple(_headings(lines, definitions)),
     )
+    return Structure(analysis, config, complete=True)
 
 
-def _parts(text: str, items: Sequence[Item], positions: Sequence[int]) -> Iterator[_Part]:
+def _definitions(
+    text: str, items: Sequence[Item], positions: Sequence[int]
+) -> Iterator[_Definition]:
     starts = [positions[item.line] for item in items]
     nexts = [*starts[1:], len(text)]
     ends = [len(text)] * len(items)
@@ -75,40 +79,42 @@ def _parts(text: str, items: Sequence[Item], positions: Sequence[int]) -> Iterat
         while around and items[around[-1]].depth >= item.depth:
             ends[around.pop()] = starts[number]
         around.append(number)
-    yield from map(_Part, items, starts, nexts, ends)
+    yield from map(_Definition, items, starts, nexts, ends)
 
 
-def _blocks(text: str, parts: Sequence[_Part]) -> Iterator[Block]:
+def _blocks(text: str, definitions: Sequence[_Definition]) -> Iterator[Block]:
     """Yield leaves that tile the text, each from the start of an item to the start of the next."""
-    begun = parts[0].start if parts else len(text)
+    begun = definitions[0].start if definitions else len(text)
     if begun:
         yield Block("blank" if is_blank(text[:begun]) else "code", 0, begun)
-    for part in parts:
-        yield Block("signature" if part.is_section else "code", part.start, part.next)
+    for definition in definitions:
+        yield Block(
+            "signature" if definition.is_section else "code", definition.start, definition.next
+        )
 
 
-def _regions(parts: Sequence[_Part]) -> Iterator[ProtectedRegion]:
+def _regions(definitions: Sequence[_Definition]) -> Iterator[ProtectedRegion]:
     """Yield a protected region for each item that contains other items."""
-    for part in parts:
-        if part.has_inner:
-            yield ProtectedRegion(part.start, part.end, "code")
+    for definition in definitions:
+        if definition.has_inner:
+            yield ProtectedRegion(definition.start, definition.end, "code")
 
 
-def _headings(lines: Sequence[str], parts: Sequence[_Part]) -> Iterator[Heading]:
+def _headings(lines: Sequence[str], definitions: Sequence[_Definition]) -> Iterator[Heading]:
     """Yield a heading for each definition, and an untitled one for code after a definition."""
-    around: list[_Part] = []
+    around: list[_Definition] = []
     path: tuple[str, ...] = ()
-    for part in parts:
+    for definition in definitions:
         before = len(around)
-        while around and around[-1].end <= part.start:
+        while around and around[-1].end <= definition.start:
             around.pop()
         path = path[: len(around)]
         level = _FIRST_LEVEL + len(around)
-        if part.is_section and part.item.named is not None:
-            line, start, end = part.item.named
+        if definition.is_section and definition.item.named is not None:
+            line, start, end = definition.item.named
             title = " ".join(lines[line][start:end].split())
-            around.append(part)
+            around.append(definition)
             path = (*path, title)
-            yield Heading(part.start, part.next, level, title, path)
+            yield Heading(definition.start, definition.next, level, title, path)
         elif len(around) < before:
-            yield Heading(part.start, part.next, level, "", path)
+            yield Heading(definition.start, definition.next, level, "", path)

@@ -8,50 +8,55 @@ of their phase.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from chunkast.analysis.headings import find_headings, numbered_headings, pseudo_headings
-from chunkast.analysis.page_layout import find_page_marks, with_pages
+from chunkast.analysis.page_layout import with_pages
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, check_patch, in_order
-from chunkast.analysis.points import scan_break_points
-from chunkast.analysis.regions import find_regions
+from chunkast.analysis.structure import Structure
 from chunkast.analysis.tool_calls import find_tool_calls, mask_calls, with_calls
 from chunkast.config import ChunkConfig
 from chunkast.errors import describe, warn
 from chunkast.heuristics import Draft, Pipeline, PipelineRun
 from chunkast.markdown import ParsedMarkdown, parse_document, parse_paragraphs
-from chunkast.markdown.dialects import dialects_of
-from chunkast.markdown.page_marks import mask_pages
-from chunkast.model import Analysis, BreakPoint
+from chunkast.markdown.page_marks import marks_outside_fences, mask_pages
+from chunkast.model import Analysis
 from chunkast.text.front_matter import parse_front_matter
+from chunkast.text.pages import PageMark, page_marks
+from chunkast.text.spans import SpanSet
 
-__all__ = ("analyze_markdown",)
-
-_LOG = logging.getLogger(__name__)
+__all__ = ("read_markdown",)
 
 
-def analyze_markdown(
-    text: str, config: ChunkConfig, extensions: tuple[str, ...], *, blanks: bool = True
-) -> Analysis:
-    """Return the analysis of ``text``: its blocks, break points, protected regions and headings.
+def read_markdown(
+    text: str, config: ChunkConfig, extensions: tuple[str, ...], *, blanks: bool
+) -> Structure:
+    """Return the structure of Markdown text.
 
     If ``blanks`` is false, blank lines between top-level blocks may be missing from the tree. Only
     a user's heuristic can raise an exception, or cause a ``HeuristicError``.
     """
     calls, notes = find_tool_calls(text, config)
     source = mask_calls(text, calls) if calls else text
-    paged = "page_markers" in extensions
-    marks = find_page_marks(text, source, config, extensions, calls) if paged else []
-    source = mask_pages(source, marks) if marks else source
     extended = bool(calls or config.heuristics)
 
-    def parse(source: str) -> Analysis:
+    @lru_cache(maxsize=1)
+    def parsed(source: str) -> ParsedMarkdown:
         # Heuristics see the whole tree.
         whole = blanks or extended or source != text
-        return _analysis(text, source, parse_document(source, extensions, blanks=whole), extensions)
+        return parse_document(source, extensions, blanks=whole)
 
+    def parse(source: str) -> Analysis:
+        return _analysis(text, source, parsed(source), extensions)
+
+    marks: list[PageMark] = []
+    if "page_markers" in extensions:
+        inside = SpanSet((call.start_index, call.end_index) for call in calls)
+        marks = page_marks(text, config.page_markers)
+        marks = [mark for mark in marks if not inside.covers(mark.start)]
+        marks = marks_outside_fences(marks, source, parsed)
+        source = mask_pages(source, marks)
     heuristics = Pipeline.of(config.heuristics)
     run = PipelineRun(parse, check=check_patch)
     context = DocumentContext(config, calls, extensions)
@@ -62,16 +67,13 @@ def analyze_markdown(
     assert draft.value is not None, "paragraphs are always found"
     value = with_calls(draft.value, calls) if calls else draft.value
     value = with_pages(value, marks, config) if marks else value
-    draft = replace(draft, value=_with_points(value, config))
-    draft = run.phase(heuristics.post_parse, draft)
-    value = draft.value or value
-    value = replace(value, notes=(*value.notes, *draft.notes)) if draft.notes else value
-    value = in_order(value) if extended else value
-    if _LOG.isEnabledFor(logging.INFO):
-        _LOG.debug("%r", value)
-        for note in value.notes:
-            _LOG.info("%s", note)
-    return value
+    structure = Structure(_with_headings(value, config), config, complete=False)
+    if extended:
+        draft = replace(draft, value=structure.completed())
+        draft = run.phase(heuristics.post_parse, draft)
+        value = in_order(draft.value or structure.completed())
+        structure = Structure(value, config, complete=True)
+    return structure.noted(draft.notes)
 
 
 def _analysis(
@@ -103,28 +105,13 @@ def _fallback(draft: DocumentDraft) -> DocumentDraft:
     return replace(draft, value=value, notes=notes)
 
 
-def _with_points(analysis: Analysis, config: ChunkConfig) -> Analysis:
-    """Return the analysis with its break points, regions, headings and parsed front matter."""
+def _with_headings(analysis: Analysis, config: ChunkConfig) -> Analysis:
+    """Return the analysis with its headings and parsed front matter."""
     if config.pseudo_headings:
         analysis = pseudo_headings(analysis)
     if config.heading_levels == "numbering":
         analysis = numbered_headings(analysis)
-    text, blocks, scores = analysis.text, analysis.blocks, config.score_table
-    points: Iterable[BreakPoint] = scan_break_points(text, blocks, scores)
-    for dialect in dialects_of(analysis.extensions):
-        if dialect.points is not None:
-            points = dialect.points(text, points, scores)
-    regions = find_regions(text, blocks, analysis.tags)
-    if analysis.regions:  # of tool calls and pages
-        regions = sorted(
-            [*analysis.regions, *regions], key=lambda region: (region.start, -region.end)
-        )
-    analysis = replace(
-        analysis,
-        break_points=tuple(points),
-        regions=tuple(regions),
-        headings=tuple(find_headings(analysis)),
-    )
+    analysis = replace(analysis, headings=tuple(find_headings(analysis)))
     if config.front_matter == "parsed" and analysis.front_matter:
         return _with_front_matter(analysis)
     return analysis

@@ -19,15 +19,14 @@ import regex
 
 from chunkast.config import ChunkConfig
 from chunkast.markdown import CONSTRUCTS
-from chunkast.markdown.page_marks import marks_outside_fences, mask_pages
+from chunkast.markdown.page_marks import mask_pages
 from chunkast.model import Analysis, Block, ProtectedRegion, Replacement
 from chunkast.text.pages import PageMark, page_starts
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
 from chunkast.text.white_space import WHITE_SPACE, is_blank
-from chunkast.toolcalls import ToolCall
 
-__all__ = ("find_page_marks", "with_pages")
+__all__ = ("with_pages",)
 
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")
 _MARKUP: Final = WHITE_SPACE + "*_"
@@ -66,21 +65,6 @@ class _Joint:
     end: int
     glue: str
     edged: bool
-
-
-def find_page_marks(
-    text: str,
-    source: str,
-    config: ChunkConfig,
-    extensions: Sequence[str],
-    calls: Sequence[ToolCall],
-) -> list[PageMark]:
-    """Return the page marks outside fences and tool calls; in ``source``, the calls are masked."""
-    marks = marks_outside_fences(text, config.page_markers, parsed=source, extensions=extensions)
-    if marks and calls:
-        inside = SpanSet((call.start_index, call.end_index) for call in calls)
-        marks = [mark for mark in marks if not inside.covers(mark.start)]
-    return marks
 
 
 def with_pages(analysis: Analysis, marks: Sequence[PageMark], config: ChunkConfig) -> Analysis:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from chunkast.analysis.points import merge_break_points
+from chunkast.analysis.break_points import merge_break_points
 from chunkast.config import ChunkConfig
 from chunkast.errors import HeuristicError
 from chunkast.heuristics import Draft, Heuristic, Patch

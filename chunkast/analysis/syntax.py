@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chunkast.analysis.regions import opening_column
 from chunkast.code import Item, Outliner, language_named, versions
+from chunkast.markdown.fence_lines import opening_column
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts

@@ -8,31 +8,17 @@ import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from types import MappingProxyType, ModuleType
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import chunkast
-from chunkast.cli import (
-    check,
-    chunk,
-    diff,
-    index,
-    mcp,
-    outline,
-    quote,
-    read,
-    search,
-    snapshot,
-    stats,
-    toolcalls,
-    view,
-)
 from chunkast.cli.messages import (
     add_debug,
     debug_lines,
+    print_error,
+    print_message,
     print_text,
-    say,
-    say_error,
     warnings_as_notes,
     without_debug,
 )
@@ -48,23 +34,13 @@ __all__ = ("main",)
 # Each module has HELP, DESCRIPTION, EXAMPLES, COMMON, OPERANDS, add_arguments(parser) and
 # run(options). COMMON names the options that --help shows. OPERANDS names its list of positional
 # arguments; "" if it has none.
-COMMANDS: Final[Mapping[str, ModuleType]] = MappingProxyType(
-    {
-        "chunk": chunk,
-        "stats": stats,
-        "view": view,
-        "outline": outline,
-        "read": read,
-        "index": index,
-        "search": search,
-        "quote": quote,
-        "mcp": mcp,
-        "snapshot": snapshot,
-        "check": check,
-        "diff": diff,
-        "toolcalls": toolcalls,
-    }
-)
+COMMANDS: Final[Mapping[str, ModuleType]] = {
+    name: import_module(f"chunkast.cli.{name}_command")
+    for name in (
+        *("chunk", "stats", "view", "outline", "read", "index", "search", "quote", "mcp"),
+        *("snapshot", "check", "diff", "toolcalls"),
+    )
+}
 
 _LOG = logging.getLogger(__name__)
 _FAILED: Final = 1
@@ -80,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Report a usage error in one line and exit; argparse would print all options first."""
-        say_error(f"{message} (see {self.prog} --help)")
+        print_error(f"{message} (see {self.prog} --help)")
         raise SystemExit(_USAGE)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
@@ -107,7 +83,7 @@ def _code(argv: Sequence[str]) -> int:
         with stoppable():
             return _run(argv)
     except ChunkastError as error:
-        say_error(error)
+        print_error(error)
         _LOG.debug("raised at", exc_info=True)
         return _USAGE if isinstance(error, (UsageError, ConfigError)) else _FAILED
     except BrokenPipeError:
@@ -118,12 +94,12 @@ def _code(argv: Sequence[str]) -> int:
         # The same Ctrl-C may have ended the reader.
         _abandon_stdout()
         if written := getattr(stop, "written", ""):
-            say(f"chunkast: interrupted; {written}")
+            print_message(f"chunkast: interrupted; {written}")
         return stop.code if isinstance(stop, Stopped) else _INTERRUPTED
     except (OSError, MemoryError) as error:
         # Errors of inputs are reported elsewhere; these are errors of the output.
         _abandon_stdout()
-        say_error(getattr(error, "strerror", None) or describe(error))
+        print_error(getattr(error, "strerror", None) or describe(error))
         _LOG.debug("raised at", exc_info=True)
         return _FAILED
     except SystemExit as stop:
@@ -194,7 +170,7 @@ def _parse(parser: _Parser, argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _is_unknown(word: str, known: Collection[str]) -> bool:
-    """Return true if ``word`` is an option that is not in ``known``.
+    """Return whether ``word`` is an option that is not in ``known``.
 
     "-" (standard input) and words such as "-5" (a number) are not options.
     """

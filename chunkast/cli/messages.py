@@ -18,11 +18,11 @@ __all__ = (
     "add_debug",
     "counted",
     "debug_lines",
-    "print_json",
+    "print_error",
+    "print_message",
+    "print_note",
+    "print_result",
     "print_text",
-    "say",
-    "say_error",
-    "say_note",
     "warnings_as_notes",
     "without_debug",
 )
@@ -36,9 +36,10 @@ def print_text(text: str) -> None:
         output.stream.write(text.encode("utf-8", "backslashreplace"))
 
 
-def print_json(value: Any, indent: int = 1) -> None:
-    """Write ``value`` to stdout as indented JSON."""
-    print_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+def print_result(form: str, value: Any, text: str, indent: int = 1) -> None:
+    """Write ``value`` to stdout as indented JSON if ``form`` is "json"; else write ``text``."""
+    in_json = form == "json"
+    print_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" if in_json else text)
 
 
 def counted(count: int, noun: str) -> str:
@@ -46,7 +47,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Write ``message`` to stderr as one line, with unprintable characters escaped."""
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
     if sys.stderr is not None:
@@ -54,14 +55,14 @@ def say(message: str) -> None:
         sys.stderr.flush()
 
 
-def say_error(error: object) -> None:
+def print_error(error: object) -> None:
     """Write an error message to stderr."""
-    say(f"chunkast: error: {error}")
+    print_message(f"chunkast: error: {error}")
 
 
-def say_note(message: object) -> None:
+def print_note(message: object) -> None:
     """Write a note to stderr about something that may surprise the user."""
-    say(f"chunkast: note: {message}")
+    print_message(f"chunkast: note: {message}")
 
 
 @contextmanager
@@ -72,7 +73,7 @@ def warnings_as_notes(*, wanted: bool) -> Iterator[None]:
         if not issubclass(category, ChunkastWarning):
             shown(message, category, *place, **more)
         elif wanted:
-            say_note(str(message))
+            print_note(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", ChunkastWarning)
@@ -85,7 +86,7 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         for line in self.format(record).split("\n"):
-            say(f"chunkast: {record.levelname.lower()}: {line}")
+            print_message(f"chunkast: {record.levelname.lower()}: {line}")
 
 
 def add_debug(parser: ArgumentParser) -> None:

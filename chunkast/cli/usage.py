@@ -5,20 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
-from typing import Final
 
 __all__ = ("Formatter", "add_help", "did_you_mean")
 
-_LEAST_LIKENESS: Final = 0.6
 
-
-def did_you_mean(given: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a suggestion such as "; did you mean --max-tokens?", or an empty string."""
-    likely = given.replace("_", "-").lower()
-    found = [name for name in known if name.startswith(likely)] or get_close_matches(
-        likely, known, n=1, cutoff=_LEAST_LIKENESS
-    )
-    return f"; did you mean {found[0]}?" if found else ""
+    likely = word.replace("_", "-").lower()
+    close = get_close_matches(likely, known, n=1)
+    similar = [*(name for name in known if name.startswith(likely)), *close]
+    return f"; did you mean {similar[0]}?" if similar else ""
 
 
 class Formatter(argparse.HelpFormatter):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -18,18 +18,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from chunkast.cli.messages import counted, say, say_error, say_note
+from chunkast.cli.messages import counted, print_error, print_message, print_note
 from chunkast.cli.signals import Stopped
 from chunkast.errors import SourceError, describe
 from chunkast.files.find import Search, Selection, select
-from chunkast.files.paths import Root, is_folder
+from chunkast.files.paths import Root
 from chunkast.files.read import InputFile, read_document
 from chunkast.identity import PartCounts
 from chunkast.sources.parallel import answers, progress_bar
 
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
-    from chunkast.sources.notebook import Notebook
+    from chunkast.sources.jupyter import Notebook
 
 __all__ = ("Document", "PartCounts", "Tally", "Task", "cut_off", "results", "root_of", "selected")
 
@@ -51,14 +51,14 @@ class Tally:
 
     def fail(self, error: SourceError) -> None:
         """Report an input that failed, and record its path."""
-        say_error(error)
+        print_error(error)
         _LOG.debug("raised at", exc_info=error)
         self.failed.append(error.path)
 
-    def say_summary(self, *counts: str, note: str = "") -> None:
+    def print_summary(self, *counts: str, note: str = "") -> None:
         """Write a summary of the run to stderr: the counts, the time and the number of failures."""
         failed = f", {len(self.failed):,} failed" if self.failed else ""
-        say(f"{', '.join(counts)}, {perf_counter() - self.started:.2f} s{failed}{note}")
+        print_message(f"{', '.join(counts)}, {perf_counter() - self.started:.2f} s{failed}{note}")
 
     @contextmanager
     def stoppable(self, path: str | None) -> Iterator[None]:
@@ -92,14 +92,14 @@ def root_of(options: Namespace, stored: str | None = None) -> Root:
     """
     if options.root:
         return Root.at(options.root)
-    if stored and is_folder(stored):
+    if stored and os.path.isdir(stored):
         return Root.at(stored)
     here = Root.at(".")
     first = next(iter(options.paths), "-")
-    if len(options.paths) > 1 or not is_folder(first) or here.find(first) is not None:
+    if len(options.paths) > 1 or not os.path.isdir(first) or here.find(first) is not None:
         return here
     if not options.quiet:
-        say_note(f"sources are relative to {first}, as it is outside the current folder")
+        print_note(f"sources are relative to {first}, as it is outside the current folder")
     return Root.at(first)
 
 
@@ -118,6 +118,7 @@ def cut_off(chunker: Chunker, embed_tokens: int) -> int:
     return chunker.counter.cut_off(embed_tokens + chunker.config.reserve_tokens)
 
 
+@contextmanager
 def results(
     options: Namespace,
     selection: Selection,
@@ -126,27 +127,31 @@ def results(
     tally: Tally,
     *,
     progress: bool = True,
-) -> Generator[T, None, None]:
-    """Yield the task's result for each document in order, and report documents that fail."""
+) -> Iterator[Iterator[T]]:
+    """Yield the task's results for the documents, in order; report documents that fail."""
     for problem in selection.problems:
         tally.fail(problem)
     if (note := selection.note()) and not options.quiet:
-        say_note(note)
+        print_note(note)
     files = selection.files
     wanted = progress and not options.quiet
     groups = [list(group) for _, group in groupby(files, key=lambda file: file.source)]
     # The bar is a thread, so the processes are started before it.
     with (
-        answers(groups, partial(_run, chunker, task), options.jobs or _jobs(files)) as found,
+        answers(groups, partial(_run, chunker, task), options.jobs or _jobs(files)) as answered,
         progress_bar(len(files), wanted=wanted) as advance,
     ):
-        for file, answer in zip(files, found, strict=True):
-            if answer.error is None:
-                tally.documents += 1
-                yield answer.value()
-            else:
-                tally.fail(_source_error(file, answer.exception()))
-            advance()
+
+        def each() -> Iterator[T]:
+            for file, answer in zip(files, answered, strict=True):
+                if answer.error is None:
+                    tally.documents += 1
+                    yield answer.value()
+                else:
+                    tally.fail(_source_error(file, answer.exception()))
+                advance()
+
+        yield each()
 
 
 def _source_error(file: InputFile, error: BaseException) -> SourceError:

@@ -38,13 +38,13 @@ def versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
     from importlib.util import find_spec
 
-    found: dict[str, str] = {}
+    known: dict[str, str] = {}
     if find_spec("tree_sitter") is None:
-        return found
+        return known
     for name in ("tree-sitter", *(language.distribution for language in ENDINGS.values())):
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            known[name] = version(name)
+    return known
 
 
 @lru_cache(maxsize=64)
@@ -65,10 +65,10 @@ def parse(source: str, language: Language) -> Any:
     if the grammar is not installed or parsing takes too much work.
     """
     grammar = _grammar(language.package, language.entry)
-    if grammar is None or (language.refuses is not None and language.refuses(source)):
+    if grammar is None or language.refuses(source):
         return None
     data = source.encode("ascii")
-    parts = _Parts(data)
+    code = _Source(data)
     most = _REPORTS + len(data) // _BYTES_PER_REPORT
     reports = 0
 
@@ -80,13 +80,13 @@ def parse(source: str, language: Language) -> Any:
     # A parser must not be shared between threads, so each text has its own.
     parser = import_module("tree_sitter").Parser(grammar)
     try:
-        tree = parser.parse(parts.read, progress_callback=is_too_much)
+        tree = parser.parse(code.read, progress_callback=is_too_much)
     except ValueError:
         return None  # the parse was stopped
     return tree.root_node
 
 
-class _Parts:
+class _Source:
     """Passes a text to tree-sitter in parts.
 
     tree-sitter 0.26 never frees the bytes that it receives. So only one part is made for each
@@ -99,12 +99,12 @@ class _Parts:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        _Parts.kept += len(data)
+        _Source.kept += len(data)
         self._made: dict[int, bytes] = {}
 
     def read(self, position: int, _point: object) -> bytes:
         """Return the part of the text at ``position``, or ``b""`` at the end."""
-        if _Parts.kept > _MOST_KEPT:
+        if _Source.kept > _MOST_KEPT:
             return _pair(self._data[position : position + 2])
         part = self._made.get(position)
         if part is None:

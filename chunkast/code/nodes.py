@@ -72,7 +72,7 @@ def definition(node: Any, language: Language) -> tuple[str, Any, Any]:
 
     The kind is empty for a node that is not a definition.
     """
-    found = _defined(node, language), node, node.child_by_field_name("name")
+    defined = _defined(node, language), node, node.child_by_field_name("name")
     layers = [node]
     while layers:
         layer = layers.pop()
@@ -82,9 +82,9 @@ def definition(node: Any, language: Language) -> tuple[str, Any, Any]:
             kind = _defined(child, language)
             if kind:
                 name = child.child_by_field_name("name") or layer.child_by_field_name("name")
-                found = kind, child, name
+                defined = kind, child, name
             layers.append(child)
-    return found
+    return defined
 
 
 def _defined(node: Any, language: Language) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, islice, product
 from typing import Final
 
-from chunkast.cutting.document import Document
-from chunkast.cutting.frames import Frames
-from chunkast.text.front_matter import front_matter_value
+from chunkast.analysis import Frame, Structure
+from chunkast.config import ChunkConfig
 
 __all__ = ("Context",)
 
 _SEPARATOR: Final = " > "
-# The token count of a joined context and text differs from the sum of theirs by less than this.
-_JOINED: Final = 8
+# The number of contexts that are remembered: those of nearby chunks.
+_REMEMBERED: Final = 512
+_NO_FRAME: Final = Frame(0, 0, "")
 
 
 class Context:
@@ -23,104 +25,110 @@ class Context:
 
     The title in the front matter is the root of every path. Context takes up at most half the
     budget. To make it shorter, front matter values are removed first, then headings from the
-    outermost inwards, and the root last.
+    outermost inwards, and the root last. ``count(text)`` returns the token count of a text.
     """
 
-    def __init__(self, document: Document, frames: Frames) -> None:
-        config = document.config
-        self._document = document
-        self._frames = frames
+    def __init__(
+        self, structure: Structure, config: ChunkConfig, count: Callable[[str], int]
+    ) -> None:
+        self._headings = headings = structure.headings
+        self._mode = config.context
         self._half = config.budget // 2
-        count = document.counter.count
-        # An empty context costs nothing, even if special tokens are counted.
-        self.count = cache(lambda text: count(text) if text else 0)
+        self._count = count
+        self._frames: list[Frame] = []
+        self._frame_starts: list[int] = []
+        self.most_suffix_tokens = 0
         self._matter = "".join(
             f"{key}: {value}\n"
             for key in config.front_matter_keys
-            if (value := front_matter_value(document.analysis.front_matter, key))
+            if (value := structure.front_matter_value(key))
         )
-        headings = document.headings
-        stated = document.title
+        stated = structure.title
         top = (heading.title for heading in headings.all if heading.level == 1)
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long is left out, so that the headings have room.
-        self._root = stated if self.count(stated) <= self._half else ""
-        self._longest: dict[tuple[tuple[str, ...], bool, str, str], str] = {}
-        suffixes = {frame.suffix for frame in frames}
-        self.most_suffix_tokens = max(map(self._suffix_cost, suffixes), default=0)
+        self._root = stated if count(stated) <= self._half else ""
+        self._longest = lru_cache(_REMEMBERED)(lambda *key: next(self._allowed(*key)))
+        # The tokens of the longest context of the text below each heading, without a frame.
+        self._tokens = lru_cache(_REMEMBERED)(
+            lambda *key: count(self._longest(*self._path(*key), _NO_FRAME))
+        )
+
+    def add_frames(self, frames: Iterable[Frame]) -> None:
+        """Add the frames of a block; frames that take more than half the budget are shortened."""
+        for frame in frames:
+            closing = self._suffix_cost(frame.suffix)
+            for prefix in dict.fromkeys((frame.prefix, frame.bare or frame.prefix)):
+                if self._count(prefix) + closing <= self._half:
+                    slot = bisect_left(self._frame_starts, frame.start)
+                    self._frames.insert(slot, replace(frame, prefix=prefix))
+                    self._frame_starts.insert(slot, frame.start)
+                    self.most_suffix_tokens = max(self.most_suffix_tokens, closing)
+                    break
 
     def tokens(self, pos: int) -> int:
         """Return the token count of the context for a chunk that begins at ``pos``."""
-        return self.count(next(self._before(pos, pos)))
+        frame = self.frame_at(pos)
+        number = self._headings.number_at(pos)
+        begins = number >= 0 and self._headings.all[number].start == pos
+        if frame is None:
+            return self._tokens(number, begins)
+        return self._count(self._longest(*self._path(number, begins), frame))
+
+    def frame_at(self, pos: int) -> Frame | None:
+        """Return the frame for text that begins at ``pos``, or None if there is none."""
+        frame = self._frame_before(pos)
+        return frame if frame is not None and pos < frame.end else None
 
     def frame_tokens(self, pos: int) -> int:
         """Return the token count of the frame's prefix for a chunk that begins at ``pos``."""
-        frame = self._frames.around(pos)
-        return self.count(frame.prefix) if frame is not None else 0
+        frame = self.frame_at(pos)
+        return self._count(frame.prefix) if frame is not None else 0
 
     def suffix_tokens(self, pos: int) -> int:
         """Return the maximum number of tokens that a suffix adds to a chunk ending at ``pos``."""
-        return self._suffix_cost(self._frames.suffix(pos))
+        return self._suffix_cost(self.suffix(pos))
+
+    def suffix(self, pos: int) -> str:
+        """Return the suffix for text that ends at ``pos``, or "" if there is no frame."""
+        frame = self._frame_before(pos)
+        return frame.suffix if frame is not None and pos <= frame.end else ""
 
     def _suffix_cost(self, suffix: str) -> int:
         # One token more than the suffix has, since its line end may merge with the text before it.
-        return self.count(suffix) + 1 if suffix else 0
+        return self._count(suffix) + 1 if suffix else 0
 
-    def around(
-        self, text: str, tokens: int, start: int, own: int, cut: int, *, verbatim: bool
-    ) -> tuple[str, str, int]:
-        """Return the context before and after a chunk's text, and the token count of the whole.
+    def _frame_before(self, pos: int) -> Frame | None:
+        if not self._frames:
+            return None
+        slot = bisect_left(self._frame_starts, pos) - 1
+        return self._frames[slot] if slot >= 0 else None
 
-        The context is as long as the budget allows. ``text`` has ``tokens`` tokens and begins at
-        ``start``; its overlap ends at ``own``, and the next chunk begins at ``cut``. If
-        ``verbatim`` is false, some spans of ``text`` were replaced.
+    def before(self, start: int, own: int) -> Iterator[str]:
+        """Yield the possible contexts before a chunk, from longest to shortest.
+
+        The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
+        start of that text is not repeated in the context.
         """
-        budget = self._document.config.budget
-        inside, suffix = self._frames.around(start) is not None, self._frames.suffix(cut)
-        # Either both fence lines are added or neither is.
-        for closing in (suffix,) if inside else dict.fromkeys((suffix, "")):
-            for before in self._before(start, own):
-                if not before and (inside or not closing):
-                    break  # the text alone has been counted
-                if tokens + self.count(before) > budget + _JOINED:
-                    continue
-                count = self._count(before, text, tokens, start, closing, verbatim=verbatim)
-                if count <= budget:
-                    return before, closing, count
-        return "", "", tokens
+        number = self._headings.number_at(own)
+        begins = number >= 0 and self._headings.all[number].start == own
+        key = *self._path(number, begins), self.frame_at(start) or _NO_FRAME
+        yield self._longest(*key)
+        yield from islice(self._allowed(*key), 1, None)
 
-    def _count(
-        self, before: str, text: str, tokens: int, start: int, closing: str, *, verbatim: bool
-    ) -> int:
-        index = self._document.index
-        if closing or not verbatim:
-            return self._document.counter.count(before + text + closing)
-        if before.endswith("\n") and index.adds_up_after_line_end(start):
-            return self.count(before) + tokens
-        return index.count_after(before, start, start + len(text))
-
-    def _before(self, start: int, own: int) -> Iterator[str]:
-        """Yield the possible contexts of a chunk, from longest to shortest.
-
-        A heading at the start of the chunk is not repeated in its context.
-        """
-        frame = self._frames.around(start)
-        path, heading = self._document.headings.at(own)
+    def _path(self, number: int, begins: bool) -> tuple[tuple[str, ...], bool]:
+        """Return the path of heading ``number``, and whether the chunk begins with its title."""
         # The text after a definition in code has no title of its own.
-        begins = heading is not None and heading.start == own and bool(heading.title)
-        key = path, begins, frame.prefix if frame else "", frame.bare if frame else ""
-        if key not in self._longest:
-            self._longest[key] = next(self._allow(*key))
-        yield self._longest[key]
-        yield from islice(self._allow(*key), 1, None)
+        begins = begins and bool(self._headings.all[number].title)
+        return self._headings.path(number), begins
 
-    def _allow(self, path: tuple[str, ...], begins: bool, frame: str, bare: str) -> Iterator[str]:
-        for before in self._shorter(self._titles(path, begins), frame):
-            if self.count(before) <= self._half:
+    def _allowed(self, path: tuple[str, ...], begins: bool, frame: Frame) -> Iterator[str]:
+        for before in self._shorter(self._titles(path, begins), frame.prefix):
+            if self._count(before) <= self._half:
                 yield before
-        if bare != frame:
-            yield bare
-        if frame:
+        if frame.bare != frame.prefix:
+            yield frame.bare
+        if frame.prefix:
             yield ""
 
     def _shorter(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
@@ -131,7 +139,7 @@ class Context:
             above = matter + _SEPARATOR.join(titles)
             before = (above.rstrip("\n") + "\n\n" if above else "") + frame
             # A long path is not counted as a whole when its titles alone are too much.
-            if len(before) <= self._half or sum(map(self.count, titles)) <= self._half:
+            if len(before) <= self._half or sum(map(self._count, titles)) <= self._half:
                 yield before
 
     def _titles(self, path: tuple[str, ...], begins: bool) -> tuple[str, ...]:
@@ -139,10 +147,9 @@ class Context:
 
         If ``begins`` is true, the chunk begins with the last heading of the path.
         """
-        context = self._document.config.context
-        if context == "none":
+        if self._mode == "none":
             return ()
-        if context == "headings":
+        if self._mode == "headings":
             shown = tuple(filter(None, path[:-1] if begins else path))
             return shown if not self._root or self._root in path else (self._root, *shown)
         if not self._title or (begins and path[-1] == self._title):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from chunkast.cutting.document import Document
+from chunkast.cutting.costs import Costs
 from chunkast.text.opaque import OpaqueRun, opaque_runs
 from chunkast.text.spans import SpanSet
 
@@ -24,14 +24,14 @@ _AROUND: Final = (
 )
 
 
-def runs_above_budget(document: Document, start: int, end: int) -> list[OpaqueRun]:
+def runs_above_budget(costs: Costs, start: int, end: int) -> list[OpaqueRun]:
     """Return the opaque runs in ``[start, end)`` that exceed the budget on their own."""
-    runs = opaque_runs(document.text, start, end)
-    return [run for run in runs if not document.fits(run.start, run.end)]
+    runs = opaque_runs(costs.text, start, end)
+    return [run for run in runs if not costs.is_within(run.start, run.end, costs.budget)]
 
 
 def kept_span(
-    document: Document, run: OpaqueRun, start: int, end: int, *, whole: SpanSet
+    costs: Costs, run: OpaqueRun, start: int, end: int, *, whole: SpanSet
 ) -> tuple[int, int] | None:
     """Return the span around a run to keep whole, or None if there is no room to embed it.
 
@@ -39,8 +39,8 @@ def kept_span(
     link or tag around the run, the run itself. The span is extended so that it does not cut any of
     the ``whole`` spans.
     """
-    text, budget = document.text, document.config.budget
-    little = document.counter.count(run.placeholder) + budget // _REST_SHARE
+    text, budget = costs.text, costs.budget
+    little = costs.count(run.placeholder) + budget // _REST_SHARE
     for span, room in (
         ((start, end), little),
         (_link_or_tag(text, run, start, end, little * _CHARACTERS), budget // 2),
@@ -50,7 +50,7 @@ def kept_span(
         rest = last - first - (run.end - run.start)
         if start <= first and last <= end and rest <= room * _CHARACTERS:
             shown = text[first : run.start] + run.placeholder + text[run.end : last]
-            if document.counter.count(shown) <= min(room, budget):
+            if costs.count(shown) <= min(room, budget):
                 return first, last
     return None
 

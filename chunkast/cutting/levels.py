@@ -11,12 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from chunkast.analysis.syntax import SyntaxPoint
-from chunkast.cutting.document import Document
-from chunkast.markdown.dialects import item_marks
-from chunkast.markdown.html_rows import HtmlTables
-from chunkast.markdown.kinds import CONSTRUCTS, Shape
-from chunkast.markdown.pipe_tables import cell_content, cell_spans
+from chunkast.analysis import Inside, Structure, SyntaxPoint
+from chunkast.cutting.costs import Costs
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
@@ -50,30 +46,33 @@ class Body:
     graphemes may cut.
     """
 
-    document: Document
+    structure: Structure
+    costs: Costs
+    scores: Mapping[str, float]
     leaf: Block
     blocked: SpanSet
     sentences: Sequence[int]
-    tables: HtmlTables
+    inside: Inside
     syntax: Sequence[SyntaxPoint] = ()
     kept: Sequence[int] = ()
     opened: int = -1
 
     @property
     def text(self) -> str:
-        return self.document.parsed
+        """The text that the parser read."""
+        return self.structure.parsed
 
     def is_free(self, pos: int) -> bool:
         """Return whether a cut may fall at ``pos``."""
         return self.blocked.end(pos) == pos
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
-        score = self.document.config.score_table[kind]
+        score = self.scores[kind]
         return BreakPoint(pos, score if share == 1 else score * share, kind)
 
     def level(self, positions: Sequence[int], kind: str, share: float = 1.0) -> Level:
         """Return a level that cuts at the sorted ``positions``."""
-        leading = self.tables.leading
+        leading = self.inside.tables.leading
         return lambda start, end: (
             self.point(pos, "lead-in" if pos in leading else kind, share)
             for pos in _between(positions, start, end)
@@ -81,9 +80,8 @@ class Body:
 
     def items(self, start: int, end: int) -> Iterator[BreakPoint]:
         """Yield a point before each sentence that begins a list item inside a paragraph."""
-        marks = item_marks(self.document.analysis.extensions)
         for pos in _between(self.sentences, start, end):
-            if any(mark.match(self.text, pos) for mark in marks):
+            if self.structure.insides.begins_item(pos):
                 yield self.point(pos, "bullet")
 
     def definitions(self, start: int, end: int) -> list[BreakPoint]:
@@ -137,12 +135,13 @@ class Body:
                 yield self.point(pos, "lead-in" if header and number == 2 else "row")
 
     def cells(self, start: int, end: int) -> Iterator[BreakPoint]:
-        for pos, _ in cell_spans(self.text, start, end):
-            yield self.point(pos, "cell")
+        """Yield a point before each cell of a row."""
+        for cell in self.structure.insides.cells(start, end):
+            yield self.point(cell.start, "cell")
 
     def cell_edges(self, start: int, end: int) -> Iterator[BreakPoint]:
         """Yield points at the edges of a cell's text, to separate it from the pipes."""
-        for pos in cell_content(self.text, start, end):
+        for pos in self.structure.insides.cell_content(start, end):
             yield self.point(pos, "word")
 
     def all_lines(self, start: int, end: int) -> Iterator[BreakPoint]:
@@ -189,8 +188,8 @@ class Body:
         do not move cuts inside it.
         """
         end = min(end, start + _SAMPLE)
-        tokens = self.document.index.count(start, end)
-        step = max(1, self.document.config.budget // _STEP_SHARE)
+        tokens = self.costs.tokens(start, end)
+        step = max(1, self.costs.budget // _STEP_SHARE)
         return max(1, (end - start) * step // max(tokens, 1))
 
 
@@ -201,7 +200,7 @@ def _between(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
 
 def levels_of(body: Body) -> list[Level]:
     """Return the levels for a block's shape, from coarse to fine."""
-    shape = CONSTRUCTS[body.leaf.kind].shape
+    shape = body.structure.row(body.leaf).shape
     words: list[Level] = [body.level(body.kept, "word"), body.spaced(body.words), body.words]
     return [*_LEVELS[shape](body), *words, *grapheme_levels(body)]
 
@@ -212,7 +211,7 @@ def grapheme_levels(body: Body) -> list[Level]:
 
 
 def _html_table_levels(body: Body) -> list[Level]:
-    tables = body.tables
+    tables = body.inside.tables
     return [
         body.level(tables.edges, "row"),
         body.level(tables.groups, "row"),
@@ -232,7 +231,7 @@ def _table_levels(body: Body) -> list[Level]:
     return [body.rows, body.all_lines, body.cells, sentences, body.cell_edges]
 
 
-_LEVELS: Final[Mapping[Shape, Callable[[Body], list[Level]]]] = {
+_LEVELS: Final[Mapping[str, Callable[[Body], list[Level]]]] = {
     "prose": lambda body: [body.items, body.level(body.sentences, "sentence"), body.lines],
     "code": lambda body: [*[body.definitions] * _SYNTAX_DEPTH, body.lines],
     "lines": lambda body: [body.lines],

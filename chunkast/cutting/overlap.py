@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from chunkast.cutting.document import Document
-from chunkast.cutting.inside import sentences_inside
-from chunkast.cutting.measure import Measure
-from chunkast.cutting.section_units import Sections
-from chunkast.cutting.units import Piece
-from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.analysis import Structure
+from chunkast.config import ChunkConfig
+from chunkast.cutting.blocked import sentence_cuts
+from chunkast.cutting.costs import Costs
+from chunkast.cutting.units import Bodies, Piece, Units
 
 __all__ = ("Overlap",)
 
 # Points inside a block that was divided, where no sentence or block begins.
 _DIVIDED: Final = frozenset({"cell", "line", "blank-line", "statement", "word", "grapheme"})
-# Units may end in white space of at most this many tokens, which their tail does not have.
-_MORE: Final = 16
+# The number of cuts whose tails are remembered.
+_REMEMBERED: Final = 256
 # Points where reading should not begin.
 _INNER: Final = _DIVIDED | {"lead-in", "orphan-heading"}
 
@@ -31,107 +31,106 @@ class Overlap:
     most ``budget`` tokens. No section begins or ends inside a tail.
     """
 
-    def __init__(self, document: Document, measure: Measure, sections: Sections) -> None:
-        self.budget = document.config.overlap_tokens
-        self._document = document
-        self._units = measure.units
-        self._measure = measure
-        self._sections = sections
-        self._longest: dict[Piece, tuple[int, int] | None] = {}
-
-    @property
-    def most(self) -> int:
-        """The maximum number of tokens to reserve for a tail."""
-        return self.budget + bool(self.budget)
+    def __init__(
+        self, structure: Structure, config: ChunkConfig, costs: Costs, bodies: Bodies
+    ) -> None:
+        self.budget = config.overlap_tokens
+        # The maximum number of tokens to reserve for a tail.
+        self.most = self.budget + bool(self.budget)
+        self._structure = structure
+        self._costs = costs
+        self._bodies = bodies
+        self._sections = bodies.sections
+        self._longest = lru_cache(_REMEMBERED)(self._find_longest)
 
     def reserve(self, previous: Piece) -> int:
         """Return the number of tokens that the piece after ``previous`` must leave free for a tail.
 
         This is one more than the tail's token count, because joining the two may add a token.
         """
-        if not self.budget or self._sections.begins(previous.last):
+        if not self.budget or self._sections.begins(previous.end):
             return 0
         longest = self._longest_tail(previous)
         return longest[1] + 1 if longest else 0
 
-    def before(self, unit: int) -> int:
-        """Return the maximum number of tokens to reserve before a piece that begins at ``unit``."""
-        before = self._measure.before
-        # Twice the budget, because the tokens before a unit may be estimates.
-        far = before[unit] - 2 * self.budget
-        return self.reserve(Piece(max(bisect_left(before, far) - 1, 0), unit))
+    def before(self, cut: int) -> int:
+        """Return the maximum number of tokens to reserve before a piece that begins at ``cut``."""
+        return self.reserve(Piece(self._sections.last_begun(cut), cut))
 
     def start(self, previous: Piece | None, piece: Piece, room: int) -> tuple[int, int]:
         """Return the start of a chunk with the longest tail that fits, and its token count.
 
         The chunk is ``piece``, preceded by a tail of ``previous`` if both fit into ``room`` tokens.
         """
-        start, end = self._measure.span(*piece)
-        count = self._document.index.count
-        begins = previous is None or self._sections.begins(piece.first)
-        if previous and not begins and (longest := self._longest_tail(previous)):
+        start, end = self._costs.span(*piece)
+        count = self._costs.tokens
+        if (
+            self.budget
+            and previous is not None
+            and not self._sections.begins(piece.start)
+            and (longest := self._longest_tail(previous))
+        ):
             tokens = count(longest[0], end)
             if tokens <= room:
                 return longest[0], tokens
-            shorter = [tail for tail in self._tails(previous) if tail > longest[0]]
+            begun = self._sections.last_begun(previous.end - 1)
+            inside = Piece(max(previous.start, begun), previous.end)
+            tails = chain.from_iterable(self._tails(inside))
+            shorter = [tail for tail in tails if tail > longest[0]]
             at = bisect_left(shorter, True, key=lambda tail: count(tail, end) <= room)
             if at < len(shorter):
                 return shorter[at], count(shorter[at], end)
-        return start, self._measure.tokens(*piece)
+        return start, self._costs.cost(*piece)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None."""
-        if previous not in self._longest:
-            self._longest[previous] = self._find_longest(previous)
-        return self._longest[previous]
+        # No tail begins before the section.
+        first = max(previous.start, self._sections.last_begun(previous.end - 1))
+        return self._longest(Piece(first, previous.end))
 
     def _find_longest(self, previous: Piece) -> tuple[int, int] | None:
-        _, end = self._measure.span(*previous)
-        index = self._document.index
-        for tail in self._tails(previous):
-            # Estimates rule out tails before they are counted.
-            if index.estimated and not index.is_within(tail, end, self.budget):
-                continue
-            tokens = index.count(tail, end)
-            if tokens <= self.budget:
-                return tail, tokens
+        costs, end = self._costs, self._costs.span(*previous)[1]
+        for tails in self._tails(previous):
+            # Of tails that end together, a later one never has more tokens.
+            at = bisect_left(tails, True, key=lambda tail: self._is_within(tail, end))
+            if at < len(tails):
+                return tails[at], costs.tokens(tails[at], end)
         return None
 
-    def _tails(self, previous: Piece) -> Iterator[int]:
-        """Yield the positions at which a tail of ``previous`` may begin, in order."""
-        if not self.budget:
-            return
-        begun = self._sections.last_begun(previous.last - 1)
-        previous = Piece(max(previous.first, begun), previous.last)
-        first, end = self._measure.span(*previous)
-        for unit in reversed(self._last_units(previous)):
-            start = end
-            if self._units.kind[unit] not in _INNER:
-                start, _ = self._measure.span(unit, previous.last)
-            for tail in chain((start,), self._sentences(unit)):
-                if first < tail < end:
-                    yield tail
+    def _is_within(self, tail: int, end: int) -> bool:
+        least, _ = self._costs.bounds(tail, end)
+        return least <= self.budget and self._costs.tokens(tail, end) <= self.budget
 
-    def _last_units(self, previous: Piece) -> list[int]:
+    def _tails(self, previous: Piece) -> Iterator[list[int]]:
+        """Yield the positions at which a tail of ``previous`` may begin, sorted, for each unit."""
+        units, costs = self._bodies.at(previous.end), self._costs
+        first, end = costs.span(*previous)
+        for unit in reversed(self._last_units(units, previous)):
+            tails = self._sentences(units, unit)
+            if units.kind[unit] not in _INNER:
+                tails.insert(0, costs.span(units.pos[unit], previous.end)[0])
+            yield [tail for tail in tails if first < tail < end]
+
+    def _last_units(self, units: Units, previous: Piece) -> list[int]:
         """Return the last units of ``previous`` in reverse, until a unit's tail is too long.
 
         That unit is included, since a tail may begin with one of its later sentences. Units inside
         divided blocks are skipped.
         """
-        before, found = self._measure.before, []
-        for unit in range(previous.last - 1, previous.first - 1, -1):
-            if self._units.kind[unit] not in _DIVIDED:
-                found.append(unit)
-                if before[previous.last] - before[unit] > self.budget + _MORE:
+        last: list[int] = []
+        for unit in range(units.at(previous.end) - 1, units.at(previous.start) - 1, -1):
+            if units.kind[unit] not in _DIVIDED:
+                last.append(unit)
+                if self._costs.is_above(units.pos[unit], previous.end, self.budget):
                     break
-        return found
+        return last
 
-    def _sentences(self, unit: int) -> list[int]:
+    def _sentences(self, units: Units, unit: int) -> list[int]:
         """Return the positions between sentences in a unit of undivided prose."""
-        document = self._document
-        start, end = self._units.pos[unit], self._units.pos[unit + 1]
-        leaf = document.leaves.at(start)
-        divided = leaf is None or end < leaf.end or document.protected.covers(start)
-        if leaf is None or divided or CONSTRUCTS[leaf.kind].shape != "prose":
+        structure, leaf = self._structure, units.leaf[unit]
+        end = units.pos[unit + 1]
+        if leaf is None or end < leaf.end or units.protected.covers(leaf.start):
             return []
-        return sentences_inside(document, leaf)
+        if structure.row(leaf).shape != "prose":
+            return []
+        return sentence_cuts(structure, self._costs, units.protected, leaf)

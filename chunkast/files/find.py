@@ -32,7 +32,7 @@ from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import ENDINGS
 from chunkast.errors import SourceError, UsageError
 from chunkast.files.ignored import IgnoreFiles, glob_matcher
-from chunkast.files.paths import Root, is_file, is_folder, is_there
+from chunkast.files.paths import Root
 from chunkast.files.read import STDIN, InputFile, input_file
 
 __all__ = ("ENDINGS", "VENDORED", "Search", "Selection", "named_part", "select")
@@ -141,11 +141,11 @@ class _Finder:
         if argument == "-":
             return [STDIN]
         folder, pattern = named_part(argument), ""
-        if is_folder(argument):
+        if os.path.isdir(argument):
             wanted = " ".join(self.search.include or self.endings)
             reason = f"no file to chunk in this folder ({wanted})"
         elif os.path.lexists(argument):
-            if is_file(argument) and self.is_excluded(self.root.name(argument)):
+            if os.path.isfile(argument) and self.is_excluded(self.root.name(argument)):
                 self.skip(_EXCLUDED, argument)
                 return []
             return [argument]
@@ -155,7 +155,7 @@ class _Finder:
         else:
             reason = "no such file or folder"
         self.root.name(folder)
-        files = sorted(self.in_folder(folder, pattern)) if pattern or is_folder(folder) else []
+        files = sorted(self.in_folder(folder, pattern)) if pattern or os.path.isdir(folder) else []
         if not files:
             self.selection.problems.append(SourceError(argument, reason))
         return files
@@ -199,7 +199,7 @@ class _Finder:
                     and (self.is_wanted(within + name) or (ending and name.endswith(ending)))
                     and (not pattern or matches((inside / name).as_posix()))
                     # A broken link is reported when it is read.
-                    and (is_file(path) or not is_there(path))
+                    and (os.path.isfile(path) or not os.path.exists(path))
                     and not self.is_skipped(path, within + name)
                 ):
                     yield path
@@ -215,7 +215,7 @@ class _Finder:
         return name.lower().endswith(self.endings)
 
     def is_skipped(self, path: str, name: str) -> bool:
-        """Return true if a path must be skipped, and record it with the reason."""
+        """Return whether a path must be skipped; if so, record it with the reason."""
         if self.is_excluded(name):
             why = _EXCLUDED
         elif name.endswith("/") and os.path.basename(path) in VENDORED:
@@ -230,7 +230,7 @@ class _Finder:
         return True
 
     def is_out(self, path: str) -> bool:
-        """Return true if ``path`` leads out of the folder that is searched."""
+        """Return whether ``path`` leads out of the folder that is searched."""
         real = os.path.realpath(path)
         return real != self.base and not real.startswith(os.path.join(self.base, ""))
 

@@ -59,7 +59,7 @@ class IgnoreFiles:
         self._top = folder if any(map(self.match, ways)) else ""
 
     def match(self, name: str) -> bool:
-        """Return true if ``name`` is ignored; the name of a folder must end with a slash."""
+        """Return whether ``name`` is ignored; the name of a folder must end with a slash."""
         folder = name.rstrip("/") if self._wanted else ""
         while folder:
             folder = folder.rpartition("/")[0]
@@ -84,18 +84,18 @@ class IgnoreFiles:
             return []
         from pathspec import GitIgnoreSpec
 
-        found: list[Callable[[str], bool | None]] = []
+        matchers: list[Callable[[str], bool | None]] = []
         # As in git: a byte order mark and invalid lines are skipped; names may be any bytes.
         text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
         for line in text.replace("\r\n", "\n").split("\n"):
             with suppress(ValueError):
                 patterns = GitIgnoreSpec.from_lines([line]).patterns
-                found += (
+                matchers += (
                     partial(_ignores, pattern, folders=line.rstrip().endswith("/"))
                     for pattern in patterns
                     if pattern.include is not None
                 )
-        return found[::-1]
+        return matchers[::-1]
 
 
 def _ignores(pattern: RegexPattern, name: str, *, folders: bool) -> bool | None:
@@ -105,9 +105,9 @@ def _ignores(pattern: RegexPattern, name: str, *, folders: bool) -> bool | None:
     of a folder above ``name`` does not count, so that ``*`` and ``!*/`` work as in git.
     """
     path = name if folders else name.removesuffix("/")
-    found = pattern.match_file(path) if path.endswith("/") or not folders else None
-    if found is None:
+    result = pattern.match_file(path) if path.endswith("/") or not folders else None
+    if result is None:
         return None
     # A named group is the slash after a folder that matches with its whole content.
-    marks = (found.match.start(group) for group in found.match.re.groupindex)
+    marks = (result.match.start(group) for group in result.match.re.groupindex)
     return pattern.include if all(mark in (-1, len(path) - 1) for mark in marks) else None

@@ -1,7 +1,4 @@
-"""Check what paths lead to, and name files and folders relative to a root.
-
-A path that is too long, or that contains a loop of symbolic links, does not lead to anything.
-"""
+"""Name files and folders relative to a root."""
 
 from __future__ import annotations
 
@@ -11,11 +8,7 @@ from pathlib import PurePath
 
 from chunkast.errors import UsageError
 
-__all__ = ("Root", "is_file", "is_folder", "is_there")
-
-
-# Whether a path leads to anything, to a regular file or to a folder, following symbolic links.
-is_there, is_file, is_folder = os.path.exists, os.path.isfile, os.path.isdir
+__all__ = ("Root",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +33,27 @@ class Root:
         is an empty string. Symbolic links are followed, so that each file has only one name. A link
         to a target outside the root is named by its own path.
         """
-        found = _below(self.real, os.path.realpath(path))
-        if found is None:
-            folder, last = os.path.split(os.path.abspath(path))
-            found = _below(self.real, os.path.join(os.path.realpath(folder), last))
-        if found is None:
-            found = _below(os.path.abspath(self.path), os.path.abspath(path))
-        return found
+        name = _below(self.real, os.path.realpath(path))
+        if name is None:
+            absolute = os.path.abspath(path)
+            folder, last = os.path.split(absolute)
+            name = _below(self.real, os.path.join(os.path.realpath(folder), last))
+            name = _below(os.path.abspath(self.path), absolute) if name is None else name
+        return name
 
     def name(self, path: str) -> str:
         """Return the name of a file or folder as :meth:`find` does.
 
         Raises ``UsageError`` if ``path`` is outside the root.
         """
-        found = self.find(path)
-        if found is None:
+        within = self.find(path)
+        if within is None:
             root = "the current folder" if self.path == "." else f"the root {self.path}"
             raise UsageError(
                 f"{path}: outside {root}, which sources are relative to; "
                 "give a folder above all inputs as --root"
             )
-        return found
+        return within
 
 
 def _below(root: str, place: str) -> str | None:

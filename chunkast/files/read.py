@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +13,8 @@ from pathlib import Path, PurePath
 from typing import Final, cast
 
 from chunkast.errors import SourceError, describe
-from chunkast.files.paths import Root, is_file, is_there
-from chunkast.sources.notebook import Notebook, is_notebook, read_notebook
+from chunkast.files.paths import Root
+from chunkast.sources.jupyter import Notebook, is_notebook, read_notebook
 from chunkast.text.files import decode, read_bytes, undecodable
 
 __all__ = ("STDIN", "InputFile", "input_file", "read_document", "read_pieces")
@@ -44,7 +45,7 @@ def input_file(path: str, root: Root) -> InputFile:
     if path == STDIN:
         with _open_bytes("-", path) as stream:
             return InputFile(path, None, stream.read())
-    if is_file(path) or not is_there(path):
+    if os.path.isfile(path) or not os.path.exists(path):
         return InputFile(path, root.name(path))
     return InputFile(path, PurePath(path).as_posix(), read_bytes(path))
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from chunkast.errors import ChunkastError, UsageError
-from chunkast.files.paths import is_file, is_there
 
 __all__ = ("Output", "open_output", "stdout")
 
@@ -41,7 +40,7 @@ def open_output(path: str | None) -> Iterator[Output]:
         yield Output(stream)
         stream.flush()
         return
-    if is_there(path) and not is_file(path):
+    if os.path.exists(path) and not os.path.isfile(path):
         # A device or a pipe cannot be replaced.
         with _open(Path(path), "wb", path) as stream:
             yield Output(stream)
@@ -56,7 +55,7 @@ def open_output(path: str | None) -> Iterator[Output]:
             output = Output(stream)
             yield output
         if output.complete:
-            if is_there(target):
+            if os.path.exists(target):
                 shutil.copymode(target, file)
             file.replace(target)
     finally:

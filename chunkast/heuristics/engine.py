@@ -18,7 +18,7 @@ returns anything but a patch or None raises ``HeuristicError``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 
 from chunkast.errors import HeuristicError
@@ -60,20 +60,13 @@ def run_pipeline(
     return draft
 
 
+@dataclass(slots=True)
 class PipelineRun(Generic[V, C]):
     """A single run of a pipeline, for callers that need to act between its phases."""
 
-    __slots__ = ("attempt", "check", "max_reparses")
-
-    def __init__(
-        self,
-        attempt: Attempt[V],
-        max_reparses: int = DEFAULT_REPARSES,
-        check: Check[V, C] | None = None,
-    ) -> None:
-        self.attempt = attempt
-        self.max_reparses = max_reparses
-        self.check = check
+    attempt: Attempt[V]
+    max_reparses: int = DEFAULT_REPARSES
+    check: Check[V, C] | None = None
 
     def phase(self, heuristics: tuple[Heuristic[V, C], ...], draft: Draft[V, C]) -> Draft[V, C]:
         reparses = self.max_reparses

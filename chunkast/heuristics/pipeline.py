@@ -65,8 +65,8 @@ class Patch(Generic[V]):
         if not isinstance(self.source, (str, type(None))):
             raise TypeError(f"source={self.source!r}: must be a str or None")
         notes: object = self.notes
-        given = (notes,) if isinstance(notes, str) else tuple(self.notes)
-        object.__setattr__(self, "notes", given)
+        notes = (notes,) if isinstance(notes, str) else tuple(self.notes)
+        object.__setattr__(self, "notes", notes)
 
 
 def _always(_draft: object) -> bool:
@@ -115,11 +115,11 @@ class Pipeline(Generic[V, C]):
     @classmethod
     def of(cls, heuristics: Iterable[Heuristic[V, C]]) -> Pipeline[V, C]:
         """Return a pipeline with each heuristic in its own phase, in the given order."""
-        given = tuple(heuristics)
-        for heuristic in given:
+        heuristics = tuple(heuristics)
+        for heuristic in heuristics:
             if not isinstance(heuristic, Heuristic):
                 raise ConfigError("heuristics", heuristic, "must be a Heuristic")
-        return cls(*(tuple(h for h in given if h.phase == phase) for phase in PHASES))
+        return cls(*(tuple(h for h in heuristics if h.phase == phase) for phase in PHASES))
 
     def __add__(self, other: Pipeline[V, C]) -> Pipeline[V, C]:
         if not isinstance(other, Pipeline):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
@@ -96,10 +97,10 @@ class WritePlan:
         Raises ``KeyError`` if a vector is missing.
         """
         repeats = set(self.repeats)
-        found = {id_: embedded[id_] for id_ in self.embed}
+        vectors = {id_: embedded[id_] for id_ in self.embed}
         for id_, holder in self.reuse.items():
-            found[id_] = (embedded if id_ in repeats else stored)[holder]
-        return found
+            vectors[id_] = (embedded if id_ in repeats else stored)[holder]
+        return vectors
 
 
 def plan_writes(
@@ -151,13 +152,9 @@ def plan_among(
     embedded: the ids that get new vectors, by ``embed_hash``; the ids of this plan are added.
     """
     known = {chunk.id: chunk for chunk in prior}
-    added: list[str] = []
-    changed: list[str] = []
-    unchanged: list[str] = []
-    moved: list[str] = []
-    embed: list[str] = []
+    # The ids of the plan, by the name of its field.
+    ids: defaultdict[str, list[str]] = defaultdict(list)
     reuse: dict[str, str] = {}
-    repeats: list[str] = []
     texts: dict[str, str] = {}
     for chunk in current:
         id_, wanted = chunk.id, chunk.embed_hash
@@ -168,34 +165,25 @@ def plan_among(
             )
         before = known.get(id_)
         if before is None:
-            added.append(id_)
+            ids["added"].append(id_)
         elif before.content_hash != chunk.content_hash:
-            changed.append(id_)
+            ids["changed"].append(id_)
         else:
-            unchanged.append(id_)
+            ids["unchanged"].append(id_)
             if before.embed_hash != wanted or _state(before) != _state(chunk):
-                moved.append(id_)
+                ids["moved"].append(id_)
         if before is not None and before.embed_hash == wanted:
             continue
         stored = holder(wanted)
         if stored is not None:
             reuse[id_] = stored
         elif embedded.setdefault(wanted, id_) == id_:
-            embed.append(id_)
+            ids["embed"].append(id_)
         else:
             reuse[id_] = embedded[wanted]
-            repeats.append(id_)
-    removed = tuple(chunk.id for chunk in prior if chunk.id not in texts)
-    return WritePlan(
-        tuple(added),
-        tuple(changed),
-        tuple(unchanged),
-        removed,
-        tuple(embed),
-        tuple(moved),
-        reuse,
-        tuple(repeats),
-    )
+            ids["repeats"].append(id_)
+    ids["removed"] = [chunk.id for chunk in prior if chunk.id not in texts]
+    return WritePlan(reuse=reuse, **{name: tuple(listed) for name, listed in ids.items()})
 
 
 def _state(chunk: Identified) -> str:

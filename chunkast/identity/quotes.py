@@ -6,11 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from chunkast.model import Chunk
 from chunkast.text.hashes import normalize_text
-from chunkast.text.pages import page_starts, pages_of, pages_of_text
+from chunkast.text.pages import page_marks, page_starts, pages_of, pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.white_space import WHITE_SPACE
 
@@ -54,7 +55,7 @@ class Citation:
 
 
 def validate_quote(quote: str, text: str, max_chars: int = MAX_QUOTE) -> bool:
-    r"""Return True if ``text`` contains ``quote`` word for word, apart from white space.
+    r"""Return whether ``text`` contains ``quote`` word for word, apart from white space.
 
     Case, markup and Unicode forms must match. A quote that is empty, blank, or longer than
     ``max_chars`` characters (before its white space is normalized) is not valid. Never raises.
@@ -79,8 +80,8 @@ def locate_quote(
     ``()``. Raises ``re.error`` for an invalid pattern.
 
     >>> from chunkast import locate_quote
-    >>> [found] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
-    >>> found.start_index, found.end_index, found.start_line, found.end_line
+    >>> [citation] = locate_quote("red. Pears", "Apples are red.\nPears are green.")
+    >>> citation.start_index, citation.end_index, citation.start_line, citation.end_line
     (11, 21, 1, 2)
     """
     wanted = normalize_text(quote)
@@ -88,48 +89,33 @@ def locate_quote(
         return ()
     if isinstance(where, str):
         return tuple(_in_text(wanted, where, page_markers))
-    return tuple(found for run in _runs(where) for found in _in_chunks(wanted, run, page_markers))
-
-
-class _Normalized:
-    """A text with normalized white space, and the original position of each of its characters."""
-
-    def __init__(self, text: str) -> None:
-        # Positions in the normalized text and in the original; each pair is valid up to the next.
-        self._normalized = [0]
-        self._original = [0]
-        parts: list[str] = []
-        size = at = 0
-        for match in _NOT_ONE_BLANK.finditer(text):
-            start, end = match.span()
-            parts.append(text[at:start])
-            parts.append(" ")
-            size += start - at + 1
-            self._normalized.append(size)
-            self._original.append(end)
-            at = end
-        parts.append(text[at:])
-        self._text = "".join(parts)
-
-    def places(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of the original text that match ``wanted``.
-
-        The white space of ``wanted`` must be normalized, and ``wanted`` must not be empty.
-        """
-        at = self._text.find(wanted)
-        while at >= 0:
-            end = at + len(wanted)
-            yield self._origin(at), self._origin(end - 1) + 1
-            at = self._text.find(wanted, end)
-
-    def _origin(self, position: int) -> int:
-        slot = bisect_right(self._normalized, position) - 1
-        return self._original[slot] + position - self._normalized[slot]
+    return tuple(at for run in _runs(where) for at in _in_chunks(wanted, run, page_markers))
 
 
 def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    if wanted in normalize_text(text):  # much faster than ``_Normalized``, and usually false
-        yield from _Normalized(text).places(wanted)
+    """Yield the spans of ``text`` that match ``wanted``, whose white space is normalized."""
+    if wanted not in normalize_text(text):  # much faster than the rest, and usually true
+        return
+    # Positions in the normalized text and in the original; each pair is valid up to the next.
+    normalized, original = [0], [0]
+    parts: list[str] = []
+    for match in _NOT_ONE_BLANK.finditer(text):
+        part = f"{text[original[-1] : match.start()]} "
+        parts.append(part)
+        normalized.append(normalized[-1] + len(part))
+        original.append(match.end())
+    parts.append(text[original[-1] :])
+
+    def origin(position: int) -> int:
+        slot = bisect_right(normalized, position) - 1
+        return original[slot] + position - normalized[slot]
+
+    joined = "".join(parts)
+    at = joined.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        yield origin(at), origin(end - 1) + 1
+        at = joined.find(wanted, end)
 
 
 def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
@@ -150,9 +136,10 @@ def _in_text(wanted: str, text: str, own: str | None) -> Iterator[Citation]:
 
 
 def _page_starts(text: str, own: str | None, first: int | None = None) -> Iterator[tuple[int, int]]:
+    from chunkast.markdown import parse_document
     from chunkast.markdown.page_marks import marks_outside_fences
 
-    return page_starts(marks_outside_fences(text, own), first)
+    return page_starts(marks_outside_fences(page_marks(text, own), text, parse_document), first)
 
 
 class _Positions:
@@ -187,8 +174,8 @@ def _page_starts_in(chunk: Chunk, own: str | None) -> Iterator[tuple[int, int]]:
     if chunk.pages is None or chunk.pages[0] == chunk.pages[1]:
         return
     starts = list(_page_starts(chunk.text, own, first=0))
-    if found := pages_of_text(starts, chunk.text):
-        ahead, last = (here - there for here, there in zip(chunk.pages, found, strict=True))
+    if pages := pages_of_text(starts, chunk.text):
+        ahead, last = (here - there for here, there in zip(chunk.pages, pages, strict=True))
         if ahead == last:
             yield from ((pos, page + ahead) for pos, page in starts)
 
@@ -216,21 +203,16 @@ def _in_chunks(wanted: str, chunks: Sequence[Chunk], own: str | None) -> Iterato
     size = 0
     end = there[0]
     for chunk, start in zip(chunks, there, strict=True):
-        if start > end:
-            parts.append(" ")
-            size += 1
-        here.append(size)
-        parts.append(chunk.text[start - chunk.start_index :])
+        gap = " " if start > end else ""
+        parts.append(gap + chunk.text[start - chunk.start_index :])
+        here.append(size + len(gap))
         size += len(parts[-1])
         end = chunk.end_index
-    known: dict[int, _Positions] = {}
+    positions = cache(lambda slot: _Positions(chunks[slot], own))
     for first, last in _places(wanted, "".join(parts)):
         one, two = (bisect_right(here, at) - 1 for at in (first, last - 1))
         start, end = there[one] + first - here[one], there[two] + last - here[two]
-        for slot in (one, two):
-            if slot not in known:
-                known[slot] = _Positions(chunks[slot], own)
-        begin, stop = known[one], known[two]
+        begin, stop = positions(one), positions(two)
         pages, last_pages = begin.pages(start), stop.pages(end - 1)
         yield Citation(
             chunks[one].source,

@@ -3,12 +3,7 @@
 from chunkast.index.checks import text_hash
 from chunkast.index.search import Hit
 from chunkast.index.store import Store
-from chunkast.index.writing import (
-    IndexedDocument,
-    IndexReport,
-    index_document,
-    own_token_counts,
-)
+from chunkast.index.writing import IndexedDocument, IndexReport, index_document
 
 __all__ = (
     "Hit",
@@ -16,6 +11,5 @@ __all__ = (
     "IndexedDocument",
     "Store",
     "index_document",
-    "own_token_counts",
     "text_hash",
 )

@@ -29,18 +29,9 @@ __all__ = (
 
 # The setting with the digest of all chunks. A completed run stores it.
 DIGEST: Final = "digest"
-_TABLES: Final = frozenset(
-    {
-        "settings",
-        "documents",
-        "chunks",
-        "search",
-        "search_data",
-        "search_idx",
-        "search_docsize",
-        "search_config",
-    }
-)
+# The tables of the schema, and those in which SQLite stores the full-text index.
+_SEARCH_TABLES: Final = ("search", "search_data", "search_idx", "search_docsize", "search_config")
+_TABLES: Final = frozenset({"settings", "documents", "chunks", *_SEARCH_TABLES})
 _CHECK_WORDS: Final = "INSERT INTO search (search) VALUES ('integrity-check')"
 
 
@@ -77,13 +68,13 @@ def _tables(connection: sqlite3.Connection) -> dict[str, str]:
 
 def _missing_rows(connection: sqlite3.Connection) -> str:
     total = 0
-    for source, expected, found in connection.execute(
+    for source, expected, stored in connection.execute(
         "SELECT source, documents.chunks, count(chunks.number) FROM documents "
         "LEFT JOIN chunks ON chunks.document = documents.number GROUP BY documents.number"
     ):
-        if found != expected:
-            return f"{source}: {found} of {expected} chunks are there"
-        total += found
+        if stored != expected:
+            return f"{source}: {stored} of {expected} chunks are there"
+        total += stored
     for table, kind in (("chunks", "chunks"), ("search_docsize", "entries in its full-text index")):
         (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
         if count != total:
@@ -96,9 +87,8 @@ def faults(connection: sqlite3.Connection) -> list[str]:
 
     This reads the whole file. The words of the full-text index are not compared with the texts.
     """
-    found = _structure_fault(connection, "integrity_check")
-    if found:
-        return [found]
+    if fault := _structure_fault(connection, "integrity_check"):
+        return [fault]
     with _any_text(connection):
         listed: list[str] = []
         try:
@@ -114,7 +104,7 @@ def faults(connection: sqlite3.Connection) -> list[str]:
     return listed
 
 
-def _raise_if_stopped(error: sqlite3.DatabaseError) -> None:
+def _raise_if_stopped(error: Exception) -> None:
     """Raise an error that is no damage: a signal has stopped the query."""
     if "interrupted" in str(error):
         raise error
@@ -151,11 +141,9 @@ def _words_are_whole(connection: sqlite3.Connection) -> bool:
 
 def settings_of(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the stored settings that can be read, by name; none if the table is damaged."""
-    try:
+    with suppress(sqlite3.DatabaseError):
         if "settings" in _tables(connection):
             return dict(connection.execute("SELECT name, value FROM settings"))
-    except sqlite3.DatabaseError:
-        pass
     return {}
 
 
@@ -189,39 +177,31 @@ def salvage(connection: sqlite3.Connection) -> list[Saved]:
     They tell which chunks already have a vector. Nothing is returned after the first place that
     SQLite cannot read.
     """
-    saved: dict[str, Saved] = {}
+    saved: dict[int, Saved] = {}
     try:
         if not {"documents", "chunks"} <= _tables(connection).keys():
             return []
         with _any_text(connection):
-            columns = _names(connection, "documents")
-            text = "text" if "text" in columns else "NULL"
-            query = f"SELECT source, text_hash, {text} FROM documents"  # noqa: S608
-            for source, stored, found in connection.execute(query):
-                whole = found is not None and text_hash(encode(str(found))) == stored
-                saved[source] = Saved(source, stored, found if whole else None, [])
-            for row in connection.execute(_select(connection)):
-                with suppress(DamageError):
-                    read_row(row)
-                    if row[1] in saved:
-                        saved[row[1]].rows.append(tuple(row[2:]))
-    except sqlite3.DatabaseError as error:
+            for row in _rows(connection, "documents"):
+                source, stored, text = row["source"], row["text_hash"], row.get("text")
+                whole = text is not None and text_hash(encode(str(text))) == stored
+                saved[row["number"]] = Saved(source, stored, text if whole else None, [])
+            for row in _rows(connection, "chunks"):
+                values = tuple(row.get(name) for name in COLUMNS)
+                with suppress(DamageError, KeyError):
+                    document = saved[row["document"]]
+                    read_row((row["number"], document.source, *values))
+                    document.rows.append(values)
+    except (sqlite3.DatabaseError, KeyError) as error:
         _raise_if_stopped(error)
     return [*saved.values()]
 
 
-def _select(connection: sqlite3.Connection) -> str:
-    """Return the query for the rows of chunks, with NULL for columns of a later version."""
-    missing = {*COLUMNS} - _names(connection, "chunks")
-    query = SELECT
-    for name in missing:
-        query = query.replace(f"chunks.{name}", f"NULL AS {name}")
-    return f"{query} ORDER BY chunks.number"
-
-
-def _names(connection: sqlite3.Connection, table: str) -> set[str]:
-    rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall()
-    return {name for (name,) in rows}
+def _rows(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table, whose columns may be those of an earlier version."""
+    rows = connection.execute(f"SELECT * FROM {table} ORDER BY number")  # noqa: S608
+    names = [name for name, *_ in rows.description]
+    yield from (dict(zip(names, row, strict=True)) for row in rows)
 
 
 @contextmanager
@@ -239,8 +219,8 @@ def rebuild_reasons(connection: sqlite3.Connection) -> list[str]:
     version = version_of(connection)
     if version != VERSION:
         return [f"its schema has version {version}, this chunkast writes version {VERSION}"]
-    found = faults(connection)
-    return [] if found == ["it was never completed"] else found
+    reasons = faults(connection)
+    return [] if reasons == ["it was never completed"] else reasons
 
 
 def digest_of(connection: sqlite3.Connection) -> str:

@@ -71,13 +71,13 @@ def ranked(
         return
     rows = iter(connection.execute(_RANKED, (expression, within, within, _MAX_CHUNKS)).fetchall())
     wanted = content_words(query)
-    found = _loaded(connection, rows)
+    candidates = _loaded(connection, rows)
     first = [
         replace(each, score=each.score * (1 + _TITLE_SHARE * _likeness(each.chunk, wanted)))
-        for each in islice(found, _STEP_SIZE)
+        for each in islice(candidates, _STEP_SIZE)
     ]
     yield from sorted(first, key=lambda each: -each.score)
-    yield from found
+    yield from candidates
 
 
 def _loaded(
@@ -85,8 +85,8 @@ def _loaded(
 ) -> Iterator[Candidate]:
     while step := dict(islice(rows, _STEP_SIZE)):
         marks = ", ".join("?" * len(step))
-        found = connection.execute(f"{JOINED} WHERE chunks.number IN ({marks})", tuple(step))
-        loaded = {number: (chunk, own) for number, own, chunk in map(read_row, found)}
+        stored = connection.execute(f"{JOINED} WHERE chunks.number IN ({marks})", tuple(step))
+        loaded = {number: (chunk, own) for number, own, chunk in map(read_row, stored)}
         for number, score in step.items():
             if number not in loaded:
                 raise DamageError(f"row {number} of its chunks is missing")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from chunkast.index.connection import DamageError
 from chunkast.model import Chunk
-from chunkast.sources.notebook import cell_source
+from chunkast.sources.jupyter import cell_source
 from chunkast.text.hashes import content_hash
 from chunkast.text.source_map import encode, without_surrogates
 
@@ -20,6 +20,8 @@ __all__ = ("COLUMNS", "JOINED", "SELECT", "as_json", "read_row", "values_of")
 # Fields of a chunk that are stored unchanged in columns of the same name.
 _PLAIN_FIELDS: Final = (
     "id",
+    "content_hash",
+    "embed_hash",
     "start_index",
     "end_index",
     "start_byte",
@@ -28,9 +30,7 @@ _PLAIN_FIELDS: Final = (
     "end_line",
     "token_count",
     "overlap",
-    "content_hash",
     "embed_token_count",
-    "embed_hash",
 )
 COLUMNS: Final = (
     *_PLAIN_FIELDS,

@@ -14,7 +14,6 @@ from chunkast.index.connection import Connection, store_errors
 
 __all__ = (
     "INSERT_WORDS",
-    "SCHEMA",
     "VERSION",
     "WORDS_TABLE",
     "connect",
@@ -35,10 +34,6 @@ _ID_PLACE: Final = slice(68, 72)
 # Seconds between two attempts to take a lock that another process holds.
 _RETRY_DELAY_S: Final = 0.05
 
-# The suffixes of a database's files: the database itself, and those that SQLite adds.
-_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
-
-
 # The full-text index does not store a copy of the text: ``terms`` computes the words of a removed
 # chunk from its row.
 WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
@@ -48,7 +43,7 @@ WORDS_TABLE: Final = """CREATE VIRTUAL TABLE search USING fts5 (
 INSERT_WORDS: Final = "INSERT INTO search (rowid, headings, text) VALUES (?, ?, ?)"
 # The version of the schema. Readers refuse any other version; the next write rebuilds an older one.
 VERSION: Final = 6
-SCHEMA: Final = (
+_SCHEMA: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # ``chunks`` is the number of the document's chunks. ``text`` is NULL if it is not known.
     """CREATE TABLE documents (
@@ -120,7 +115,7 @@ def connect(path: str, *, create: bool = False, read_only: bool = False) -> Conn
 
 
 def is_index(path: str) -> bool:
-    """Return true if the first bytes of the file are those of an index of chunkast."""
+    """Return whether the first bytes of the file are those of an index of chunkast."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(_ID_PLACE.stop)
@@ -131,7 +126,7 @@ def is_index(path: str) -> bool:
 
 def remove_files(path: str) -> None:
     """Remove the file of an index and those that SQLite keeps beside it."""
-    for suffix in _SUFFIXES:
+    for suffix in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             Path(f"{path}{suffix}").unlink()
 
@@ -192,18 +187,16 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def _is_new(connection: sqlite3.Connection, path: str, *, create: bool, read_only: bool) -> bool:
-    """Return true if the file is empty, which requires ``create``.
+    """Return whether the file is empty, which requires ``create``.
 
     Raises ``StoreError`` if it is not an index, or has a version that is not supported.
     """
     # Read one state of the file: another process may be creating it.
     connection.execute("BEGIN")
-    try:
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = version_of(connection)
-    finally:
-        connection.execute("COMMIT")
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    version = version_of(connection)
+    connection.execute("COMMIT")
     if application == version == tables == 0:
         if not create:
             raise StoreError(path, f"an empty file; 'chunkast index PATHS --db {path}' fills it")
@@ -235,16 +228,10 @@ def _create(connection: sqlite3.Connection) -> None:
     # SQLite does not wait for other processes when it changes the journal mode.
     _until_free(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchone())
     lock(connection)
-    try:
-        # Another process may have created the schema in the meantime.
-        if version_of(connection) != VERSION:
-            _create_tables(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        # Some errors, such as a full disk, have already rolled the transaction back.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+    # Another process may have created the schema in the meantime.
+    if version_of(connection) != VERSION:
+        _create_tables(connection)
+    connection.execute("COMMIT")
 
 
 def empty(connection: sqlite3.Connection) -> bool:
@@ -264,7 +251,7 @@ def empty(connection: sqlite3.Connection) -> bool:
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
-    for statement in SCHEMA:
+    for statement in _SCHEMA:
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")

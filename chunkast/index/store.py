@@ -6,42 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
 from chunkast.errors import ConfigError, StoreError
 from chunkast.identity import Citation, locate_quote
-from chunkast.index.checks import (
-    DIGEST,
-    Saved,
-    digest_of,
-    faults,
-    json_setting,
-    quick_fault,
-    rebuild_reasons,
-    salvage,
-    settings_of,
-)
+from chunkast.index import checks, schema
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
-from chunkast.index.documents import Documents
-from chunkast.index.parts import Grown, Parts, Whole
 from chunkast.index.ranking import ranked
 from chunkast.index.rows import JOINED, read_row
-from chunkast.index.schema import (
-    VERSION,
-    connect,
-    discard,
-    empty,
-    is_index,
-    lock,
-    outdated,
-    remove_files,
-    version_of,
-)
-from chunkast.index.search import Hit, hits, take_best
+from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
+from chunkast.index.stored_documents import StoredDocuments
 from chunkast.index.writing import IndexReport, Writing, document_hash, index_document
 from chunkast.model import Chunk
-from chunkast.sources.notebook import Notebook
+from chunkast.sources.jupyter import Notebook
 from chunkast.text.source_map import without_surrogates
 
 if TYPE_CHECKING:
@@ -75,41 +52,31 @@ class Store:
         try:
             self._connect(create=create, read_only=read_only)
         except DamagedFileError as error:
-            if read_only or not is_index(path):
+            if read_only or not schema.is_index(path):
                 raise
             self._damage = error
-            self._connection = connect(":memory:", create=True)
+            self._connection = schema.connect(":memory:", create=True)
         except BaseException:
             if self._made:
-                discard(path)
+                schema.discard(path)
             raise
 
     def _connect(self, *, create: bool, read_only: bool = False) -> None:
-        self._connection = connect(self.path, create=create, read_only=read_only)
+        self._connection = schema.connect(self.path, create=create, read_only=read_only)
         self._file = self._file_there()
 
-    def _file_there(self) -> tuple[int, int] | None:
-        """Return the device and inode numbers of the file at ``path``, or ``None`` for ":memory:".
-
-        The numbers are 0 if the file does not exist.
-        """
-        if self.path == ":memory:":
-            return None
+    def _file_there(self) -> tuple[int, int]:
+        """Return the device and inode numbers of the file at ``path``, or 0 if there is none."""
         try:
-            found = Path(self.path).stat()
+            status = Path(self.path).stat()
         except FileNotFoundError:
             return 0, 0
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
     def __enter__(self) -> Store:  # noqa: PYI034  (typing.Self is newer than Python 3.10)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -117,7 +84,7 @@ class Store:
         self._connection.close()
         if self._made:
             self._made = False
-            discard(self.path)
+            schema.discard(self.path)
 
     # Writing
 
@@ -131,7 +98,7 @@ class Store:
         """Make the index contain exactly the given documents, and return a report of the changes.
 
         ``documents`` are ``(source, text)`` pairs. A notebook may be used instead of a text; see
-        :func:`chunkast.sources.notebook.read_notebook`. Documents that are already stored with the
+        :func:`chunkast.notebook.read_notebook`. Documents that are already stored with the
         same text and configuration are not chunked again. With ``dry_run``, nothing is stored.
 
         Raises ``StoreError`` if the index cannot be written, and ``ConfigError`` if a source occurs
@@ -180,17 +147,17 @@ class Store:
     def _begin(self, chunker: Chunker, on_wait: Callable[[], None], *, dry_run: bool) -> Writing:
         """Begin a write transaction; empty a damaged or older index, but keep what can be read."""
         reasons: list[str] = []
-        saved: list[Saved] = []
+        saved: list[checks.Saved] = []
         settings: dict[str, str] = {}
         whole = self._damage is None
         if whole:
             self._lock(on_wait)
-            reasons = rebuild_reasons(self._connection)
-            settings = settings_of(self._connection)
+            reasons = checks.rebuild_reasons(self._connection)
+            settings = checks.settings_of(self._connection)
             if reasons:
-                saved = salvage(self._connection)
-                settings.pop(DIGEST, None)
-                whole = empty(self._connection)
+                saved = checks.salvage(self._connection)
+                settings.pop(checks.DIGEST, None)
+                whole = schema.empty(self._connection)
         if not whole:
             self._replace_file(on_wait, dry_run=dry_run)
             reasons = reasons or ["SQLite cannot read it"]
@@ -203,7 +170,7 @@ class Store:
         if dry_run:
             raise self._damage or DamageError("SQLite cannot write it safely")
         self._connection.close()
-        remove_files(self.path)
+        schema.remove_files(self.path)
         self._damage = None
         self._connect(create=True)
         self._lock(on_wait)
@@ -214,12 +181,11 @@ class Store:
         If another process removes the opened file during the wait, because its own first run has
         failed, the index is created again.
         """
-        lock(self._connection, on_wait)
+        schema.lock(self._connection, on_wait)
         while self._file != self._file_there():
-            self._connection.execute("ROLLBACK")
             self._connection.close()
             self._connect(create=True)
-            lock(self._connection, on_wait)
+            schema.lock(self._connection, on_wait)
 
     def faults(self) -> list[str]:
         """Check the whole index and return a list of its faults, one sentence each.
@@ -228,7 +194,7 @@ class Store:
         damaged index.
         """
         with self._snapshot(check=False):
-            return faults(self._connection)
+            return checks.faults(self._connection)
 
     # Reading
 
@@ -239,10 +205,9 @@ class Store:
         self._check_version()
         with store_errors(self.path, self._connection):
             self._check()
-            where = "" if source is None else "WHERE documents.source = ?"
-            given = () if source is None else (without_surrogates(source),)
-            order = "ORDER BY documents.source, chunks.position"
-            for row in self._connection.execute(f"{JOINED} {where} {order}", given):
+            names = [] if source is None else [without_surrogates(source)]
+            query = f"{JOINED} {'WHERE source = ?' if names else ''} ORDER BY source, position"
+            for row in self._connection.execute(query, names):
                 yield read_row(row)[2]
 
     def chunk(self, chunk_id: str) -> Chunk:
@@ -257,12 +222,12 @@ class Store:
 
     def remembered(self) -> dict[str, str]:
         """Return the settings that can be read, even from a damaged or older index."""
-        return {} if self._damage else settings_of(self._connection)
+        return {} if self._damage else checks.settings_of(self._connection)
 
     def digest(self) -> str:
         """Return the digest of all stored chunks: see :func:`chunkast.digest`."""
         with self._snapshot():
-            return digest_of(self._connection)
+            return checks.digest_of(self._connection)
 
     def search(
         self,
@@ -289,13 +254,12 @@ class Store:
         """
         with self._snapshot():
             stored = self._documents()
-            if expand is None:
-                parts: Parts = Whole()
-            else:
-                chunker = chunker or stored.chunker()
-                parts = Grown(partial(stored.outline, chunker=chunker), expand)
-            take_best(ranked(self._connection, query, within), budget, limit, parts)
-            return list(hits(parts, query, stored.anchor))
+            selection = WholeChunks()
+            if expand is not None:
+                outline_of = partial(stored.outline, chunker=chunker or stored.chunker())
+                selection = ExpandedChunks(outline_of, expand)
+            take_best(ranked(self._connection, query, within), budget, limit, selection)
+            return list(hits(selection, query, stored.anchor))
 
     def chunker(self, **options: Any) -> Chunker:
         """Return a chunker that parses documents and counts tokens in the same way as the index.
@@ -367,19 +331,19 @@ class Store:
         outline = self.outline(chunk.source or "", chunker=chunker)
         return outline.expand(chunk, chunk.token_count if max_tokens is None else max_tokens)
 
-    def _documents(self) -> Documents:
-        return Documents(self.path, self._connection, self._completed())
+    def _documents(self) -> StoredDocuments:
+        return StoredDocuments(self.path, self._connection, self._completed())
 
     def quote(self, quote: str) -> list[Citation]:
         """Return a citation of each occurrence of ``quote``: see :func:`chunkast.locate_quote`."""
         with self._snapshot():
-            marks = json_setting(self._completed(), "config").get("page_markers")
+            marks = checks.json_setting(self._completed(), "config").get("page_markers")
             return list(locate_quote(quote, self.chunks(), page_markers=marks))
 
     def _completed(self) -> dict[str, str]:
         """Return the stored settings, or raise ``StoreError`` if no run has completed the index."""
         settings = dict(self._connection.execute("SELECT name, value FROM settings"))
-        if DIGEST not in settings:
+        if checks.DIGEST not in settings:
             raise StoreError(
                 self.path,
                 f"no run has completed it; 'chunkast index PATHS --db {self.path}' completes it",
@@ -389,9 +353,9 @@ class Store:
     def _check_version(self) -> None:
         if self._damage is not None:
             raise self._damage
-        version = version_of(self._connection)
-        if version != VERSION:
-            raise outdated(self.path, version)
+        version = schema.version_of(self._connection)
+        if version != schema.VERSION:
+            raise schema.outdated(self.path, version)
 
     def _check(self) -> None:
         """Raise an error unless the index can be read.
@@ -401,7 +365,7 @@ class Store:
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
         if state == self._checked_state or self._writing:
             return
-        if fault := quick_fault(self._connection):
+        if fault := checks.quick_fault(self._connection):
             raise DamageError(fault)
         self._checked_state = state
         self._outlines.clear()

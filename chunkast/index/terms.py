@@ -50,7 +50,7 @@ def terms(text: str) -> str:
     spaces are separated by spaces. Removing a text from the index requires the same result as
     adding it, so a change here requires a new version of the schema and a new index.
     """
-    text = _CAMEL_CASE.sub(lambda found: f"{found[0]} {' '.join(_HUMPS.findall(found[0]))}", text)
+    text = _CAMEL_CASE.sub(lambda word: f"{word[0]} {' '.join(_HUMPS.findall(word[0]))}", text)
     if text.isascii():
         return text
     return _CHARACTER.sub(r" \g<0> ", without_surrogates(text))
@@ -65,17 +65,17 @@ def match_expression(query: str) -> str:
     without spaces, pairs of neighbouring characters are searched for as phrases instead of single
     characters.
     """
-    found: dict[str, None] = {}
+    phrases: dict[str, None] = {}
     for term in _content(query):
         words = _WORD.findall(term)
         for word in words:
             for phrase in _phrases(word):
-                found[phrase] = None
+                phrases[phrase] = None
         if len(words) > 1:
-            found[terms(" ".join(words))] = None
-        if len(found) >= _MAX_WORDS:
+            phrases[terms(" ".join(words))] = None
+        if len(phrases) >= _MAX_WORDS:
             break
-    return " OR ".join(f'"{phrase}"' for phrase in list(found)[:_MAX_WORDS])
+    return " OR ".join(f'"{phrase}"' for phrase in list(phrases)[:_MAX_WORDS])
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -86,9 +86,9 @@ def content_words(text: str) -> frozenset[str]:
 
 def _content(text: str) -> list[str]:
     """Return the terms of a text without stop words, or all terms if there are only stop words."""
-    given = without_surrogates(text).split()
-    content = [term for term in given if term.strip(_EDGES).lower() not in _STOP_WORDS]
-    return content or given
+    words = without_surrogates(text).split()
+    content = [term for term in words if term.strip(_EDGES).lower() not in _STOP_WORDS]
+    return content or words
 
 
 def _phrases(word: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from chunkast.errors import ConfigError
 from chunkast.identity import WritePlan, config_values, fingerprint, plan_among
 from chunkast.index.checks import DIGEST, Saved, digest_of, text_hash
-from chunkast.index.options import options_of
+from chunkast.index.remembered import options_of
 from chunkast.index.rows import COLUMNS, values_of
 from chunkast.index.schema import INSERT_WORDS
 from chunkast.index.terms import terms
 from chunkast.model import Chunk
-from chunkast.sources.notebook import Notebook
+from chunkast.sources.jupyter import Notebook
 from chunkast.text.source_map import encode, without_surrogates
 
 if TYPE_CHECKING:
@@ -30,35 +30,25 @@ __all__ = (
     "Writing",
     "document_hash",
     "index_document",
-    "own_token_counts",
-    "text_hash",
 )
 
-_CHUNK_COLUMNS: Final = ("document", *COLUMNS)
-_INSERT_CHUNK: Final = (
-    f"INSERT INTO chunks ({', '.join(_CHUNK_COLUMNS)}) "  # noqa: S608  (constants)
-    f"VALUES ({', '.join('?' * len(_CHUNK_COLUMNS))})"
-)
-_UPDATE_CHUNK: Final = (
-    f"UPDATE chunks SET {', '.join(f'{name} = ?' for name in COLUMNS)} "  # noqa: S608
-    "WHERE number = ?"
+_COLUMN_NAMES: Final = ", ".join(COLUMNS)
+# A chunk keeps its number, which is NULL for a new chunk, and any columns that are not ours.
+_PUT_CHUNK: Final = (
+    f"INSERT INTO chunks (number, document, {_COLUMN_NAMES}) "  # noqa: S608  (constants)
+    f"VALUES (?, ?{', ?' * len(COLUMNS)}) ON CONFLICT (number) DO UPDATE "
+    f"SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)}"
 )
 _SELECT_CHUNKS: Final = (
-    f"SELECT number, {', '.join(COLUMNS)} FROM chunks "  # noqa: S608
-    "WHERE document = ? ORDER BY position"
+    f"SELECT number, {_COLUMN_NAMES} FROM chunks WHERE document = ? ORDER BY position"  # noqa: S608
 )
-_INSERT_DOCUMENT: Final = (
-    "INSERT INTO documents (source, text_hash, fingerprint, chunks, text) VALUES (?, ?, ?, ?, ?)"
-)
-_UPDATE_DOCUMENT: Final = (
-    "UPDATE documents SET text_hash = ?, fingerprint = ?, chunks = ?, text = ? WHERE number = ?"
-)
+_PUT_DOCUMENT: Final = """
+    INSERT INTO documents (source, text_hash, fingerprint, chunks, text) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (source) DO UPDATE SET text_hash = excluded.text_hash,
+        fingerprint = excluded.fingerprint, chunks = excluded.chunks, text = excluded.text
+"""
 _DELETE_WORDS: Final = (
     "INSERT INTO search (search, rowid, headings, text) VALUES ('delete', ?, ?, ?)"
-)
-_ID, _CONTENT_HASH, _EMBED_HASH, _HEADINGS, _TEXT, _EMBED_TEXT, _SECTIONS = map(
-    COLUMNS.index,
-    ("id", "content_hash", "embed_hash", "headings", "text", "embed_text", "sections"),
 )
 
 
@@ -70,14 +60,14 @@ class IndexedDocument:
     text_hash: the hash of the document's bytes; see :func:`text_hash`.
     chunks: the document's chunks, in order.
     own_token_counts: the token count of each chunk without its overlap.
-    text: the document's text, or ``None`` if it is not known.
+    text: the document's text.
     """
 
     source: str
     text_hash: str
     chunks: tuple[Chunk, ...]
     own_token_counts: tuple[int, ...]
-    text: str | None = None
+    text: str
 
 
 def index_document(chunker: Chunker, source: str, document: str | Notebook) -> IndexedDocument:
@@ -85,22 +75,19 @@ def index_document(chunker: Chunker, source: str, document: str | Notebook) -> I
     from chunkast.sources.documents import iter_document
 
     chunks = tuple(iter_document(chunker, document, source))
-    own = own_token_counts(chunks, chunker.counter.count)
-    text = document if isinstance(document, str) else document.text
-    return IndexedDocument(source, document_hash(document), chunks, own, text)
+    count = chunker.counter.count
+    own = (count(c.text[c.overlap :]) if c.overlap else c.token_count for c in chunks)
+    text = _text_of(document)
+    return IndexedDocument(source, text_hash(encode(text)), chunks, tuple(own), text)
 
 
 def document_hash(document: str | Notebook) -> str:
     """Return the hash of a document's text; for a notebook, return the hash of its JSON."""
-    return text_hash(encode(document if isinstance(document, str) else document.text))
+    return text_hash(encode(_text_of(document)))
 
 
-def own_token_counts(chunks: Iterable[Chunk], count: Callable[[str], int]) -> tuple[int, ...]:
-    """Return the token count of each chunk without its overlap."""
-    return tuple(
-        count(chunk.text[chunk.overlap :]) if chunk.overlap else chunk.token_count
-        for chunk in chunks
-    )
+def _text_of(document: str | Notebook) -> str:
+    return document if isinstance(document, str) else document.text
 
 
 @dataclass(slots=True)
@@ -151,24 +138,21 @@ class IndexReport:
 class _Row(NamedTuple):
     """The values of a chunk for ``COLUMNS``, with its row number if it is stored."""
 
+    id: str
+    content_hash: str
+    embed_hash: str
     values: tuple[Any, ...]
-    number: int = 0
+    number: int | None = None
 
-    @property
-    def id(self) -> str:
-        return str(self.values[_ID])
-
-    @property
-    def content_hash(self) -> str:
-        return str(self.values[_CONTENT_HASH])
-
-    @property
-    def embed_hash(self) -> str:
-        return str(self.values[_EMBED_HASH])
+    @classmethod
+    def of(cls, values: tuple[Any, ...], number: int | None = None) -> _Row:
+        id_, content_hash, embed_hash, *_ = values
+        return cls(id_, content_hash, embed_hash, values, number)
 
     @property
     def state_hash(self) -> str:
-        return sha256(encode(repr(self.values[:_SECTIONS]))).hexdigest()
+        # ``sections``, the last column, may be NULL in an index of an earlier version.
+        return sha256(encode(repr(self.values[:-1]))).hexdigest()
 
     @property
     def words(self) -> tuple[str, str]:
@@ -177,42 +161,11 @@ class _Row(NamedTuple):
         If the embedded text does not contain the chunk's text, the embedded text is indexed
         instead. The titles of the chunk's own sections are included twice.
         """
-        text = self.values[_EMBED_TEXT] or self.values[_TEXT]
-        sections = json.loads(self.values[_SECTIONS] or "[]")
-        paths = [path for _, path in sections] or [json.loads(self.values[_HEADINGS])]
+        stored = dict(zip(COLUMNS, self.values, strict=True))
+        sections = json.loads(stored["sections"] or "[]")
+        paths = [path for _, path in sections] or [json.loads(stored["headings"])]
         titles = [*dict.fromkeys(chain(*paths)), *(path[-1] for path in paths if path)]
-        return terms(" ".join(titles)), terms(text)
-
-
-class _Vectors:
-    """The vectors before the run, each identified by the hash of its embedded text."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        connection.execute(
-            "CREATE TEMP TABLE vectors (embed_hash TEXT PRIMARY KEY, id TEXT) WITHOUT ROWID"
-        )
-        connection.execute(
-            "INSERT OR IGNORE INTO temp.vectors SELECT embed_hash, id FROM chunks ORDER BY number"
-        )
-
-    def holder(self, embed_hash: str) -> str | None:
-        """Return the id of the chunk whose embedded text has this hash, or ``None``."""
-        found = self._connection.execute(
-            "SELECT id FROM temp.vectors WHERE embed_hash = ?", (embed_hash,)
-        ).fetchone()
-        return found and str(found[0])
-
-    def close(self) -> None:
-        self._connection.execute("DROP TABLE temp.vectors")
-
-
-class _Stored(NamedTuple):
-    """A document in the database, without its text and chunks."""
-
-    number: int
-    text_hash: str
-    fingerprint: str
+        return terms(" ".join(titles)), terms(stored["embed_text"] or stored["text"])
 
 
 class Writing:
@@ -240,31 +193,29 @@ class Writing:
         self._before = settings
         self.settings = dict(settings)
         self.report = IndexReport()
-        self._given: set[str] = set()
-        self._touched = False
-        self._vectors: _Vectors | None = None
-        self._embedded: dict[str, str] = {}
+        self._counted: set[str] = set()
         for document in saved:
-            self._restore(document)
+            values = document.source, document.text_hash, "", len(document.rows), document.text
+            number = connection.execute(_PUT_DOCUMENT, values).lastrowid
+            for row in document.rows:
+                self._insert(number, _Row.of(row))
         rows = connection.execute("SELECT source, number, text_hash, fingerprint FROM documents")
-        self._stored = {source: _Stored(*values) for source, *values in rows}
+        # The number, the hash of the text and the fingerprint of each document, by source.
+        self._stored: dict[str, list[Any]] = {source: values for source, *values in rows}
         (self._chunks_before,) = connection.execute("SELECT count(*) FROM chunks").fetchone()
-
-    def _restore(self, document: Saved) -> None:
-        values = document.source, document.text_hash, "", len(document.rows), document.text
-        number = self._connection.execute(_INSERT_DOCUMENT, values).lastrowid
-        for row in document.rows:
-            self._insert(number, row)
+        # The id of a chunk with a vector, by the hash of the embedded text: chunks before this
+        # run, read when the first document changes, and new chunks.
+        self._vectors: dict[str, str] | None = None
+        self._embedded: dict[str, str] = {}
 
     def knows(self, source: str, text_hash: str) -> bool:
-        """Return True if the document is stored with this text hash and configuration."""
+        """Return whether the document is stored with this text hash and configuration."""
         known = self._stored.get(without_surrogates(source))
-        found = known and (known.text_hash, known.fingerprint)
-        return found == (text_hash, self._fingerprint)
+        return known is not None and known[1:] == [text_hash, self._fingerprint]
 
     def absent(self) -> list[str]:
         """Return the sources of stored documents that were neither kept nor put, sorted."""
-        return sorted(self._stored.keys() - self._given)
+        return sorted(self._stored.keys() - self._counted)
 
     def keep(self, source: str) -> None:
         """Keep a stored document unchanged."""
@@ -273,16 +224,13 @@ class Writing:
     def put(self, document: IndexedDocument) -> None:
         """Store a document; replace any stored document that has the same source."""
         source = self._count(document.source)
-        text = None if document.text is None else without_surrogates(document.text)
-        values = document.text_hash, self._fingerprint, len(document.chunks), text
-        known = self._stored.get(source)
-        if known is None:
-            number = self._connection.execute(_INSERT_DOCUMENT, (source, *values)).lastrowid
-        else:
-            number = known.number
-            self._connection.execute(_UPDATE_DOCUMENT, (*values, number))
+        values = document.text_hash, self._fingerprint, len(document.chunks)
+        text = without_surrogates(document.text)
+        inserted = self._connection.execute(_PUT_DOCUMENT, (source, *values, text)).lastrowid
+        number = self._stored[source][0] if source in self._stored else inserted
         self.report.written += 1
-        self._apply(number, document)
+        pairs = zip(document.chunks, document.own_token_counts, strict=True)
+        self._replace_chunks(number, [_Row.of(values_of(chunk, own)) for chunk, own in pairs])
 
     def _count(self, source: str) -> str:
         """Count a document of the run, and return its source as it is stored.
@@ -290,76 +238,60 @@ class Writing:
         Raises ``ConfigError`` if the source has already been counted.
         """
         stored = without_surrogates(source)
-        if stored in self._given:
+        if stored in self._counted:
             raise ConfigError("source", source, "is given twice; an index has each source once")
-        self._given.add(stored)
+        self._counted.add(stored)
         self.report.documents += 1
         return stored
 
     def remove(self, source: str) -> None:
         """Remove a stored document and its chunks."""
-        number = self._stored[source].number
-        self._apply(number, None)
+        number = self._stored[source][0]
+        self._replace_chunks(number, [])
         self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
 
     def finish(self) -> None:
         """Store the settings, and complete the report."""
-        if self._vectors is not None:
-            self._vectors.close()
         settings = self.settings
-        if self._touched or DIGEST not in settings:
+        if self._vectors is not None or DIGEST not in settings:
             settings[DIGEST] = digest_of(self._connection)
         settings["config"] = json.dumps(self._config, sort_keys=True)
         settings["options"] = json.dumps(self._options, sort_keys=True)
         if settings != self._before:
-            self._connection.executemany(
-                "INSERT INTO settings VALUES (?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                settings.items(),
-            )
+            put_setting = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
+            self._connection.executemany(put_setting, settings.items())
         report = self.report
         report.unchanged = self._chunks_before - len(report.changed) - len(report.removed)
         report.digest = settings[DIGEST]
 
-    def _apply(self, document: int | None, given: IndexedDocument | None) -> None:
-        """Replace the stored chunks of a document with the ``given`` chunks, or delete them.
+    def _replace_chunks(self, document: int | None, current: list[_Row]) -> None:
+        """Replace the stored chunks of a document with the ``current`` chunks.
 
-        The chunks are deleted if ``given`` is ``None``. Only chunks that differ are written, and
-        the full-text index is updated only if their words differ.
+        Only chunks that differ are written, and the full-text index is updated only if their words
+        differ.
         """
-        self._touched = True
+        execute = self._connection.execute
         if self._vectors is None:
-            self._vectors = _Vectors(self._connection)
-        pairs = zip(given.chunks, given.own_token_counts, strict=True) if given else ()
-        current = [_Row(values_of(chunk, own_tokens)) for chunk, own_tokens in pairs]
-        rows = self._connection.execute(_SELECT_CHUNKS, (document,))
-        prior = [_Row(tuple(values), number) for number, *values in rows]
-        self.report.add(plan_among(current, prior, self._vectors.holder, self._embedded))
+            # If several chunks have the same vector, the first one is used.
+            pairs = execute("SELECT embed_hash, id FROM chunks ORDER BY number DESC")
+            self._vectors = dict(pairs.fetchall())
+        rows = execute(_SELECT_CHUNKS, (document,))
+        prior = [_Row.of(tuple(values), number) for number, *values in rows]
+        self.report.add(plan_among(current, prior, self._vectors.get, self._embedded))
         known = {row.id: row for row in prior}
         for row in current:
             before = known.pop(row.id, None)
             if before is None:
-                self._insert(document, row.values)
+                self._insert(document, row)
             elif row.values != before.values:
-                self._update(row, before)
+                execute(_PUT_CHUNK, (before.number, document, *row.values))
+                if row.words != before.words:
+                    execute(_DELETE_WORDS, (before.number, *before.words))
+                    execute(INSERT_WORDS, (before.number, *row.words))
         for row in known.values():
-            self._delete_words(row)
-            self._connection.execute("DELETE FROM chunks WHERE number = ?", (row.number,))
+            execute(_DELETE_WORDS, (row.number, *row.words))
+            execute("DELETE FROM chunks WHERE number = ?", (row.number,))
 
-    def _insert(self, document: int | None, values: tuple[Any, ...]) -> None:
-        number = self._connection.execute(_INSERT_CHUNK, (document, *values)).lastrowid
-        self._insert_words(number, _Row(values))
-
-    def _update(self, row: _Row, before: _Row) -> None:
-        """Replace the stored chunk ``before`` with another of the same id."""
-        self._connection.execute(_UPDATE_CHUNK, (*row.values, before.number))
-        if row.words != before.words:
-            self._delete_words(before)
-            self._insert_words(before.number, row)
-
-    def _insert_words(self, number: int | None, row: _Row) -> None:
-        """Add a chunk's headings and text to the full-text index."""
+    def _insert(self, document: int | None, row: _Row) -> None:
+        number = self._connection.execute(_PUT_CHUNK, (None, document, *row.values)).lastrowid
         self._connection.execute(INSERT_WORDS, (number, *row.words))
-
-    def _delete_words(self, row: _Row) -> None:
-        self._connection.execute(_DELETE_WORDS, (row.number, *row.words))

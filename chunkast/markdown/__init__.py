@@ -2,13 +2,12 @@
 
 from chunkast.markdown.fast import parser_note
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
-from chunkast.markdown.parser import ParsedMarkdown, parse_blocks, parse_document, parse_paragraphs
+from chunkast.markdown.parser import ParsedMarkdown, parse_document, parse_paragraphs
 
 __all__ = (
     "CONSTRUCTS",
     "Construct",
     "ParsedMarkdown",
-    "parse_blocks",
     "parse_document",
     "parse_paragraphs",
     "parser_note",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from operator import is_
 from typing import Any, Final, TypeAlias
 
@@ -52,7 +53,7 @@ def new_block(
 
 
 def relabelled(kind: str, block: Block, children: tuple[Block, ...] = ()) -> Block:
-    """Return a copy of ``block`` with the given kind and children."""
+    """Return a copy of ``block`` with this kind and these children."""
     details = block.level, block.content, block.info, block.closed
     return new_block(kind, block.start, block.end, children, details)
 
@@ -65,7 +66,7 @@ def with_children(block: Block, children: Sequence[Block]) -> Block:
 
 
 def rearranged(block: Block, step: Callable[[list[Block]], list[Block]]) -> Block:
-    """Return ``block`` with the children of each container, inner ones first, given to ``step``."""
+    """Return ``block`` with the children of each container replaced by ``step``, inner ones first."""
     children = [rearranged(child, step) if child.children else child for child in block.children]
     return with_children(block, step(children))
 
@@ -103,15 +104,11 @@ def leaf_parts(
 class Signs:
     """Quick checks for constructs that most documents do not contain.
 
-    html: the tree has an HTML block.
-    tables: the tree has a Markdown table.
+    kinds: the kinds of the leaves that the parser made.
     """
 
-    __slots__ = ("_openings", "html", "tables")
-
-    def __init__(self, text: str, *, html: bool, tables: bool) -> None:
-        self.html = html
-        self.tables = tables
+    def __init__(self, text: str, kinds: AbstractSet[str]) -> None:
+        self.kinds = kinds
         self._openings = set(_OPENING.findall(text))
 
     def may_open(self, *names: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Final
 
 import regex
 
-from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.scanner import BACKTICKS, Finder, InlineRule, Scanner
 from chunkast.text.spans import InlineSpan
 
@@ -83,8 +83,8 @@ def _html_end(text: str, pos: int, finder: Finder) -> int:
         if text.startswith(opener, pos):
             if not closer:
                 return pos + len(opener)
-            found = finder.find(closer, pos + len(opener))
-            return -1 if found < 0 else found + len(closer)
+            closing = finder.find(closer, pos + len(opener))
+            return -1 if closing < 0 else closing + len(closer)
     if _DECLARATION.match(text, pos):
         return finder.find(">", pos) + 1 or -1
     return -1
@@ -150,7 +150,7 @@ def inline_spans(
     block-id and expression.
     """
     scanner = Scanner(text, references, footnotes="footnotes" in extensions)
-    rules = _rules(tuple(extensions))
+    rules = _rules(dialects_of(tuple(extensions)))
     pos = 0
     while match := _SPECIAL.search(text, pos):
         pos = match.start()
@@ -160,13 +160,13 @@ def inline_spans(
             if rule and (after := rule(scanner, pos)) >= 0:
                 break
         pos = after if after >= 0 else pos + 1
-    return _outermost(scanner.found)
+    return _outermost(scanner.spans)
 
 
 @lru_cache(maxsize=32)
-def _rules(extensions: tuple[str, ...]) -> Mapping[str, InlineRule]:
-    """Return the inline rules of the extensions, keyed by first character."""
-    return {key: rule for d in dialects_of(extensions) for key, rule in d.inline.items()}
+def _rules(dialects: tuple[Dialect, ...]) -> Mapping[str, InlineRule]:
+    """Return the inline rules of the dialects, keyed by first character."""
+    return {key: rule for dialect in dialects for key, rule in dialect.inline.items()}
 
 
 def _backslash(scanner: Scanner, pos: int) -> int:
@@ -248,13 +248,13 @@ _COMMONMARK: Final[Mapping[str, InlineRule]] = {
 }
 
 
-def _outermost(found: list[InlineSpan]) -> list[InlineSpan]:
+def _outermost(spans: list[InlineSpan]) -> list[InlineSpan]:
     """Return the outermost spans, each with the spans inside it.
 
-    In ``found``, a span comes after the spans inside it.
+    In ``spans``, a span comes after the spans inside it.
     """
     kept: list[InlineSpan] = []
-    for span in found:
+    for span in spans:
         first = len(kept)
         while first and kept[first - 1].start >= span.start:
             first -= 1

@@ -6,18 +6,19 @@ protected regions, and how blocks are divided and packed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 __all__ = (
     "CONSTRUCTS",
-    "CONTAINER_TOKENS",
-    "LEAF_TOKENS",
+    "TOKENS",
     "Construct",
     "Shape",
+    "add_construct",
     "kinds_where",
+    "remove_construct",
 )
 
 Shape = Literal["prose", "code", "table", "html-table", "lines", "container"]
@@ -29,6 +30,7 @@ class Construct:
 
     shape: determines how a block over budget is divided.
     score: the score table's key for the point before the block.
+    tokens: the types of the parser's tokens that begin such a block.
     leveled: that key depends on the block's level instead.
     after: the point after the block has the same score.
     protected: the block is not cut if it fits the budget.
@@ -52,6 +54,7 @@ class Construct:
     kind: str
     shape: Shape
     score: str = "paragraph"
+    tokens: tuple[str, ...] = ()
     after: bool = False
     protected: bool = False
     introducible: bool = False
@@ -75,128 +78,126 @@ class Construct:
             object.__setattr__(self, "named", self.kind)
 
 
-def _own(kind: str, shape: Shape, **columns: Any) -> Construct:
+def _own(kind: str, shape: Shape, *tokens: str, **columns: Any) -> Construct:
     """Make a row for a protected construct with its own row in the score table."""
-    return Construct(kind, shape, kind, after=True, protected=True, introducible=True, **columns)
-
-
-CONSTRUCTS: Final[Mapping[str, Construct]] = {
-    row.kind: row
-    for row in (
-        Construct("document", "container", unnamed=True),
-        Construct("heading", "prose", leveled=True, heads=True, section=True),
-        Construct(
-            "html-heading",
-            "lines",
-            leveled=True,
-            protected=True,
-            heads=True,
-            section=True,
-            named="heading",
-        ),
-        Construct("paragraph", "prose", leads=True, plain=True),
-        _own("fence", "code", fenced=True),
-        _own("code", "code"),
-        # The lines of a definition in a source file before its body.
-        Construct("signature", "code", heads=True),
-        _own("table", "table"),
-        _own("html-table", "html-table"),
-        # The caption before a table, and the one after a table.
-        Construct("caption", "prose", heads=True, named="paragraph"),
-        Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
-        # A paragraph of only strong emphasis, used as a heading.
-        Construct("bold-heading", "prose", "bold-heading", heads=True, named="paragraph"),
-        _own("contents", "lines"),
-        # The lines of a fence around a whole text.
-        Construct("answer", "lines", heads=True, labels=True, unnamed=True),
-        Construct("answer-end", "lines", clings=True, unnamed=True),
-        # Marks of the beginning and end of a page; lines repeated on every page.
-        Construct("page-begin", "lines", heads=True, labels=True, unnamed=True),
-        Construct("page-end", "lines", clings=True, unnamed=True),
-        Construct("running-head", "prose", heads=True),
-        Construct("running-foot", "prose", clings=True),
-        _own("math", "lines"),
-        _own("html", "lines"),
-        # HTML without text: an opening tag around the blocks after it, an anchor or a comment;
-        # and a closing tag.
-        Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
-        Construct(
-            "closer",
-            "lines",
-            "html",
-            after=True,
-            protected=True,
-            clings=True,
-            named="html",
-        ),
-        # The parser reads it as an HTML block, and it is scored and divided like one. Its calls,
-        # which may continue beyond it, are protected themselves.
-        Construct("tool-call", "lines", "html", after=True, introducible=True),
-        # MDX: imports and exports; expressions, comments, and tags on lines of their own, except
-        # pairs around a block.
-        Construct("esm", "code", "code", after=True, protected=True),
-        Construct("jsx", "lines", "html", after=True, protected=True, introducible=True),
-        # A comment of Obsidian, over several lines.
-        Construct("comment", "lines", "html", after=True, protected=True),
-        Construct(
-            "front-matter",
-            "lines",
-            "front-matter",
-            after=True,
-            protected=True,
-        ),
-        _own("container", "container"),
-        Construct("hr", "lines", "hr", after=True),
-        Construct("list", "container", introducible=True, nests=True),
-        Construct("item", "container", leveled=True, unnamed=True),
-        Construct("quote", "container", introducible=True),
-        Construct("alert", "container", introducible=True),
-        Construct("footnote", "container"),
-        Construct("definition-list", "container", introducible=True),
-        Construct("definition", "container"),
-        Construct("term", "prose", heads=True, leads=True),
-        # The line of an XML tag that opens or closes a block.
-        Construct("tag", "lines", tag=True),
-        # Lines without a token of the parser: link reference definitions, blank lines, and lines
-        # with only the markers of a container.
-        Construct("link-definition", "lines"),
-        Construct("blank", "lines", blank=True),
-        Construct("marker", "lines", marker=True, unnamed=True),
+    return Construct(
+        kind, shape, kind, tokens, after=True, protected=True, introducible=True, **columns
     )
-}
 
 
-def kinds_where(column: str) -> frozenset[str]:
-    """Return the kinds whose rows have a true value in ``column``."""
-    return frozenset(kind for kind, row in CONSTRUCTS.items() if getattr(row, column))
-
-
-# markdown-it's token type -> kind, for leaves.
-LEAF_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "heading_open": "heading",
-        "paragraph_open": "paragraph",
-        "fence": "fence",
-        "code_block": "code",
-        "html_block": "html",
-        "hr": "hr",
-        "table_open": "table",
-        "math_block": "math",
-        "dt_open": "term",
-    }
+_ROWS: Final = (
+    Construct("document", "container", unnamed=True),
+    Construct("heading", "prose", tokens=("heading_open",), leveled=True, heads=True, section=True),
+    Construct(
+        "html-heading",
+        "lines",
+        leveled=True,
+        protected=True,
+        heads=True,
+        section=True,
+        named="heading",
+    ),
+    Construct("paragraph", "prose", tokens=("paragraph_open",), leads=True, plain=True),
+    _own("fence", "code", "fence", fenced=True),
+    _own("code", "code", "code_block"),
+    # The lines of a definition in a source file before its body.
+    Construct("signature", "code", heads=True),
+    _own("table", "table", "table_open"),
+    _own("html-table", "html-table"),
+    # The caption before a table, and the one after a table.
+    Construct("caption", "prose", heads=True, named="paragraph"),
+    Construct("legend", "prose", clings=True, leads=True, named="paragraph"),
+    # A paragraph of only strong emphasis, used as a heading.
+    Construct("bold-heading", "prose", "bold-heading", heads=True, named="paragraph"),
+    _own("contents", "lines"),
+    # The lines of a fence around a whole text.
+    Construct("answer", "lines", tokens=("answer",), heads=True, labels=True, unnamed=True),
+    Construct("answer-end", "lines", tokens=("answer-end",), clings=True, unnamed=True),
+    # Marks of the beginning and end of a page; lines repeated on every page.
+    Construct("page-begin", "lines", heads=True, labels=True, unnamed=True),
+    Construct("page-end", "lines", clings=True, unnamed=True),
+    Construct("running-head", "prose", heads=True),
+    Construct("running-foot", "prose", clings=True),
+    _own("math", "lines", "math_block"),
+    _own("html", "lines", "html_block"),
+    # HTML without text: an opening tag around the blocks after it, an anchor or a comment;
+    # and a closing tag.
+    Construct("label", "lines", protected=True, heads=True, labels=True, named="html"),
+    Construct("closer", "lines", "html", after=True, protected=True, clings=True, named="html"),
+    # The parser reads it as an HTML block, and it is scored and divided like one. Its calls,
+    # which may continue beyond it, are protected themselves.
+    Construct("tool-call", "lines", "html", after=True, introducible=True),
+    # MDX: imports and exports; expressions, comments, and tags on lines of their own, except
+    # pairs around a block.
+    Construct("esm", "code", "code", ("esm",), after=True, protected=True),
+    Construct("jsx", "lines", "html", ("jsx",), after=True, protected=True, introducible=True),
+    # A comment of Obsidian, over several lines.
+    Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
+    Construct("front-matter", "lines", "front-matter", after=True, protected=True),
+    _own("container", "container", "container_block_open"),
+    Construct("hr", "lines", "hr", ("hr",), after=True),
+    Construct(
+        "list",
+        "container",
+        tokens=("bullet_list_open", "ordered_list_open"),
+        introducible=True,
+        nests=True,
+    ),
+    Construct("item", "container", tokens=("list_item_open",), leveled=True, unnamed=True),
+    Construct("quote", "container", tokens=("blockquote_open",), introducible=True),
+    Construct("alert", "container", tokens=("alert_open",), introducible=True),
+    Construct("footnote", "container", tokens=("footnote_reference_open",)),
+    Construct("definition-list", "container", tokens=("dl_open",), introducible=True),
+    Construct("definition", "container", tokens=("dd_open",)),
+    Construct("term", "prose", tokens=("dt_open",), heads=True, leads=True),
+    # The line of an XML tag that opens or closes a block.
+    Construct("tag", "lines", tag=True),
+    # Lines without a token of the parser: link reference definitions, blank lines, and lines
+    # with only the markers of a container.
+    Construct("link-definition", "lines"),
+    Construct("blank", "lines", blank=True),
+    Construct("marker", "lines", marker=True, unnamed=True),
 )
 
-# markdown-it's opening token type -> kind, for containers.
-CONTAINER_TOKENS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "bullet_list_open": "list",
-        "ordered_list_open": "list",
-        "list_item_open": "item",
-        "blockquote_open": "quote",
-        "alert_open": "alert",
-        "footnote_reference_open": "footnote",
-        "container_block_open": "container",
-        "dl_open": "definition-list",
-        "dd_open": "definition",
-    }
-)
+# The rows in use. ``add_construct`` adds a row.
+CONSTRUCTS: Final[dict[str, Construct]] = {}
+# A token's type -> the row of the block that the token opens.
+TOKENS: Final[dict[str, Construct]] = {}
+_WHERE: Final[dict[tuple[str, ...], set[str]]] = {}
+
+
+def kinds_where(*columns: str) -> AbstractSet[str]:
+    """Return the kinds whose rows have a true value in one of ``columns``, in a live set.
+
+    The set changes when a construct is added or removed.
+    """
+    if columns not in _WHERE:
+        rows = CONSTRUCTS.items()
+        _WHERE[columns] = {kind for kind, row in rows if _is_any(row, columns)}
+    return _WHERE[columns]
+
+
+def _is_any(row: Construct, columns: Iterable[str]) -> bool:
+    return any(getattr(row, column) for column in columns)
+
+
+def add_construct(row: Construct) -> None:
+    """Add a construct whose kind is new; its blocks are then treated as the row defines."""
+    CONSTRUCTS[row.kind] = row
+    TOKENS.update(dict.fromkeys(row.tokens, row))
+    for columns, kinds in _WHERE.items():
+        if _is_any(row, columns):
+            kinds.add(row.kind)
+
+
+def remove_construct(kind: str) -> None:
+    """Remove a construct that ``add_construct`` added."""
+    row = CONSTRUCTS.pop(kind)
+    for token in row.tokens:
+        del TOKENS[token]
+    for kinds in _WHERE.values():
+        kinds.discard(kind)
+
+
+for _row in _ROWS:
+    add_construct(_row)

@@ -1,12 +1,15 @@
-"""Process lines before the parse: find front matter and markers, and cover lines."""
+"""Find front matter, and the markers at the start of a line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
-__all__ = ("cover", "front_matter_lines", "marks_end")
+__all__ = ("SHIFTED", "front_matter_lines", "marks_end")
 
+# The key in the parser's environment that is set once a rule moves the starts of lines.
+SHIFTED: Final = "chunkast_shifted"
 _YAML_KEY = re.compile(r"(?:[\w.\-/ ]{1,100}|\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')[ \t]*:(?:\s|$)")
 _TOML_LINE = re.compile(r"(?:[\w.\-\"']{1,100}[ \t]*=|\[{1,2}[^\[\]\n]{1,100}\])")
 # Opening line -> closing lines, and a pattern for the first line of content.
@@ -25,14 +28,6 @@ def marks_end(text: str, start: int = 0, end: int | None = None) -> int:
     while marks := _MARKS.match(text, start, last):
         start = marks.end()
     return start
-
-
-def cover(lines: list[str], first: int, end: int, indent: int = 0) -> None:
-    """Replace the lines ``[first, end)`` with an HTML comment, indented by ``indent`` columns."""
-    margin = " " * indent
-    lines[first:end] = [f"{margin}x"] * (end - first)
-    lines[end - 1] = f"{margin}-->"
-    lines[first] = margin + ("<!---->" if end == first + 1 else "<!--")
 
 
 def front_matter_lines(text: str, starts: Sequence[int]) -> int:

@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.kinds import CONSTRUCTS
-from chunkast.markdown.parser import parse_document
+from chunkast.markdown.parser import ParsedMarkdown
 from chunkast.model import Block
-from chunkast.text.pages import PageMark, page_marks
+from chunkast.text.pages import PageMark
 from chunkast.text.spans import SpanSet
 
 __all__ = ("marks_outside_fences", "mask_pages")
 
-_FENCE = re.compile("```|~~~")
 _CHARACTER = re.compile(r"[^\r\n]")
 
 
 def marks_outside_fences(
-    text: str,
-    own: str | None,
-    *,
-    parsed: str = "",
-    extensions: Sequence[str] = DEFAULT_EXTENSIONS,
+    marks: list[PageMark], source: str, parse: Callable[[str], ParsedMarkdown]
 ) -> list[PageMark]:
-    """Return the page marks in ``text`` outside fences, in order.
+    """Return the sorted ``marks`` in a text that are outside fences.
 
-    ``own`` is a user's pattern. The fences are those of ``parsed``, in which all positions are the
-    same as in ``text``; by default, those of ``text``. Only a text that has both is parsed.
+    ``parse`` is called with ``source``, in which some or all marks are masked. If no mark is inside
+    a fence, it is only called with the text in which all are.
     """
-    source = parsed or text
-    marks = page_marks(text, own)
-    fence = _FENCE.search(source) if marks else None
-    if fence is None or marks[-1].start < fence.start():
-        return marks
-    inside = _fences(mask_pages(source, marks), extensions)
+    inside = _fences(mask_pages(source, marks), parse) if marks else SpanSet(())
     if not any(inside.covers(mark.start) for mark in marks):
         return marks
     # A mark may end the list that the fence is in, so that it is outside the fence as it stands.
-    without = _fences(source, extensions)
+    without = _fences(source, parse)
     return [
         mark for mark in marks if not (inside.covers(mark.start) and without.covers(mark.start))
     ]
 
 
-def _fences(text: str, extensions: Sequence[str]) -> SpanSet:
+def _fences(text: str, parse: Callable[[str], ParsedMarkdown]) -> SpanSet:
     try:
-        leaves = parse_document(text, extensions, blanks=False).tree.leaves()
+        leaves = parse(text).tree.leaves()
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - a text that cannot be parsed has no fences

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
 from chunkast.markdown.blocks import Signs
-from chunkast.markdown.dialects import Arrange, Read, dialects_of
+from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
 from chunkast.markdown.inline import normalize_label
 from chunkast.markdown.lines import front_matter_lines
@@ -26,7 +26,7 @@ from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts, make_array, parseable
 
-__all__ = ("ParsedMarkdown", "parse_blocks", "parse_document", "parse_paragraphs")
+__all__ = ("ParsedMarkdown", "parse_document", "parse_paragraphs")
 
 _LOG = logging.getLogger(__name__)
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph. Time grows
@@ -51,9 +51,9 @@ class ParsedMarkdown:
     footnotes: frozenset[str] = frozenset()
 
 
-def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
+def _stock_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
-    for dialect in dialects_of(extensions):
+    for dialect in dialects:
         dialect.add_to(md)
     # "normalize" is replaced by ``_normalized``; "inline" and later rules are not needed.
     md.core.ruler.enableOnly(["block"])
@@ -61,19 +61,11 @@ def _stock_parser(extensions: frozenset[str]) -> MarkdownIt:
 
 
 @lru_cache(maxsize=32)
-def _parser(extensions: frozenset[str]) -> MarkdownIt:
-    md = _stock_parser(extensions)
+def _parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
+    md = _stock_parser(dialects)
     accelerate(md)
     _LOG.info("%s", parser_note())
     return md
-
-
-@lru_cache(maxsize=32)
-def _steps(extensions: frozenset[str]) -> tuple[tuple[Read, ...], tuple[Arrange, ...]]:
-    """Return the functions of dialects that run before the parse, and those that run after it."""
-    dialects = dialects_of(extensions)
-    arranges = dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange)
-    return tuple(dialect.read for dialect in dialects if dialect.read), tuple(arranges)
 
 
 _LINE_END = re.compile(r"\r\n?")
@@ -103,48 +95,38 @@ def parse_document(
 
     If ``blanks`` is false, the tree does not contain the blank lines between top-level blocks.
     """
-    starts = _line_starts(text)
-    wanted = frozenset(extensions)
-    front = _front_lines(text, starts, wanted)
-    reads, arranges = _steps(wanted)
+    starts, front = _lines(text, extensions)
+    dialects = dialects_of(frozenset(extensions))
     readable = _normalized(text, starts, front)
-    leaves: dict[int, tuple[str, str]] = {}
-    for read in reads:
-        readable = read(readable, leaves)
-    builder = TreeBuilder(text, starts, front, leaves, blanks=blanks)
+    for dialect in dialects:
+        readable = dialect.read(readable) if dialect.read else readable
+    builder = TreeBuilder(text, starts, front, blanks=blanks)
     env: dict[str, Any] = {TREE: builder}
     tokens: list[Token] = []
-    parser = _parser(wanted)
+    parser = _parser(dialects)
     parser.block.parse(readable, parser, env, tokens)
     builder.feed(tokens)
     references = frozenset(map(normalize_label, env.get("references", ())))
     # The plugin puts a colon before each label.
     footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
     tree = builder.document()
-    signs = Signs(text, html=builder.has_html, tables=builder.has_tables)
+    signs = Signs(text, builder.kinds)
     tags: list[tuple[int, int]] = []
-    for arrange in arranges:
-        tree, found = arrange(text, tree, signs)
-        tags += found
+    for arrange in dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange):
+        tree, pairs = arrange(text, tree, signs)
+        tags += pairs
     return ParsedMarkdown(tree, references, tags, starts[front] if front else 0, footnotes)
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> ParsedMarkdown:
     """Read ``text`` as front matter and paragraphs, without the parser. Never raises."""
-    starts = _line_starts(text)
-    front = _front_lines(text, starts, frozenset(extensions))
+    starts, front = _lines(text, extensions)
     tree = paragraph_tree(text, starts, front)
     return ParsedMarkdown(tree, frozenset(), (), starts[front] if front else 0)
 
 
-def parse_blocks(text: str, *, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> Block:
-    """Return the block tree of ``text``: a ``document`` block whose leaves tile the text."""
-    return parse_document(text, extensions).tree
-
-
-def _line_starts(text: str) -> Sequence[int]:
-    return make_array(line_starts(text), len(text))
-
-
-def _front_lines(text: str, starts: Sequence[int], extensions: frozenset[str]) -> int:
-    return front_matter_lines(text, starts) if "front_matter" in extensions else 0
+def _lines(text: str, extensions: Sequence[str]) -> tuple[Sequence[int], int]:
+    """Return the line starts of ``text``, and the number of lines of front matter."""
+    starts = line_starts(text)
+    front = front_matter_lines(text, starts) if "front_matter" in extensions else 0
+    return make_array(starts, len(text), len(starts)), front

@@ -1,4 +1,4 @@
-"""Find the cells in a row of a pipe table."""
+"""Read the rows of pipe tables: count and find their cells."""
 
 from __future__ import annotations
 
@@ -9,13 +9,30 @@ from itertools import pairwise
 from chunkast.text.spans import content_end
 from chunkast.text.white_space import is_blank
 
-__all__ = ("cell_content", "cell_spans")
+__all__ = ("cell_content", "cell_spans", "count_cells", "count_delimiters")
 
 # Any pipe separates cells, even inside code, unless a backslash precedes it (GFM).
 _PIPE = re.compile(r"(?<!\\)\|")
 # Before a row's first cell: indentation, and the marks of quotes around the table.
 _MARGIN = re.compile(r"[ \t>]*")
 _OPENING = re.compile(r"[ \t>]*\|[ \t]*|[ \t]+")
+# A line with marks of a delimiter row only: not a rule or an item.
+_DELIMITER_ROW = re.compile(r"(?:[|:][|:\- \t]|-[|:\-])[|:\- \t]*")
+_DELIMITER = re.compile(r"[ \t]*:?-+:?[ \t]*")
+
+
+def count_delimiters(row: str) -> int:
+    """Return the number of columns in a delimiter row, or 0 if ``row`` is not one."""
+    if not _DELIMITER_ROW.fullmatch(row):
+        return 0
+    delimiters = row.rstrip(" \t").removeprefix("|").removesuffix("|").split("|")
+    return len(delimiters) if all(map(_DELIMITER.fullmatch, delimiters)) else 0
+
+
+def count_cells(row: str) -> int:
+    """Return the number of cells in a row without surrounding white space."""
+    pipes = len(_PIPE.findall(row)) if "\\" in row else row.count("|")
+    return pipes + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|"))
 
 
 def cell_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -22,10 +22,6 @@ _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 _BLANK_LINES = re.compile(r"(?<=\S)[ \t]*(?:\r\n|\n|\r(?!\n))[ \t\f\r\n]*[\r\n](?=[ \t]*\S)")
 
 
-def _as_blanks(lines: re.Match[str]) -> str:
-    return " " * (lines.end() - lines.start())
-
-
 class Prose:
     """A leaf's text as the parser read it, mapped to the source line by line.
 
@@ -45,7 +41,7 @@ class Prose:
             self._map_lines(block)
         else:
             # Only a paragraph that continues across the edge of a page has blank lines.
-            self.text = _BLANK_LINES.sub(_as_blanks, self.text)
+            self.text = _BLANK_LINES.sub(lambda lines: " " * len(lines[0]), self.text)
 
     def _map_lines(self, block: Block) -> None:
         content = block.content
@@ -58,11 +54,11 @@ class Prose:
                 return
             start, end = source_lines[number], source_lines[number + 1]
             # Only a heading may have (closing) marks after its text.
-            found = text.rfind(line, start, end)
-            if found < 0:
-                found = max(start, content_end(text, start, end) - len(line.rstrip(WHITE_SPACE)))
+            place = text.rfind(line, start, end)
+            if place < 0:
+                place = max(start, content_end(text, start, end) - len(line.rstrip(WHITE_SPACE)))
             self._content.append(at)
-            self._source.append(block.start + found)
+            self._source.append(block.start + place)
             self._line.append(block.start + start)
             at += len(line) + 1
         self.text = content
@@ -93,8 +89,8 @@ class Prose:
         slot = -1
         first = 0
         starts = sentence_starts(self.text, spans, language)
-        if items and (found := [*self._items(lines, spans, items)]):
-            starts = sorted({*starts, *found})
+        if items and (begun := [*self._items(lines, spans, items)]):
+            starts = sorted({*starts, *begun})
         for start in starts:
             # Each line is searched once: one line may have millions of sentences.
             line = bisect_right(lines, start) - 1

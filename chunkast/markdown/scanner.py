@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from chunkast.text.spans import InlineSpan
 
 __all__ = ("BACKTICKS", "Finder", "InlineRule", "Scanner")
 
-State = TypeVar("State")
-
+# The characters that may be searched in vain for ends, per character of a paragraph.
+_ALLOWANCE: Final = 8
 BACKTICKS: Final = re.compile(r"`+")
 
 
@@ -52,33 +52,29 @@ def _code_spans(text: str) -> dict[int, int]:
 class Scanner:
     """The state of one scan, which the rules read and update.
 
-    ``found`` has the constructs found so far; inner constructs come before those around them.
+    ``spans`` has the constructs so far; inner constructs come before those around them.
     """
 
     def __init__(self, text: str, references: Container[str], *, footnotes: bool) -> None:
         self.text = text
         self.references = references
         self.footnotes = footnotes
-        self.found: list[InlineSpan] = []
+        self.spans: list[InlineSpan] = []
         self.finder = Finder(text)
         self.code_ends = _code_spans(text)
-        self._states: dict[object, Any] = {}
+        # The ends of formulas by their starts, once they are known.
+        self.dollar_ends: dict[int, int] | None = None
+        # The number of characters that unsuccessful searches for tags of JSX may still read.
+        self.allowance = _ALLOWANCE * (len(text) + 500)
         # The position of each open bracket, and True for an image's. Links contain no links:
         # brackets below ``inactive`` have a link after them.
         self.brackets: list[tuple[int, bool]] = []
         self.inactive = 0
 
-    def state(self, of: Callable[[str], State]) -> State:
-        """Return ``of(text)``, which is computed once per scan and shared by a dialect's rules."""
-        if of not in self._states:
-            self._states[of] = of(self.text)
-        found: State = self._states[of]
-        return found
-
     def take(self, start: int, end: int, kind: str) -> int:
         """Add a construct unless ``end`` is -1, and return ``end``."""
         if end >= 0:
-            self.found.append(InlineSpan(start, end, kind))
+            self.spans.append(InlineSpan(start, end, kind))
         return end
 
 

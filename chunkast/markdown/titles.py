@@ -15,24 +15,20 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.inline import normalize_label
 from chunkast.text.hashes import normalize_text
 
-__all__ = ("plain_title", "without_attributes")
+__all__ = ("heading_id", "plain_title", "without_attributes")
 
 # Characters that may begin markup, and those that only Python counts as white space. A title
 # without them needs no parsing.
 _SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
 # Possible markup; not an underscore inside a word or an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
-# Brackets with plain text, optionally followed by a plain address in parentheses.
-_PLAIN_BRACKETS = re.compile(
-    r"(?<![!^])\[([^\\`*_<>\[\]&~^!$]+)\]"
-    r"(?:\(((?:https?://|[#./])[A-Za-z0-9_.,:;@/?#=&%+~-]*)\)|(?![\[(]))"
-)
 # Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.
 _ATTRIBUTES = re.compile(r"\{(?:[ \t]*(?:[#.:]|-[ \t]*\}|[\w-]{1,100}=)|/\*)")
+_ID = re.compile(r"#([^\s{}#]+)")
 _BREAK = re.compile(r"<br[\s/>]", re.IGNORECASE)
 # Titles longer than this are not parsed: inline parsing is not linear.
 _MAX_TITLE: Final = 2_000
@@ -62,12 +58,12 @@ def _lone_bracket(state: StateInline, silent: bool) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _inline_parser(extensions: tuple[str, ...]) -> MarkdownIt:
+def _inline_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
     md = MarkdownIt("commonmark")
-    if extensions:
+    if dialects:
         md.enable("strikethrough")
     md.inline.ruler.before("link", "lone_bracket", _lone_bracket)
-    for dialect in dialects_of(extensions):
+    for dialect in dialects:
         for name, (before, rule) in dialect.titles.items():
             md.inline.ruler.before(before, name, rule)
     return md
@@ -87,43 +83,32 @@ def plain_title(
     if not _SPECIAL.search(content):
         return " ".join(content.split())
     if len(content) <= _MAX_TITLE and _MARKUP.search(content):
-        content = _without_plain_brackets(content, references) or _text_of(
-            content, references, footnotes, extensions
-        )
+        env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
+        tokens: list[Token] = []
+        md = _inline_parser(dialects_of(extensions))
+        md.inline.parse(content, md, env, tokens)
+        content = "".join(_texts(tokens))
     return normalize_text(content)
-
-
-def _without_plain_brackets(content: str, references: Collection[str]) -> str:
-    """Return ``content`` with links as text, or "" if it has more markup than simple links."""
-    parts: list[str] = []
-    at = 0
-    for found in _PLAIN_BRACKETS.finditer(content):
-        text, address = found.groups()
-        shown = address is not None or normalize_label(text) in references
-        parts += (content[at : found.start()], text if shown else f"[{text}]")
-        at = found.end()
-    parts.append(content[at:])
-    return "" if "$" in content or _MARKUP.search(" ".join(parts[::2])) else "".join(parts)
-
-
-def _text_of(
-    content: str,
-    references: Collection[str],
-    footnotes: Collection[str],
-    extensions: tuple[str, ...],
-) -> str:
-    env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
-    tokens: list[Token] = []
-    md = _inline_parser(extensions)
-    md.inline.parse(content, md, env, tokens)
-    return "".join(_texts(tokens))
 
 
 def without_attributes(content: str) -> str:
     """Return a heading's ``content`` without the attributes in braces at its end."""
+    at = _attributes(content)
+    return content[:at].rstrip() if at > 0 else content
+
+
+def heading_id(content: str) -> str:
+    """Return the id in the attributes at the end of a heading's ``content``, or ""."""
+    at = _attributes(content)
+    ids = _ID.findall(content, at) if at > 0 else []
+    return ids[-1] if ids else ""
+
+
+def _attributes(content: str) -> int:
+    """Return the start of the attributes at the end of ``content``, or -1."""
     end = content.rstrip()
     at = end.rfind("{") if end.endswith("}") else -1
-    return content[:at].rstrip() if at > 0 and _ATTRIBUTES.match(content, at) else content
+    return at if at > 0 and _ATTRIBUTES.match(content, at) else -1
 
 
 def _texts(tokens: list[Token]) -> list[str]:

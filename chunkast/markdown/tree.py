@@ -8,15 +8,16 @@ of their own, so no text is lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import repeat
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, repeat
 from typing import Final
 
 from markdown_it.token import Token
 
 from chunkast.markdown.blocks import NO_DETAILS, Details, new_block
-from chunkast.markdown.kinds import CONTAINER_TOKENS, LEAF_TOKENS, kinds_where
+from chunkast.markdown.dialects.containers import is_container_line
+from chunkast.markdown.kinds import TOKENS, Construct, kinds_where
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
 
@@ -25,48 +26,31 @@ __all__ = ("CALL", "TreeBuilder", "paragraph_tree")
 # The type of tokens that stand for calls of the builder's methods.
 CALL: Final = "call"
 
-_CONTAINER_LINE = re.compile(r":{3,}|/{3,}|!!!|\?\?\?|===[!+]{0,2}[ \t]+\"|\[!|\[\^[^\]\s]+\]:\s*$")
-_CALLOUT = re.compile(r"\[!([^\[\]|]+)")
+# The lines before the text of a footnote and of an alert, whose type is the group.
+_NOTE = re.compile(r"\[\^[^\]\s]+\]:\s*$")
+_CALLOUT = re.compile(r"\[!([^\[\]|]+)?")
 # Skipped lines of these kinds are joined: a definition's title may be on lines of its own.
 _JOINED: Final = {"link-definition": ("link-definition", "paragraph")}
 _BLANK: Final = kinds_where("blank")
 _NESTS: Final = kinds_where("nests")
-_LEVELED: Final = _NESTS | kinds_where("leveled")
+_LEVELED: Final = kinds_where("nests", "leveled")
 # Kinds whose lines begin with a mark; a line with only marks is blank.
 _QUOTES: Final = frozenset({"quote", "alert"})
 
 
-def _roles() -> Iterator[tuple[str, tuple[str, str, str]]]:
-    for opening, kind in CONTAINER_TOKENS.items():
-        yield opening.removesuffix("open") + "close", ("close", kind, "")
-        yield opening, ("open", kind, "")
-    for opening, kind in LEAF_TOKENS.items():
-        yield opening, ("leaf", kind, opening.removesuffix("open") + "close")
-
-
-# Token type -> role ("open" or "close" a container, or "leaf"), kind, and the type of the token
-# that closes a leaf.
-_ROLES: Final = dict(_roles())
-_NO_ROLE: Final = ("", "", "")
-
-
+@dataclass(slots=True)
 class _Open:
     """An open container, which begins on line ``first``.
 
     ``lines[1]`` is the line after the container, and is set by the time the container is closed.
     """
 
-    __slots__ = ("children", "first", "info", "kind", "level", "lines")
-
-    def __init__(
-        self, kind: str, first: int, lines: Sequence[int], level: int = 0, info: str = ""
-    ) -> None:
-        self.kind = kind
-        self.first = first
-        self.lines = lines
-        self.level = level
-        self.info = info
-        self.children: list[Block] = []
+    kind: str
+    first: int
+    lines: Sequence[int]
+    level: int = 0
+    info: str = ""
+    children: list[Block] = field(default_factory=list)
 
 
 class TreeBuilder:
@@ -74,7 +58,6 @@ class TreeBuilder:
 
     starts: the line starts, and the text's length at the end.
     front_lines: the number of lines of front matter, which the parser does not see.
-    leaves: the kind and info of blocks that the parser reads as HTML, keyed by first line.
     blanks: if false, the tree has no blank lines between top-level blocks. Such lines are half of
         the blocks in most documents.
     cursor: the first line that no leaf covers yet.
@@ -85,19 +68,16 @@ class TreeBuilder:
         text: str,
         starts: Sequence[int],
         front_lines: int = 0,
-        leaves: Mapping[int, tuple[str, str]] = MappingProxyType({}),
         *,
         blanks: bool = True,
     ) -> None:
         self.text = text
         self.starts = starts
         self.lines = len(starts) - 1
-        self.leaves = leaves
         self.blanks = blanks
         self.cursor = 0
-        # True once there is an HTML block, or a table.
-        self.has_html = False
-        self.has_tables = False
+        # The kinds of the leaves.
+        self.kinds: set[str] = set()
         # The start of the cursor's line: one object for the blocks that end and begin there.
         self.at = 0
         self.stack = [_Open("document", 0, (0, self.lines))]
@@ -117,29 +97,33 @@ class TreeBuilder:
         stream = map(list.pop, repeat(tokens, len(tokens)))
         for token in stream:
             if token.type == CALL:
-                build, given = token.meta["call"]
-                build(*given)
-                continue
-            role, kind, closing = _ROLES.get(token.type, _NO_ROLE)
-            if role == "leaf":
-                # The tokens up to the closing one belong to the leaf.
-                inside = _content(stream, closing, token.level) if token.nesting == 1 else ""
-                if token.map is not None:
-                    first, last = token.map
-                    if token.type == "html_block":
-                        self.html(first, last)
-                    elif kind == "table":
-                        self.table(first, last)
-                    else:
-                        # A term's token covers no line.
-                        last += token.type == "dt_open"
-                        read = _DETAILS.get(token.type)
-                        details = read(token, inside) if read else NO_DETAILS
-                        self.leaf(kind, first, last, details)
-            elif role == "open":
-                self.open(kind, token.map, token.info)
-            elif role == "close":
-                self.close(kind)
+                build, arguments = token.meta["call"]
+                build(*arguments)
+            elif row := TOKENS.get(token.type):
+                if row.shape == "container":
+                    self.open(row.kind, token.map, token.info)
+                else:
+                    self._leaf_of(token, row, stream)
+            elif token.nesting < 0 and (row := TOKENS.get(_opening(token.type))):
+                self.close(row.kind)
+
+    def _leaf_of(self, token: Token, row: Construct, stream: Iterator[Token]) -> None:
+        """Add the leaf of a token, and skip the leaf's other tokens in ``stream``."""
+        inside = _content(stream, token) if token.nesting == 1 else ""
+        if token.map is None:
+            return
+        first, last = token.map
+        details = 0, "", token.info.strip(), True
+        if row.kind == "heading":
+            details = int(token.tag[1]), inside, "", True
+        elif row.kind == "fence":
+            closed = last - first > token.content.count("\n") + 1
+            details = 0, "", token.info.strip(), closed
+        elif token.type == "dt_open":
+            last += 1  # the token covers no line
+        elif row.shape == "prose":
+            details = 0, (inside if token.level else "") or token.content, "", True
+        self.leaf(row.kind, first, last, details)
 
     def line(self, number: int) -> str:
         """Return the line ``number`` (counted from 0), including its line ending."""
@@ -155,33 +139,9 @@ class TreeBuilder:
         if first > self.cursor:
             self._gap(first)
         start, self.at = self.at, self.starts[last]
+        self.kinds.add(kind)
         self.children.append(new_block(kind, start, self.at, (), details))
         self.cursor = last
-
-    def html(self, first: int, last: int) -> None:
-        """Add an HTML block.
-
-        If the HTML is a placeholder that hid another block from the parser, add that block instead.
-        """
-        self.has_html = True
-        kind, info = self.leaves.get(first, ("html", ""))
-        self.leaf(kind, first, last, (0, "", info, True))
-
-    def table(self, first: int, last: int) -> None:
-        """Add a table over the lines ``[first, last)``."""
-        self.has_tables = True
-        self.leaf("table", first, last)
-
-    def item(self, line: int, text: str, info: str) -> None:
-        """Add a one-line item that contains a paragraph of ``text``, or only a marker."""
-        if line > self.cursor:
-            self._gap(line)
-        start, self.at = self.at, self.starts[line + 1]
-        kind = "paragraph" if text else "marker"
-        inside = new_block(kind, start, self.at, (), (0, text, "", True))
-        details = self.list_depth, "", info, True
-        self.children.append(new_block("item", start, self.at, (inside,), details))
-        self.cursor = line + 1
 
     def _gap(self, until: int) -> None:
         """Cover the skipped lines from the cursor up to ``until`` with leaves."""
@@ -213,7 +173,7 @@ class TreeBuilder:
         rest = line[marks_end(f"{line} ") :]
         if number == 0:
             rest = rest.removeprefix("\ufeff")
-        if not rest or _CONTAINER_LINE.match(rest):
+        if not rest or is_container_line(rest) or _CALLOUT.match(rest) or _NOTE.match(rest):
             return "marker"
         return "link-definition" if rest.startswith("[") else "paragraph"
 
@@ -236,8 +196,8 @@ class TreeBuilder:
 
     def _callout(self, number: int) -> str:
         """Return the type of an alert or callout, read from its first line in the source."""
-        found = _CALLOUT.search(self.line(number))
-        return found[1].strip().upper() if found else ""
+        callout = _CALLOUT.search(self.line(number))
+        return callout[1].strip().upper() if callout and callout[1] else ""
 
     def close(self, kind: str) -> None:
         """Close the innermost container after its last line that is not blank."""
@@ -273,47 +233,25 @@ class TreeBuilder:
         return Block("document", 0, len(self.text), tuple(self.children))
 
 
-def _content(stream: Iterator[Token], closing: str, level: int) -> str:
-    """Return the next token's content, and skip all tokens up to ``closing`` at ``level``."""
+def _opening(closing: str) -> str:
+    return closing.removesuffix("close") + "open"
+
+
+def _content(stream: Iterator[Token], opening: Token) -> str:
+    """Return the next token's content, and skip all tokens up to the end of a leaf."""
     first = next(stream)
     for token in stream:
-        if token.level == level and token.type == closing:
+        if token.level == opening.level and _opening(token.type) == opening.type:
             break
     return first.content
-
-
-def _paragraph(token: Token, inside: str) -> Details:
-    return (0, inside, "", True) if token.level else NO_DETAILS
-
-
-def _heading(token: Token, inside: str) -> Details:
-    return int(token.tag[1]), inside, "", True
-
-
-def _fence(token: Token, _inside: str) -> Details:
-    first, last = token.map or (0, 0)
-    lines = token.content.count("\n")
-    lines += bool(token.content) and not token.content.endswith("\n")
-    return 0, "", token.info.strip(), last - first > lines + 1
-
-
-# Token type of a leaf -> function from the token and its text to the block's details.
-_DETAILS: Final[Mapping[str, Callable[[Token, str], Details]]] = {
-    "paragraph_open": _paragraph,
-    "heading_open": _heading,
-    "fence": _fence,
-}
 
 
 def paragraph_tree(text: str, starts: Sequence[int], front_lines: int = 0) -> Block:
     """Return a tree with only paragraphs and blank lines, which is used if parsing fails."""
     builder = TreeBuilder(text, starts, front_lines)
-    first = -1
-    for number in range(front_lines, builder.lines + 1):
-        blank = number == builder.lines or not builder.line(number).strip()
-        if blank and first >= 0:
-            builder.leaf("paragraph", first, number)
-            first = -1
-        elif not blank and first < 0:
-            first = number
+    numbers = range(front_lines, builder.lines)
+    for is_blank, lines in groupby(numbers, lambda number: not builder.line(number).strip()):
+        if not is_blank:
+            first, *others = lines
+            builder.leaf("paragraph", first, first + len(others) + 1)
     return builder.document()

@@ -12,7 +12,7 @@ from mcp.types import ToolAnnotations
 from chunkast.chunker import Chunker
 from chunkast.errors import ChunkastError
 from chunkast.index import Store
-from chunkast.mcp.answers import Answers
+from chunkast.mcp.index_answers import Answers
 
 __all__ = ("serve",)
 
@@ -41,9 +41,9 @@ def _with_next_call(
     """Report errors to the agent with useful next calls, shortened with ``cut``."""
 
     @wraps(tool)
-    async def called(*, max_tokens: int, **given: object) -> str:
+    async def called(*, max_tokens: int, **arguments: object) -> str:
         try:
-            return await tool(max_tokens=max_tokens, **given)
+            return await tool(max_tokens=max_tokens, **arguments)
         except ChunkastError as error:
             raise ToolError(cut(f"{error}. {_NEXT}", max_tokens)) from error
 

@@ -48,20 +48,18 @@ def arrow_schema() -> Any:
     """Return the Arrow schema of chunks. Requires pyarrow."""
     import pyarrow as pa
 
-    strings = pa.list_(pa.field("item", pa.string(), nullable=False))
-    lists = {
-        "list": strings,
-        "lists": pa.list_(pa.field("item", strings, nullable=False)),
-        "pages": pa.list_(pa.field("item", pa.int32(), nullable=False)),
-        "positions": pa.list_(pa.field("item", pa.int64(), nullable=False)),
+    def list_of(item: Any) -> Any:
+        return pa.list_(pa.field("item", item, nullable=False))
+
+    types = {
+        "list": list_of(pa.string()),
+        "lists": list_of(list_of(pa.string())),
+        "pages": list_of(pa.int32()),
+        "positions": list_of(pa.int64()),
     }
     return pa.schema(
-        pa.field(
-            name,
-            lists.get(type_name) or pa.type_for_alias(type_name),
-            nullable=name in _NULLABLE,
-        )
-        for name, type_name in COLUMNS.items()
+        pa.field(name, types.get(kind) or pa.type_for_alias(kind), nullable=name in _NULLABLE)
+        for name, kind in COLUMNS.items()
     )
 
 

@@ -54,16 +54,16 @@ WRITERS: Final[Mapping[str, Format]] = MappingProxyType(
 _DATABASES: Final = (".db", ".sqlite", ".sqlite3")
 
 
-def format_of(path: str | None, given: str | None = None) -> str:
-    """Return the name of a file's format: ``given``, or else the format of the file's extension.
+def format_of(path: str | None, chosen: str | None = None) -> str:
+    """Return the name of a file's format: ``chosen``, or else the format of the file's extension.
 
     The default is used for standard output (``None``), for devices and for names without an
-    extension. Raises ``UsageError`` for an extension that contradicts ``given``, for the extension
-    of a database, and for an unknown extension if ``given`` is ``None``.
+    extension. Raises ``UsageError`` for an extension that contradicts ``chosen``, for the extension
+    of a database, and for an unknown extension if ``chosen`` is ``None``.
     """
     default = next(iter(WRITERS))
     if path is None or path.startswith("/dev/"):
-        return given or default
+        return chosen or default
     name = path.lower()
     if name.endswith(_DATABASES):
         raise UsageError(
@@ -71,9 +71,9 @@ def format_of(path: str | None, given: str | None = None) -> str:
             f"chunkast index PATHS --db {path}"
         )
     known = next((key for key, row in WRITERS.items() if name.endswith(row.endings)), None)
-    if given is not None and known not in (None, given):
-        raise UsageError(f"--format {given} contradicts --output {path}, which is {known}")
-    if given is None and known is None and PurePath(path).suffix:
+    if chosen is not None and known not in (None, chosen):
+        raise UsageError(f"--format {chosen} contradicts --output {path}, which is {known}")
+    if chosen is None and known is None and PurePath(path).suffix:
         choices = ", ".join(f"{' '.join(row.endings)} ({key})" for key, row in WRITERS.items())
         raise UsageError(f"--output {path}: unknown extension; give --format, or one of {choices}")
-    return given or known or default
+    return chosen or known or default

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Protocol
 
-from chunkast.analysis import analyze
+from chunkast.analysis import structure_of
 from chunkast.config import ChunkConfig
 from chunkast.cutting import chunks_of
 from chunkast.errors import ConfigError, check_count
 from chunkast.model import Analysis
-from chunkast.reading.passages import Passage
+from chunkast.reading.passages import Passage, most_fitting
 from chunkast.reading.sections import Section, SectionError, find_section, line_at, sections_of
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import trim_span
@@ -89,13 +89,13 @@ class Outline:
             if not 1 <= where <= self.sections[0].end_line:
                 reason = f"is not in the document, whose last line is {self.sections[0].end_line}"
                 raise SectionError(where, reason, ())
-            starts = [section.start_line for section in self.sections]
-            return self.sections[max(bisect_right(starts, where) - 1, 0)]
+            after = bisect_right(self.sections, where, key=lambda section: section.start_line)
+            return self.sections[max(after - 1, 0)]
         if isinstance(where, (str, Sequence)):
             return find_section(self.sections, where)
         own = where.start_index + getattr(where, "overlap", 0)
-        starts = [section.start_index for section in self.sections]
-        return self.sections[max(bisect_right(starts, own) - 1, 0)]
+        after = bisect_right(self.sections, own, key=lambda section: section.start_index)
+        return self.sections[max(after - 1, 0)]
 
     def read(
         self,
@@ -191,9 +191,9 @@ class Outline:
             front_matter_keys=(),
             trim=True,
         )
-        analysis = analyze(self._text[start:end], config, self.source)
-        found = next(chunks_of(analysis, config, self._counter, None, defaultdict(int)))
-        return start + found.start_index, start + found.end_index
+        structure = structure_of(self._text[start:end], config, self.source)
+        first = next(chunks_of(structure, config, self._counter, None, defaultdict(int)))
+        return start + first.start_index, start + first.end_index
 
     def _grown(
         self, inside: tuple[int, int], start: int, end: int, max_tokens: int
@@ -221,15 +221,10 @@ class Outline:
     def _last_within(self, spans: Sequence[tuple[int, int]], max_tokens: int) -> int:
         """Return the number of the last of the growing ``spans`` that fits; the first one does."""
 
-        def exceeds(number: int) -> bool:
-            return self._index.count(*trim_span(self._text, *spans[number])) > max_tokens
+        def tokens(number: int) -> int:
+            return self._index.count(*trim_span(self._text, *spans[number]))
 
-        # Few spans that are much too large are counted.
-        beyond = 1
-        while beyond < len(spans) and not exceeds(beyond):
-            beyond *= 2
-        numbers = range(beyond // 2 + 1, min(beyond, len(spans)))
-        return beyond // 2 + bisect_left(numbers, True, key=exceeds)
+        return max(most_fitting(range(len(spans)), tokens, max_tokens) - 1, 0)
 
     def _passage(self, section: Section, start: int, end: int, first: int, last: int) -> Passage:
         """Return the span ``[start, end)`` as a passage.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ("Passage",)
+__all__ = ("Passage", "most_fitting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +51,19 @@ class Passage:
             more = f"{self.tokens_after:,} tokens more"
             notes.append(f"continues at line {self.next_line:,}, {more}")
         return "; ".join(notes)
+
+
+def most_fitting(ends: Sequence[int], tokens: Callable[[int], int], most: int) -> int:
+    """Return how many of the ascending ``ends`` have at most ``most`` tokens.
+
+    ``tokens`` returns the number of tokens up to an end. It is not called for ends far beyond the
+    result, because counting them would take long.
+    """
+    high = 1
+    while high < len(ends) and tokens(ends[high - 1]) <= most:
+        high *= 2
+    number = bisect_right(ends, most, hi=min(high, len(ends)), key=tokens)
+    # A longer text may have fewer tokens.
+    while number and tokens(ends[number - 1]) > most:
+        number -= 1
+    return number

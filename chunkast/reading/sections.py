@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from chunkast.cutting.heading_paths import titled_path
+from chunkast.analysis.heading_paths import titled_path
 from chunkast.errors import ChunkastError, shown
-from chunkast.markdown.titles import without_attributes
+from chunkast.markdown.titles import heading_id
 from chunkast.model import Analysis
 from chunkast.text.front_matter import front_matter_value
 from chunkast.text.spans import trim_span
@@ -19,7 +19,6 @@ from chunkast.text.spans import trim_span
 __all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
 
 _SEPARATOR: Final = " > "
-_ID: Final = re.compile(r"#([^\s{}#]+)")
 # GitHub keeps letters, marks, digits, connectors, hyphens and spaces.
 _NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 _MOST_CANDIDATES: Final = 5
@@ -39,9 +38,6 @@ class SectionError(ChunkastError, LookupError):
         self.where = where
         self.reason = reason
         self.candidates = tuple(candidates)
-
-    def __reduce__(self) -> tuple[type[SectionError], tuple[object, str, tuple[str, ...]]]:
-        return SectionError, (self.where, self.reason, self.candidates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +125,15 @@ def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
 
     A number is appended to a slug that is already in use.
     """
-    found: list[tuple[int, str]] = []
+    anchors: list[tuple[int, str]] = []
     used: dict[str, int] = {}
     attributes = "attributes" in analysis.extensions
     for heading in analysis.headings:
         if not heading.title:
             continue
         source = analysis.text[heading.start : heading.end].rstrip("#=- \t\r\n")
-        given = _ID.findall(source, len(without_attributes(source))) if attributes else []
-        if given:
-            found.append((heading.start, given[-1]))
+        if attributes and (anchor := heading_id(source)):
+            anchors.append((heading.start, anchor))
             continue
         slug = _NOT_IN_SLUG.sub("", heading.title.lower()).replace(" ", "-")
         anchor = slug
@@ -146,8 +141,8 @@ def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
             used[slug] += 1
             anchor = f"{slug}-{used[slug]}"
         used[anchor] = 0
-        found.append((heading.start, anchor))
-    return found
+        anchors.append((heading.start, anchor))
+    return anchors
 
 
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
@@ -159,10 +154,10 @@ def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Sec
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
     ambiguous: list[Section] = []
     for matches in _matchers(name):
-        found = list(filter(matches, sections))
-        if len(found) == 1:
-            return found[0]
-        ambiguous = ambiguous or found
+        matching = list(filter(matches, sections))
+        if len(matching) == 1:
+            return matching[0]
+        ambiguous = ambiguous or matching
     if ambiguous:
         listed = [f"{each} (#{each.anchor}, line {each.start_line})" for each in ambiguous]
         reason = f"is ambiguous, {len(ambiguous)} match"

@@ -17,7 +17,7 @@ _HINTS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 )
 
 
-def checked_text(value: object, name: str = "text") -> str:
+def checked_text(value: object) -> str:
     """Return ``value`` as a plain str, because a subclass may override slicing and joining.
 
     Raises ``TypeError`` if ``value`` is not a str.
@@ -25,7 +25,7 @@ def checked_text(value: object, name: str = "text") -> str:
     if isinstance(value, str):
         return _plain(value)
     hint = next((hint for types, hint in _HINTS if isinstance(value, types)), "")
-    raise _wrong(name, value, f"a str; {hint}" if hint else "a str")
+    raise _wrong("text", value, f"a str; {hint}" if hint else "a str")
 
 
 def checked_name(name: str, value: object) -> str | None:
@@ -42,19 +42,14 @@ def checked_name(name: str, value: object) -> str | None:
     raise _wrong(name, value, "a str, a pathlib.Path or None")
 
 
-def checked_items(name: str, value: Any, of: type = object) -> list[Any]:
-    """Return a list of the items of ``value``, each of which must be an instance of ``of``.
+def checked_items(name: str, value: Any) -> list[Any]:
+    """Return a list of the items of ``value``.
 
-    Raises ``TypeError`` for a single text, for a value that is not iterable, and for an item of
-    another type.
+    Raises ``TypeError`` for a single text and for a value that is not iterable.
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise _wrong(name, value, "a list; wrap a single item in a list: [item]")
-    items = list(value)
-    for number, item in enumerate(items):
-        if not isinstance(item, of):
-            raise _wrong(f"{name}[{number}]", item, f"a {of.__name__}")
-    return items
+    return list(value)
 
 
 def checked_pairs(documents: Any) -> Iterator[tuple[Any, Any]]:

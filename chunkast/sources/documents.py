@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import Final
 
-from chunkast.analysis import analyze
+from chunkast.analysis import structure_of
 from chunkast.code import ENDINGS as CODE_ENDINGS
 from chunkast.config import ENDINGS
 from chunkast.cutting import chunks_of
@@ -15,7 +15,7 @@ from chunkast.errors import warn
 from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Chunk
 from chunkast.sources.arguments import checked_name, checked_text
-from chunkast.sources.notebook import (
+from chunkast.sources.jupyter import (
     ChunkerLike,
     Notebook,
     chunk_cells,
@@ -57,12 +57,8 @@ def iter_document(
             document = notebook_in(document, name or "") or document
     if isinstance(document, Notebook):
         return chunk_cells(chunker, document, source, parts)
-    if isinstance(document, Analysis):
-        return chunks_of(document, config, counter, source, parts)
-    # No variable refers to the analysis: its tree is freed as soon as its leaves are known.
-    return chunks_of(
-        analyze(document, config, name, language, blanks=False), config, counter, source, parts
-    )
+    structure = structure_of(document, config, name, language)
+    return chunks_of(structure, config, counter, source, parts)
 
 
 def warn_of_path(text: object) -> None:

@@ -81,10 +81,10 @@ def chunk_texts(
     plain = [checked_text(text) if isinstance(text, str) else text for text in texts]
     documents = [[(sources[number], plain[number]) for number in g] for g in groups.values()]
     with (
-        answers(documents, partial(_chunk, chunker), workers) as found,
+        answers(documents, partial(_chunk, chunker), workers) as answered,
         progress_bar(len(texts), wanted=progress) as advance,
     ):
-        for number, answer in zip(chain.from_iterable(groups.values()), found, strict=True):
+        for number, answer in zip(chain.from_iterable(groups.values()), answered, strict=True):
             if answer.error is None:
                 results[number] = answer.value()
             elif on_error is not None:

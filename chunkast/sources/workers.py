@@ -70,13 +70,12 @@ class Answer(Generic[Result]):
         """
         if self.error is None:
             return self
-        trace = "".join(traceback.format_exception(self.error))
+        error, trace = self.error, "".join(traceback.format_exception(self.error))
         try:
-            pickle.loads(pickle.dumps(self.error))  # noqa: S301 - our own
+            pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
         except Exception:  # noqa: BLE001 - a class may do anything
-            error = ChunkastError(f"in a worker process: {describe(self.error)}")
-            return Answer(error=error, trace=trace)
-        return Answer(error=self.error, trace=trace)
+            error = ChunkastError(f"in a worker process: {describe(error)}")
+        return Answer(error=error, trace=trace)
 
 
 class _RemoteError(Exception):
@@ -237,7 +236,7 @@ def _needs_main(data: bytes) -> bool:
 
 
 def _is_guarded() -> bool:
-    """Return True if the main program can be imported without running all its code."""
+    """Return whether the main program can be imported without running all its code."""
     try:
         code = Path(sys.modules["__main__"].__file__ or "").read_bytes()
     except (AttributeError, OSError, ValueError):

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from typing import Any, Final, TypeAlias
 
 from chunkast.config import ChunkConfig
-from chunkast.testing.kinds import KINDS
+from chunkast.testing.change_kinds import KINDS
 from chunkast.testing.records import ChunkRecord, DocumentRecord, Header, plain_config
 
 __all__ = (
@@ -108,8 +108,8 @@ class Diff:
     @property
     def counts(self) -> dict[str, int]:
         """The number of changed chunks by kind of change, in the order of ``KINDS``."""
-        found = count_changes(change for each in self.documents for change in each.changes)
-        return {kind: found[kind] for kind in KINDS if kind in found}
+        counts = count_changes(change for each in self.documents for change in each.changes)
+        return {kind: counts[kind] for kind in KINDS if kind in counts}
 
 
 def count_changes(changes: Iterable[Change]) -> Counter[str]:
@@ -124,9 +124,9 @@ def compare(
     old: tuple[Header | None, Iterable[DocumentRecord]],
     new: tuple[Header | None, Iterable[DocumentRecord]],
 ) -> Diff:
-    """Compare two snapshots, each given as its header and its documents.
+    """Compare two snapshots, each as its header and its documents.
 
-    The configurations are compared only if both headers are given.
+    The configurations are compared only if both have a header.
     """
     (old_header, olds), (new_header, news) = old, new
     totals = Totals(), Totals()
@@ -167,8 +167,8 @@ def _differing_values(
 ) -> tuple[tuple[str, Any, Any], ...]:
     """Return the name, the old and the new value of each field that differs."""
     one, two = {**defaults, **old}, {**defaults, **new}
-    found = ((name, one.get(name), two.get(name)) for name in sorted({*one, *two}))
-    return tuple(each for each in found if each[1] != each[2])
+    values = ((name, one.get(name), two.get(name)) for name in sorted({*one, *two}))
+    return tuple(each for each in values if each[1] != each[2])
 
 
 def _compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff:
@@ -186,11 +186,11 @@ def _compare_documents(old: DocumentRecord, new: DocumentRecord) -> DocumentDiff
 
 def _changes(old: DocumentRecord, new: DocumentRecord, *, same: bool) -> Iterator[Change]:
     """Yield the changes to a document's chunks; changes that are alike are yielded as one."""
-    found = (
+    changes = (
         _change(tuple(old.chunks[n] for n in olds), tuple(new.chunks[n] for n in news), same)
         for olds, news in _grouped(old.chunks, new.chunks, same=same)
     )
-    for (kind, names, _), group in groupby(found, key=_run):
+    for (kind, names, _), group in groupby(changes, key=_run):
         if kind:
             run = list(group)
             olds = chain.from_iterable(change.old for change in run)

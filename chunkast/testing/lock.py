@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from chunkast.errors import ChunkastError
-from chunkast.sources.notebook import cell_source
+from chunkast.sources.jupyter import cell_source
 from chunkast.testing.records import (
     HASH_LENGTH,
     ChunkRecord,
@@ -75,9 +75,6 @@ class LockError(ChunkastError):
         self.reason = reason
         self.line = line
         self.header = header
-
-    def __reduce__(self) -> tuple[type[LockError], tuple[str, str, int | None, Header | None]]:
-        return LockError, (self.path, self.reason, self.line, self.header)
 
 
 class OpenLock(NamedTuple):
@@ -142,7 +139,7 @@ def _end_of(last: ChunkRecord | None, cell: str) -> tuple[int, int]:
 
 def _line(values: Mapping[str, Any]) -> bytes:
     plain = json.dumps(values, ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", plain).encode() + b"\n"
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", plain).encode() + b"\n"
 
 
 # Reading
@@ -219,8 +216,8 @@ def _documents(
             raise LockError(path, f"{_described(error)}; {advice}", number, header) from None
         chunks.setdefault(source, []).append(record)
     return [
-        DocumentRecord(source, hashes.get(source, ""), tuple(found))
-        for source, found in chunks.items()
+        DocumentRecord(source, hashes.get(source, ""), tuple(records))
+        for source, records in chunks.items()
     ]
 
 
@@ -295,8 +292,8 @@ def _old_header(path: str, lines: Iterable[bytes]) -> Header:
     """
     try:
         text = b"\n".join(takewhile(bool, map(bytes.strip, lines))).decode()
-        found = re.findall(r"^(?:set (\w+)|root) (.*)$", text, re.MULTILINE)
-        pairs = ", ".join(f'"{name}": {value}' for name, value in found)
+        settings = re.findall(r"^(?:set (\w+)|root) (.*)$", text, re.MULTILINE)
+        pairs = ", ".join(f'"{name}": {value}' for name, value in settings)
         options = _parse(f"{{{pairs}}}".encode())
         root = str(options.pop("", ""))
         return Header({}, options, root)
@@ -343,5 +340,5 @@ def _read_chunk(values: Mapping[str, Any]) -> tuple[str, ChunkRecord]:
 
 
 def _record(values: Mapping[str, Any]) -> ChunkRecord:
-    found = {f.name: _get(values, f.name, str(f.type), f.default) for f in fields(ChunkRecord)}
-    return ChunkRecord(**found)
+    checked = {f.name: _get(values, f.name, str(f.type), f.default) for f in fields(ChunkRecord)}
+    return ChunkRecord(**checked)

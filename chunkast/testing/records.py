@@ -15,7 +15,7 @@ from chunkast.identity import versions
 from chunkast.model import Analysis, Chunk
 from chunkast.output.view.cuts import find_cuts
 from chunkast.sources.documents import iter_document
-from chunkast.sources.notebook import Notebook, analyze_cells
+from chunkast.sources.jupyter import Notebook, analyze_cells
 from chunkast.text.hashes import content_hash
 from chunkast.text.source_map import SourceMap, encode, without_surrogates
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from chunkast.errors import ConfigError
 from chunkast.output.view.visible import shorten, visible
+from chunkast.testing.change_kinds import ALL, ALLOWED, CONFIGURATION, EDITED, KINDS
 from chunkast.testing.compare import UNKNOWN, Change, Diff, DocumentDiff, Totals, count_changes
-from chunkast.testing.kinds import ALL, ALLOWED, CONFIGURATION, EDITED, KINDS
 from chunkast.testing.records import ChunkRecord
 
 __all__ = ("REPORTS", "Report", "Rules")
@@ -50,26 +50,26 @@ class Rules:
             raise ConfigError("allow", kind, f"must be one of {', '.join(ALLOWED)}")
 
     def allows(self, document: DocumentDiff, kind: str) -> bool:
-        """Return True if a change of this kind is allowed in this document."""
+        """Return whether a change of this kind is allowed in this document."""
         return not self.allow.isdisjoint({ALL, kind, EDITED if document.state else kind})
 
     def faults(self, diff: Diff) -> list[str]:
         """Return descriptions of the differences that are not allowed, or an empty list."""
-        found: list[str] = []
+        faults: list[str] = []
         if diff.config and self.allow.isdisjoint({ALL, CONFIGURATION}):
-            found.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
+            faults.append(f"configuration: {', '.join(name for name, _, _ in diff.config)}")
         counts = count_changes(
             change
             for document in diff.documents
             for change in document.changes
             if not self.allows(document, change.kind)
         )
-        found += (f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
+        faults += (f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
         if self.most is not None and diff.embed > self.most:
-            found.append(f"{diff.embed:,} to embed again, at most {self.most:,} may be")
+            faults.append(f"{diff.embed:,} to embed again, at most {self.most:,} may be")
         if self.share is not None and diff.embed > self.share * diff.new.chunks:
-            found.append(f"{_share(diff)} to embed again, at most {self.share:.4g} may be")
-        return found
+            faults.append(f"{_share(diff)} to embed again, at most {self.share:.4g} may be")
+        return faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +269,8 @@ def _json(report: Report) -> str:
     return json.dumps(values, ensure_ascii=True, indent=1) + "\n"
 
 
-def _by_name(found: Iterable[tuple[str, Any, Any]]) -> dict[str, Any]:
-    return {name: {"before": before, "now": now} for name, before, now in found}
+def _by_name(values: Iterable[tuple[str, Any, Any]]) -> dict[str, Any]:
+    return {name: {"before": before, "now": now} for name, before, now in values}
 
 
 def _github(report: Report) -> str:

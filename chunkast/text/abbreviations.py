@@ -52,14 +52,14 @@ _REACH: Final = 40
 
 def continues(text: str, at: int, language: str) -> bool:
     """Return whether a sentence continues at index ``at``; ``language`` must be in ``MENDED``."""
-    said = _AFTER_SPEECH.match(text, at)
-    if said and said[1].islower():
+    speech = _AFTER_SPEECH.match(text, at)
+    if speech and speech[1].islower():
         return True
     before = text[max(at - _REACH, 0) : at]
     if not before.rstrip(WHITE_SPACE).endswith("."):
         return False
-    found = _LAST_WORD.search(before)
-    word = found[1] if found else ""
+    match = _LAST_WORD.search(before)
+    word = match[1] if match else ""
     forms = {word.lower(), word.rpartition("-")[2].lower()}
     names, numbers = _TABLES[language]
     if forms & names or (forms & numbers and _NUMBER.match(text, at)):

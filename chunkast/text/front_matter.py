@@ -65,8 +65,7 @@ def parse_front_matter(raw: str) -> dict[str, Any]:
     Raises ``ValueError`` if the front matter is invalid, not a mapping, too large or nested too
     deeply.
     """
-    body, is_toml = _body(raw)
-    return _read(body, is_toml=is_toml)
+    return _read(*_body(raw))
 
 
 def _body(raw: str) -> tuple[str, bool]:
@@ -99,19 +98,19 @@ def _written(raw: str, key: str) -> Any:
     """
     body, is_toml = _body(raw)
     # A key in a table is not the page's.
-    found = list(_entry(key).finditer(_TABLE.split(body, 1)[0] if is_toml else body))
-    if not found and not _HAS_OTHER_KEYS.search(body):
+    entries = list(_entry(key).finditer(_TABLE.split(body, 1)[0] if is_toml else body))
+    if not entries and not _HAS_OTHER_KEYS.search(body):
         return None
-    value = found[0][1].strip() if found else ""
-    parts = [body, *(match[0] for match in found[:1])]
-    if len(found) == 1:
+    value = entries[0][1].strip() if entries else ""
+    parts = [body, *(match[0] for match in entries[:1])]
+    if len(entries) == 1:
         plain = _PLAIN.fullmatch(value)
         if plain and value.lower() != "null":
             return plain[2]
         parts.reverse()
     for part in parts:
         try:
-            return _read(part, is_toml=is_toml, written=True).get(key)
+            return _read(part, is_toml, written=True).get(key)
         except ValueError:
             continue
     return _COMMENT.split(value, 1)[0]
@@ -127,7 +126,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _read(body: str, *, is_toml: bool, written: bool = False) -> dict[str, Any]:
+def _read(body: str, is_toml: bool, written: bool = False) -> dict[str, Any]:
     """Return JSON data. If ``written`` is true, YAML's scalars and TOML's floats are not read."""
     if len(body) > _MAX_CHARACTERS:
         raise ValueError(

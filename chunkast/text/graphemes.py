@@ -66,10 +66,10 @@ def _runs(text: str) -> Iterator[tuple[int, int]]:
     A single pattern is not used, because the regex package fails on millions of repetitions.
     """
     at = first = last = 0
-    while found := _PERHAPS_JOINING.search(text, at):
-        joined = _JOINED.match(text, found.start())
+    while candidate := _PERHAPS_JOINING.search(text, at):
+        joined = _JOINED.match(text, candidate.start())
         if joined is None:
-            at = found.start() + 1
+            at = candidate.start() + 1
             continue
         at = joined.end()
         begin = max(joined.start() - 1, 0)

@@ -47,9 +47,9 @@ def tags_in(text: str, start: int, end: int) -> Iterator[Tag]:
     at = start
     while at >= 0:
         after = -1  # the end of a comment or script, at which to continue
-        for found in _COMMENT_OR_TAG.finditer(text, at, end):
-            closing, name = found.groups()
-            first, last = found.span()
+        for match in _COMMENT_OR_TAG.finditer(text, at, end):
+            closing, name = match.groups()
+            first, last = match.span()
             if name is None:
                 closed = text.find("-->", last, end)
                 after = closed + 3 if closed >= 0 else -1

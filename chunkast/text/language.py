@@ -50,19 +50,19 @@ def language_of_text(text: str, front_matter: str = "") -> str:
         value = front_matter_value(front_matter, key, plain=True)
         if declared := _DECLARED.match(value):
             return declared[1].lower()
-    return _found(text)
+    return _guessed(text)
 
 
-def _found(text: str) -> str:
+def _guessed(text: str) -> str:
     # Most texts are English, and most English texts are recognized here.
     if text.count(" the ") * _THE_DISTANCE > len(text):
         return DEFAULT_LANGUAGE
     size = 0
     words: Counter[str] = Counter()
     for at in range(0, len(text), _SLICE):
-        said = text[at : at + _SLICE].lower().split()
-        size += len(said)
-        words.update(filter(_LANGUAGE_OF.__contains__, said))
+        slice_words = text[at : at + _SLICE].lower().split()
+        size += len(slice_words)
+        words.update(filter(_LANGUAGE_OF.__contains__, slice_words))
     counts: Counter[str] = Counter()
     for word, language in _LANGUAGE_OF.items():
         counts[language] += words[word]

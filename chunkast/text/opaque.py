@@ -13,9 +13,7 @@ If runs overlap, only the first is used; if they begin at the same position, onl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 __all__ = ("OpaqueRun", "opaque_runs")
@@ -53,23 +51,22 @@ class OpaqueRun:
 
 def opaque_runs(text: str, start: int, end: int) -> list[OpaqueRun]:
     """Return the runs of opaque data in ``text[start:end]``, in order."""
-    found = chain(_data_uris(text, start, end), _base64(text, start, end))
+    runs = [
+        OpaqueRun(*match.span(), f"data URI {match[1] or ''}".rstrip())
+        for match in _DATA.finditer(text, start, end)
+    ]
+    if max(map(len, text[start:end].split()), default=0) >= _LEAST_LINE:
+        runs += (
+            OpaqueRun(*match.span(), "base64")
+            for match in _BASE64.finditer(text, start, end)
+            if _is_base64(match.group()[:_SAMPLE])
+        )
     kept: list[OpaqueRun] = []
-    for run in sorted(found, key=lambda run: (run.start, -run.end)):
+    for run in sorted(runs, key=lambda run: (run.start, -run.end)):
         if run.end - run.start >= _LEAST and (not kept or run.start >= kept[-1].end):
             kept.append(run)
     return kept
 
 
-def _data_uris(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
-    for match in _DATA.finditer(text, start, end):
-        yield OpaqueRun(*match.span(), f"data URI {match[1] or ''}".rstrip())
-
-
-def _base64(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
-    if max(map(len, text[start:end].split()), default=0) < _LEAST_LINE:
-        return
-    for match in _BASE64.finditer(text, start, end):
-        sample = match.group()[:_SAMPLE]
-        if all(sum(map(is_, sample)) / len(sample) >= least for is_, least in _LEAST_SHARES):
-            yield OpaqueRun(*match.span(), "base64")
+def _is_base64(sample: str) -> bool:
+    return all(sum(map(is_, sample)) / len(sample) >= least for is_, least in _LEAST_SHARES)

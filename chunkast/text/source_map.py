@@ -27,6 +27,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|\n")
 # With at least this many characters per position, a list of positions is small enough.
 _CHARACTERS_PER_LISTED = 16
+# Lists of the positions in a text with fewer characters are never large.
+_SMALL = 65_536
 # Positions in texts with fewer characters fit in four bytes, sign included.
 _INT_LIMIT = 2**31
 
@@ -71,7 +73,7 @@ def make_array(values: Iterable[int], size: int, count: int | None = None) -> Mu
     a list if there are few values for the size of the text. If the ``count`` of the values is
     known, such a list is made directly.
     """
-    if count is not None and count * _CHARACTERS_PER_LISTED <= size:
+    if size < _SMALL or (count is not None and count * _CHARACTERS_PER_LISTED <= size):
         return list(values)
     positions = array("i" if size < _INT_LIMIT else "q", values)
     few = len(positions) * _CHARACTERS_PER_LISTED <= size

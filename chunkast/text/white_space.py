@@ -20,5 +20,5 @@ LINE_SPACE: Final = WHITE_SPACE.replace("\n", "").replace("\r", "")
 
 
 def is_blank(text: str) -> bool:
-    """Return True if the text contains only white space."""
+    """Return whether the text contains only white space."""
     return not text.strip(WHITE_SPACE)

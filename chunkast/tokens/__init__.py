@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chunkast.tokens.counter import TokenCounter
-from chunkast.tokens.index import TokenIndex
 from chunkast.tokens.resolve import resolve_counter
-from chunkast.tokens.spans import NOT_EXACT, SpanCounts, is_far_above, remember
+from chunkast.tokens.span_counts import NOT_EXACT, SpanCounts, remember
+from chunkast.tokens.token_index import TokenIndex
 
 __all__ = (
     "NOT_EXACT",
     "SpanCounts",
     "TokenCounter",
     "index_of",
-    "is_far_above",
     "remember",
     "resolve_counter",
 )

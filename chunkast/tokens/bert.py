@@ -55,10 +55,10 @@ def by_words(tokenizer: Tokenizer, count: Callable[[str], int]) -> PretokenCount
     tokenize, lowercase = tokenizer.model.tokenize, normalizer.lowercase
 
     def count_word(word: str) -> int:
-        found = known.fullmatch(word)
-        if found is None or may_have_added.search(word):
+        match = known.fullmatch(word)
+        if match is None or may_have_added.search(word):
             return count(word)
-        text = found[1].lower() if lowercase else found[1]
+        text = match[1].lower() if lowercase else match[1]
         return sum(map(len, map(tokenize, _PARTS.findall(text))))
 
     safe = safe_positions(punctuation, digits=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chunkast.errors import ConfigError
 from chunkast.text.source_map import spans_between
 from chunkast.tokens.pretokens import PretokenCounter
-from chunkast.tokens.spans import SpanCounts
+from chunkast.tokens.span_counts import SpanCounts
 
 __all__ = ("TokenCounter", "Window")
 
@@ -80,13 +80,12 @@ class TokenCounter:
 
         Raises ``ConfigError`` if the context window is unknown or special tokens fill it.
         """
-        if self.window is None:
-            allowed = "must be a whole number, as the encoding has no limit of its own"
-            raise ConfigError("max_tokens", "model", allowed)
-        if self.window.room < 1:
-            allowed = f"must be a whole number, as special tokens take all {self.window.tokens}"
-            raise ConfigError("max_tokens", "model", allowed)
-        return self.window.room
+        why = "the encoding has no limit of its own"
+        if self.window is not None:
+            if self.window.room > 0:
+                return self.window.room
+            why = f"special tokens take all {self.window.tokens}"
+        raise ConfigError("max_tokens", "model", f"must be a whole number, as {why}")
 
     def cut_off(self, tokens: int) -> int:
         """Return how many of ``tokens`` exceed the model's window; 0 if the window is unknown."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Final
 
-from chunkast.tokens.spans import Exact, SpanCounts, remember
+from chunkast.tokens.span_counts import Exact, SpanCounts, remember
 
 __all__ = ("EstimateIndex",)
 
@@ -72,10 +72,10 @@ class EstimateIndex(SpanCounts):
         """Return the estimated number of tokens before ``position``."""
         return bisect_left(self._starts, position)
 
-    def at_most(self, start: int, end: int) -> float:
-        """Return a likely, but not certain, upper bound of ``count(start, end)``."""
+    def bounds(self, start: int, end: int) -> tuple[float, float]:
+        """Return the likely, but not certain, least and most tokens in ``text[start:end]``."""
         tokens = self._difference(start, end)
-        return tokens + _margin(tokens)
+        return tokens - _margin(tokens), tokens + _margin(tokens)
 
     def is_within(self, start: int, end: int, room: int) -> bool:
         """Return whether ``text[start:end]`` has at most ``room`` tokens.

@@ -67,7 +67,7 @@ def counter_of_file(path: str | PathLike[Any]) -> TokenCounter:
     return _counter(copy, _name(sha256(content).hexdigest()), next(filter(None, beside), None))
 
 
-def counter_of_tokenizer(given: object) -> TokenCounter | None:
+def counter_of_tokenizer(encoding: object) -> TokenCounter | None:
     """Return a counter for a tokenizer from ``tokenizers``, or a fast one from ``transformers``.
 
     Returns None for any other object. Raises ``ConfigError`` if the tokenizer truncates or pads
@@ -77,7 +77,7 @@ def counter_of_tokenizer(given: object) -> TokenCounter | None:
         return None
     from tokenizers import Tokenizer
 
-    tokenizer = getattr(given, "backend_tokenizer", given)
+    tokenizer = getattr(encoding, "backend_tokenizer", encoding)
     if not isinstance(tokenizer, Tokenizer):
         return None
     try:
@@ -85,12 +85,12 @@ def counter_of_tokenizer(given: object) -> TokenCounter | None:
     except Exception as error:  # it has parts written in Python
         if tokenizer.truncation or tokenizer.padding:
             allowed = f"has truncation or padding on, and cannot be copied ({describe(error)})"
-            raise ConfigError("encoding", given, allowed) from error
-        copy, name = _Copy(tokenizer, None), type(given).__qualname__
+            raise ConfigError("encoding", encoding, allowed) from error
+        copy, name = _Copy(tokenizer, None), type(encoding).__qualname__
     else:
         copy = _copy(content)
         name = _name(_digest(content))
-    limit = getattr(given, "model_max_length", None)
+    limit = getattr(encoding, "model_max_length", None)
     return _counter(copy, name, limit if isinstance(limit, int) else None)
 
 

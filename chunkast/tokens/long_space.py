@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -34,28 +33,14 @@ _SPACES: Final = re.compile(f"{_SPACE}*")
 _PROBE: Final = "\n \n"
 
 
-@dataclass(frozen=True, slots=True)
-class _SpaceRules:
-    """The rules by which a splitting pattern splits white space.
-
-    ``joins`` matches the characters that belong to the same pre-token as punctuation before them;
-    it is None if there are no such characters. If ``line_ends`` is true, white space up to its last
-    line end is a separate pre-token.
-    """
-
-    joins: re.Pattern[str] | None
-    line_ends: bool
-
-
-_GPT_2: Final = _SpaceRules(None, line_ends=False)
-_O200K: Final = _SpaceRules(re.compile(r"[\r\n/]*"), line_ends=True)
-# The rules of tiktoken's own encodings. All remaining white space is one pre-token, except that its
-# last character joins the text after it, if there is any.
-_SPACE_RULES: Final = {
-    **dict.fromkeys(("gpt2", "r50k_base", "p50k_base", "p50k_edit"), _GPT_2),
-    "cl100k_base": _SpaceRules(re.compile(r"[\r\n]*"), line_ends=True),
-    "o200k_base": _O200K,
-    "o200k_harmony": _O200K,
+# The characters that belong to the same pre-token as punctuation before them, for tiktoken's own
+# encodings; None if there are none. Where there are, white space up to its last line end is a
+# separate pre-token. All remaining white space is one pre-token, except that its last character
+# joins the text after it, if there is any.
+_JOINING: Final = {
+    **dict.fromkeys(("gpt2", "r50k_base", "p50k_base", "p50k_edit")),
+    "cl100k_base": re.compile(r"[\r\n]*"),
+    **dict.fromkeys(("o200k_base", "o200k_harmony"), re.compile(r"[\r\n/]*")),
 }
 
 
@@ -66,16 +51,16 @@ def encoder(encoding: tiktoken.Encoding, long: int = _MIN_LONG_RUN) -> Callable[
     separately.
     """
     ordinary = encoding.encode_ordinary
-    rules = _SPACE_RULES.get(encoding.name)
-    if rules is None:
+    if encoding.name not in _JOINING:
         return ordinary
+    joining = _JOINING[encoding.name]
     # With the lookbehind, a shorter run is tried once and not from each of its characters.
     runs = re.compile(rf"(?<!{_SPACE}){_SPACE}{{{long},}}")
     whole = cache(lambda: _undivided(encoding).encode_ordinary)
 
     def encode(text: str) -> list[int]:
         if len(text) >= long and _may_have_long_run(text, long):
-            return list(_encode(ordinary, whole(), _valid(text), rules, runs))
+            return list(_encode(ordinary, whole(), _valid(text), joining, runs))
         return ordinary(text)
 
     return encode
@@ -109,18 +94,22 @@ def _valid(text: str) -> str:
 
 
 def _encode(
-    ordinary: _Encode, whole: _Encode, text: str, rules: _SpaceRules, runs: re.Pattern[str]
+    ordinary: _Encode,
+    whole: _Encode,
+    text: str,
+    joining: re.Pattern[str] | None,
+    runs: re.Pattern[str],
 ) -> Iterator[int]:
     """Yield the tokens of ``text``; ``whole`` encodes a pre-token."""
     at = 0
     while run := runs.search(text, at):
-        tokens, at = _before(ordinary, text, at, run.start(), rules)
+        tokens, at = _before(ordinary, text, at, run.start(), joining)
         yield from tokens
         last = _end(_SPACES, text, at)
         if last == len(text):
             yield from whole(text[at:])
             return
-        if rules.line_ends:
+        if joining is not None:
             line_end = max(text.rfind("\n", at, last), text.rfind("\r", at, last)) + 1
             if line_end > at:
                 yield from whole(text[at:line_end])
@@ -132,7 +121,7 @@ def _encode(
 
 
 def _before(
-    ordinary: _Encode, text: str, start: int, end: int, rules: _SpaceRules
+    ordinary: _Encode, text: str, start: int, end: int, joining: re.Pattern[str] | None
 ) -> tuple[list[int], int]:
     """Return the tokens from ``start`` to a run at ``end``, and the end of the last pre-token.
 
@@ -140,15 +129,15 @@ def _before(
     tiktoken decides what is punctuation, because Python may have a different version of Unicode,
     and because a combining mark belongs to the preceding character.
     """
-    if rules.joins is None:
+    if joining is None:
         return ordinary(text[start:end]), end
     *tokens, last = ordinary(text[start:end] + _PROBE)
     if [last] == ordinary(_PROBE):
         return tokens, end
-    end = _end(rules.joins, text, end)
+    end = _end(joining, text, end)
     return ordinary(text[start:end]), end
 
 
 def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
-    found = pattern.match(text, start)
-    return found.end() if found else start
+    match = pattern.match(text, start)
+    return match.end() if match else start

@@ -24,14 +24,9 @@ from typing import Final, NamedTuple
 
 from chunkast.text.source_map import spans_between
 from chunkast.tokens.safe import CL100K_POSITIONS, O200K_POSITIONS, SafePositions
+from chunkast.tokens.span_counts import remember
 
-__all__ = (
-    "CL100K",
-    "O200K",
-    "CountFunctions",
-    "PretokenCounter",
-    "by_pretokens",
-)
+__all__ = ("CL100K", "O200K", "RULES", "CountFunctions", "PretokenCounter")
 
 # The splitting patterns of cl100k_base, and of o200k_base and o200k_harmony.
 CL100K: Final = (
@@ -90,7 +85,7 @@ _LETTER = _UPPER + _LOWER + _OTHER
 _CASELESS = _OTHER + _MARK
 # By the encoding's own pattern: one for ASCII (the letters of Latin-1 do no harm in it, and a
 # longer list is slower), one for all known characters, and the safe positions.
-_RULES: Final = {
+RULES: Final = {
     CL100K: (_cl100k(_LATIN, _SPACE), _cl100k(_LETTER, _ANY_SPACE), CL100K_POSITIONS),
     O200K: (
         _o200k(_UPPER_LATIN, _LOWER_LATIN, _LATIN, _SPACE),
@@ -127,9 +122,7 @@ class RememberedCounts(dict[str, int]):
     def __missing__(self, pretoken: str) -> int:
         tokens = self._count(pretoken)
         if len(pretoken) <= _MAX_REMEMBERED_LENGTH:
-            if len(self) >= _MAX_REMEMBERED_PRETOKENS:
-                self.clear()
-            self[pretoken] = tokens
+            remember(self, pretoken, tokens, _MAX_REMEMBERED_PRETOKENS)
         return tokens
 
 
@@ -137,8 +130,9 @@ class PretokenCounter:
     """Counts the tokens in texts by their pre-tokens, whose counts are cached.
 
     ``ascii_pattern`` and ``pattern`` split ASCII texts and other texts into pre-tokens, whose tokens
-    ``count`` counts. ``safe`` has the tokenizer's safe positions. If there are ``others``,
-    ``pattern`` only splits texts of known characters, and ``others`` count the rest.
+    ``count`` counts; a pre-token that is encoded alone is not split. ``safe`` has the tokenizer's
+    safe positions. If there are ``others``, ``pattern`` only splits texts of known characters, and
+    ``others`` count the rest.
     """
 
     def __init__(
@@ -198,21 +192,10 @@ class PretokenCounter:
         if isinstance(split, CountFunctions):
             return split.token_ends(text, start)
         if len(text) > _MAX_SPLIT_AT_ONCE:
-            found = split.finditer(text)
-            each = (repeat(start + match.end(), self._tokens(match[0])) for match in found)
+            matches = split.finditer(text)
+            each = (repeat(start + match.end(), self._tokens(match[0])) for match in matches)
             return chain.from_iterable(each)
         pretokens = split.findall(text)
         ends = accumulate(map(len, pretokens), initial=start)
         next(ends)
         return chain.from_iterable(map(repeat, ends, map(self._tokens, pretokens)))
-
-
-def by_pretokens(
-    pattern: str, count: Callable[[str], int], others: CountFunctions
-) -> PretokenCounter:
-    """Return a counter for an encoding with this splitting pattern: ``CL100K`` or ``O200K``.
-
-    ``count`` counts the tokens in a pre-token. A pre-token that is encoded alone is not split.
-    """
-    ascii_pattern, known_pattern, safe = _RULES[pattern]
-    return PretokenCounter(ascii_pattern, known_pattern, safe, count, others)

@@ -18,7 +18,7 @@ from chunkast.tokens.counter import TokenCounter
 from chunkast.tokens.huggingface import counter_of_file, counter_of_tokenizer
 from chunkast.tokens.long_space import encoder
 from chunkast.tokens.own import own_counter
-from chunkast.tokens.pretokens import CountFunctions, by_pretokens
+from chunkast.tokens.pretokens import RULES, CountFunctions, PretokenCounter
 from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 
 if TYPE_CHECKING:
@@ -57,18 +57,15 @@ def resolve_counter(
 
     if isinstance(encoding, tiktoken.Encoding):
         return _of_tiktoken(encoding)
-    counter = counter_of_tokenizer(encoding)
-    if counter is not None:
-        return counter
-    counter = own_counter(encoding)
-    if counter is not None:
-        return counter
-    raise ConfigError(
-        "encoding",
-        encoding,
-        "must be a tiktoken encoding's name, the path of a tokenizer.json, an object with an "
-        "encode method, or a callable from str to int",
-    )
+    counter = counter_of_tokenizer(encoding) or own_counter(encoding)
+    if counter is None:
+        raise ConfigError(
+            "encoding",
+            encoding,
+            "must be a tiktoken encoding's name, the path of a tokenizer.json, an object with an "
+            "encode method, or a callable from str to int",
+        )
+    return counter
 
 
 def _encoding_of_model(model: str) -> str:
@@ -123,5 +120,6 @@ def _of_known(encoding: tiktoken.Encoding) -> TokenCounter:
     bundled = BUNDLED.get(encoding.name)
     if bundled is None:
         return TokenCounter(encoding.name, count)
-    pretokens = by_pretokens(bundled.pattern, count, CountFunctions(count, token_ends))
+    others = CountFunctions(count, token_ends)
+    pretokens = PretokenCounter(*RULES[bundled.pattern], count, others)
     return TokenCounter(encoding.name, pretokens.count, pretokens)

@@ -1,6 +1,6 @@
 """Find, repair and parse tool calls written as XML in text: ``<name>...</name>``."""
 
-from chunkast.toolcalls.model import Part, Text, Tool, ToolCall, ToolProblem
+from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.repairs import (
     BALANCE_TAGS,
     DEDUPE_SHELL_STRING_TAGS,

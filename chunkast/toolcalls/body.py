@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
-from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH, coerced, guessed, listed
 
 __all__ = ("Body", "BodyError", "parse_body", "read_body")
@@ -173,10 +173,10 @@ class _BodyReader:
         return at + 1
 
     def find(self, closer: str, at: int) -> int:
-        found = self.source.find(closer, at)
-        if found < 0:
+        end = self.source.find(closer, at)
+        if end < 0:
             raise BodyError(f"the markup at {at} has no {closer}")
-        return found + len(closer)
+        return end + len(closer)
 
     def begin(self, tag: re.Match[str]) -> int:
         name = tag["name"]
@@ -218,12 +218,12 @@ class _BodyReader:
         start = end = stop = tag.end()
         depth = 0 if _is_empty(tag) else 1
         while depth:
-            found = _tags_of(name).search(self.source, stop)
-            if found is None:
+            inner = _tags_of(name).search(self.source, stop)
+            if inner is None:
                 raise BodyError(f"<{_shown(name)}> at {tag.start()} is not closed")
-            end, stop = found.span()
-            if not _is_empty(found):
-                depth += -1 if found["close"] else 1
+            end, stop = inner.span()
+            if not _is_empty(inner):
+                depth += -1 if inner["close"] else 1
         parent.children.append((name, decoded(self.source[start:end])))
         if parent is self.open[0]:
             self.places[name] = start, end
@@ -269,12 +269,12 @@ def _members_of(schema: Schema) -> Schema | None:
 
     For a list, it is the schema of the list's items.
     """
-    found: Schema | None = schema
+    inner: Schema | None = schema
     for _ in range(MAX_DEPTH):  # a list's items may be lists of the same schema, without end
-        if found is None or found.kind != "array":
+        if inner is None or inner.kind != "array":
             break
-        found = found.items
-    return found if found is not None and found.properties else None
+        inner = inner.items
+    return inner if inner is not None and inner.properties else None
 
 
 def _grouped(children: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from chunkast.toolcalls.tags import Tag, TagReader
+from chunkast.toolcalls.call_tags import Tag, TagReader
 
 __all__ = ("CallFinder", "Segment", "Stray")
 

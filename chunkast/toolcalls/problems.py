@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH
 
-__all__ = ("schema_problems", "shown")
+__all__ = ("schema_problems", "shortened")
 
 # The maximum number of characters of a value in a message.
 _MOST_SHOWN: Final = 60
@@ -28,11 +28,6 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 }
 
 
-def shown(text: str) -> str:
-    """Return ``text`` in quotes, shortened for use in a message."""
-    return repr(_shortened(text))
-
-
 def schema_problems(
     value: Any, schema: Schema, path: str = "", depth: int = 0
 ) -> Iterator[tuple[str, str]]:
@@ -43,11 +38,11 @@ def schema_problems(
     if depth >= MAX_DEPTH:
         return
     if schema.alternatives:
-        found = [list(schema_problems(value, s, path, depth + 1)) for s in schema.alternatives]
-        if all(found):
-            yield path, f"{_value(value)} fits none of {len(found)} alternatives"
+        count = len(schema.alternatives)
+        if all([*schema_problems(value, s, path, depth + 1)] for s in schema.alternatives):
+            yield path, f"{_value(value)} fits none of {count} alternatives"
         return
-    reason = _mismatch(value, schema.given)
+    reason = _mismatch(value, schema.resolved)
     if reason:
         yield path, f"{_value(value)} is not {reason}"
     elif isinstance(value, dict):
@@ -61,7 +56,7 @@ def _members(
     value: dict[str, Any], schema: Schema, path: str, depth: int
 ) -> Iterator[tuple[str, str]]:
     before = f"{path}." if path else ""
-    required = schema.given.get("required")
+    required = schema.resolved.get("required")
     for name in required if isinstance(required, (list, tuple)) else ():
         if isinstance(name, str) and name not in value:
             yield f"{before}{name}", "is required and missing"
@@ -69,20 +64,20 @@ def _members(
         known = schema.property(name)
         if known is not None:
             yield from schema_problems(member, known, f"{before}{name}", depth + 1)
-        elif schema.given.get("additionalProperties") is False:
+        elif schema.resolved.get("additionalProperties") is False:
             yield f"{before}{name}", "is not declared"
 
 
-def _mismatch(value: Any, given: Mapping[str, Any]) -> str:
+def _mismatch(value: Any, schema: Mapping[str, Any]) -> str:
     """Return a description of the allowed values, or an empty string if ``value`` is allowed."""
-    types = given.get("type")
+    types = schema.get("type")
     names = types if isinstance(types, (list, tuple)) else [types]
     known = [name for name in names if isinstance(name, str) and name in _TYPES]
-    if value is None and given.get("nullable") is True:
+    if value is None and schema.get("nullable") is True:
         return ""
     if known and not any(_is_of(value, name) for name in known):
         return f"of type {' or '.join(known)}"
-    allowed = [given["const"]] if "const" in given else given.get("enum")
+    allowed = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(allowed, (list, tuple)) and not any(_is_same(value, one) for one in allowed):
         return f"one of {_value(list(allowed))}"
     return ""
@@ -101,8 +96,9 @@ def _is_same(value: Any, other: Any) -> bool:
 
 
 def _value(value: Any) -> str:
-    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+    return shortened(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return ``text``, shortened for use in a message."""
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

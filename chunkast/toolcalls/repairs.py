@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import reduce
 from typing import Any, Final
 
 from chunkast.heuristics import Draft, Heuristic, Patch, Pipeline
 from chunkast.text.white_space import WHITE_SPACE
 from chunkast.toolcalls.body import BodyError, parse_body
-from chunkast.toolcalls.model import Tool
-from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.call_model import Tool
+from chunkast.toolcalls.json_schema import Schema
 from chunkast.toolcalls.values import MAX_DEPTH
 
 __all__ = (
@@ -40,7 +41,6 @@ __all__ = (
 ToolDraft = Draft[dict[str, Any], Tool]
 ToolHeuristic = Heuristic[dict[str, Any], Tool]
 ToolPipeline = Pipeline[dict[str, Any], Tool]
-_ToolPatch = Patch[dict[str, Any]]
 
 _MALFORMED_CLOSE: Final = re.compile(rf"</[{WHITE_SPACE}]+([A-Za-z0-9_:-]+)[{WHITE_SPACE}]*>")
 _INVALID_LT: Final = re.compile(r"<(?![A-Za-z_:/!?]|[0-9]+/?>)")
@@ -123,7 +123,7 @@ def _close(
 
 
 def _balance_applies(draft: ToolDraft) -> bool:
-    """Return true if balancing changes the body and is not merely a guess.
+    """Return whether balancing changes the body and is not merely a guess.
 
     Adding tags is a guess, unless the body contains a malformed closing tag, because that tag may
     be the missing one.
@@ -134,27 +134,15 @@ def _balance_applies(draft: ToolDraft) -> bool:
     return balanced != normal and not adds
 
 
-def _balance(draft: ToolDraft) -> _ToolPatch:
-    return Patch(source=escape_invalid_lt(balance_tags(draft.original)), retry=True)
-
-
 def keep_last_tag(text: str, name: str) -> str:
     """Remove every element ``<name>...</name>`` from ``text`` except the last one."""
-    opener, closer = f"<{name}>", f"</{name}>"
-    spans: list[tuple[int, int]] = []
-    pos = 0
-    while (start := text.find(opener, pos)) >= 0:
-        found = text.find(closer, start)
-        if found < 0:
-            break
-        pos = found + len(closer)
-        spans.append((start, pos))
-    kept: list[str] = []
-    pos = 0
-    for start, end in spans[:-1]:
-        kept.append(text[pos:start])
-        pos = end
-    return "".join(kept) + text[pos:]
+    closer = f"</{name}>"
+    # Up to the last closing tag, so that no search for one reads the rest of the text in vain.
+    end = text.rfind(closer) + len(closer)
+    element = re.compile(f"<{re.escape(name)}>.*?{re.escape(closer)}", re.DOTALL)
+    starts = [match.start() for match in element.finditer(text, 0, end)]
+    last = starts[-1] if starts else 0
+    return element.sub("", text[:last]) + text[last:]
 
 
 def string_properties(schema: Schema) -> list[str]:
@@ -163,18 +151,16 @@ def string_properties(schema: Schema) -> list[str]:
 
 
 def _is_shell(draft: ToolDraft) -> bool:
-    """Return true if the tool takes its command as a list.
+    """Return whether the tool takes its command as a list.
 
     Calls of such tools may also repeat the tags of other parameters.
     """
     return _type_of(Schema(draft.context.json_schema), "command") == "array"
 
 
-def _dedupe(draft: ToolDraft) -> _ToolPatch:
-    schema = Schema(draft.context.json_schema)
-    source = draft.source
-    for name in string_properties(schema):
-        source = keep_last_tag(source, name)
+def _dedupe(draft: ToolDraft) -> Patch[dict[str, Any]]:
+    names = string_properties(Schema(draft.context.json_schema))
+    source = reduce(keep_last_tag, names, draft.source)
     return Patch() if source == draft.source else Patch(source=source, retry=True)
 
 
@@ -184,7 +170,7 @@ def _type_of(schema: Schema, name: str) -> object:
     A list of types is returned as a list.
     """
     known = schema.property(name)
-    return known and known.given.get("type")
+    return known and known.resolved.get("type")
 
 
 def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
@@ -197,10 +183,9 @@ def repair_against_schema(value: Any, schema: Schema, depth: int = 0) -> Any:
             for name, member in value.items()
             for known in (schema.property(name),)
         }
-    items = schema.items
-    if not isinstance(value, list) or items is None:
-        return value
-    return [_repaired_item(item, items, depth) for item in value]
+    if isinstance(value, list) and schema.items is not None:
+        return [_repaired_item(item, schema.items, depth) for item in value]
+    return value
 
 
 def _repaired_item(item: Any, schema: Schema, depth: int) -> Any:
@@ -210,10 +195,6 @@ def _repaired_item(item: Any, schema: Schema, depth: int) -> Any:
         return parse_body(item, schema) or item
     except BodyError:
         return item
-
-
-def _repair(draft: ToolDraft) -> _ToolPatch:
-    return Patch(value=repair_against_schema(draft.value, Schema(draft.context.json_schema)))
 
 
 NORMALIZE_CLOSE_TAGS: Final[ToolHeuristic] = Heuristic(
@@ -227,7 +208,10 @@ ESCAPE_INVALID_LT: Final[ToolHeuristic] = Heuristic(
     lambda draft: Patch(source=escape_invalid_lt(draft.source)),
 )
 BALANCE_TAGS: Final[ToolHeuristic] = Heuristic(
-    "balance-tags", "fallback-reparse", _balance, _balance_applies
+    "balance-tags",
+    "fallback-reparse",
+    lambda draft: Patch(source=escape_invalid_lt(balance_tags(draft.original)), retry=True),
+    _balance_applies,
 )
 DEDUPE_SHELL_STRING_TAGS: Final[ToolHeuristic] = Heuristic(
     "dedupe-shell-string-tags", "fallback-reparse", _dedupe, _is_shell
@@ -235,7 +219,9 @@ DEDUPE_SHELL_STRING_TAGS: Final[ToolHeuristic] = Heuristic(
 REPAIR_AGAINST_SCHEMA: Final[ToolHeuristic] = Heuristic(
     "repair-against-schema",
     "post-parse",
-    _repair,
+    lambda draft: Patch(
+        value=repair_against_schema(draft.value, Schema(draft.context.json_schema))
+    ),
     lambda draft: isinstance(draft.value, (dict, list)),
 )
 

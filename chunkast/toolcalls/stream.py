@@ -12,11 +12,11 @@ from chunkast.errors import ChunkastError, ConfigError, check_count
 from chunkast.heuristics import DEFAULT_REPARSES, Draft, Pipeline, run_pipeline
 from chunkast.options import Unpack
 from chunkast.toolcalls.body import Body, BodyError, read_body
+from chunkast.toolcalls.call_model import Part, Text, Tool, ToolCall, ToolProblem
 from chunkast.toolcalls.calls import CallFinder, Segment, Stray
-from chunkast.toolcalls.model import Part, Text, Tool, ToolCall, ToolProblem
-from chunkast.toolcalls.problems import schema_problems, shown
+from chunkast.toolcalls.json_schema import Schema
+from chunkast.toolcalls.problems import schema_problems, shortened
 from chunkast.toolcalls.repairs import ToolDraft, ToolHeuristic, ToolPipeline, default_pipeline
-from chunkast.toolcalls.schema import Schema
 from chunkast.toolcalls.tools import tools_by_name
 from chunkast.toolcalls.values import json_problem
 
@@ -162,53 +162,41 @@ class ToolCallStream:
             self._reports.popleft()()
 
     def _part(self, segment: Segment) -> Part:
+        where = segment.start, segment.end
         if segment.name is None:
-            return Text(segment.text, segment.start, segment.end)
-        reader = _BodyReader(self._schemas[segment.name])
+            return Text(segment.text, *where)
+        parse = _Parse(self._schemas[segment.name])
         first: ToolDraft = Draft.of(segment.body, self._tools[segment.name])
-        draft = run_pipeline(first, self._pipeline, reader.read, max_reparses=self._max_reparses)
-        error = draft.errors[-1] if draft.value is None else None
-        problem = (
-            json_problem(draft.value) if error is None else f"its body cannot be read: {error}"
-        )
-        if problem is None and draft.value is not None:
-            problems = tuple(_problems(segment, reader, draft.value))
-            for found in problems:
-                self._report(found)
-            return ToolCall(
-                segment.name, draft.value, segment.text, segment.start, segment.end, problems
-            )
-        self._report_error(segment, f"it stays text, as {problem}", error, draft.notes)
-        return Text(segment.text, segment.start, segment.end)
+        draft = run_pipeline(first, self._pipeline, parse.read, max_reparses=self._max_reparses)
+        arguments = draft.value
+        error = draft.errors[-1] if arguments is None else None
+        why = json_problem(arguments) if error is None else f"its body cannot be read: {error}"
+        if why is None and arguments is not None:
+            problems = tuple(_problems(segment, parse, arguments))
+            for problem in problems:
+                self._report(problem)
+            return ToolCall(segment.name, arguments, segment.text, *where, problems)
+        problem = ToolProblem(segment.name, "", f"it stays text, as {why}", where)
+        self._report(problem)
+        if self._on_error is not None:
+            metadata = {
+                "tool_name": segment.name,
+                "tool_call": segment.text,
+                "start_index": segment.start,
+                "end_index": segment.end,
+                "error": error,
+                "notes": draft.notes,
+            }
+            self._reports.append(partial(self._on_error, str(problem), metadata))
+        return Text(segment.text, *where)
 
     def _report(self, problem: ToolProblem) -> None:
         if self._on_problem is not None:
             self._reports.append(partial(self._on_problem, problem))
 
-    def _report_error(
-        self,
-        segment: Segment,
-        what: str,
-        error: Exception | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        problem = ToolProblem(segment.name or "", "", what, (segment.start, segment.end))
-        self._report(problem)
-        if self._on_error is None:
-            return
-        metadata = {
-            "tool_name": segment.name,
-            "tool_call": segment.text,
-            "start_index": segment.start,
-            "end_index": segment.end,
-            "error": error,
-            "notes": notes,
-        }
-        self._reports.append(partial(self._on_error, str(problem), metadata))
 
-
-class _BodyReader:
-    """Reads a body, and its repaired versions if it has to be repaired.
+class _Parse:
+    """The parse of a body, and of its repaired versions if it has to be repaired.
 
     ``source`` and ``body`` are the text and content of the last version that could be read.
     ``error`` is the first error.
@@ -230,21 +218,19 @@ class _BodyReader:
         return self.body.arguments
 
 
-def _problems(
-    segment: Segment, reader: _BodyReader, arguments: dict[str, Any]
-) -> Iterator[ToolProblem]:
+def _problems(segment: Segment, parse: _Parse, arguments: dict[str, Any]) -> Iterator[ToolProblem]:
     """Yield the problems in a call whose body could be read."""
-    body, source = reader.body, reader.source
+    body, source = parse.body, parse.source
     name, whole = segment.name or "", (segment.start, segment.end)
     offset = segment.start + len(f"<{name}>")
     # Positions in a repaired body are not those of the text.
     exact = source == segment.body
-    if reader.error is not None:
-        yield ToolProblem(name, "", f"its body was repaired: {reader.error}", whole)
+    if parse.error is not None:
+        yield ToolProblem(name, "", f"its body was repaired: {parse.error}", whole)
     for path, what, (start, end) in body.dropped:
-        reason = f"{what} dropped: {shown(source[start:end].strip())}"
+        reason = f"{what} dropped: {shortened(source[start:end].strip())!r}"
         yield ToolProblem(name, path, reason, (offset + start, offset + end) if exact else whole)
-    for path, reason in schema_problems(arguments, reader.schema):
+    for path, reason in schema_problems(arguments, parse.schema):
         argument = re.split(r"[.\[]", path, maxsplit=1)[0]
         place = body.places.get(argument) if exact else None
         where = (offset + place[0], offset + place[1]) if place else whole

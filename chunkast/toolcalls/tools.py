@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from chunkast.errors import ConfigError
-from chunkast.toolcalls.model import Tool
+from chunkast.toolcalls.call_model import Tool
 
 __all__ = ("tools_by_name", "tools_from_json")
 
@@ -47,11 +47,11 @@ def _tool(place: str, name: Any, schema: Any) -> Tool:
 
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     """Return the tools by name; raise ``ConfigError`` for invalid values and duplicate names."""
-    found: dict[str, Tool] = {}
+    by_name: dict[str, Tool] = {}
     for tool in tools:
         if not isinstance(tool, Tool):
             raise ConfigError("tools", tool, "must be a Tool")
-        if tool.name in found:
+        if tool.name in by_name:
             raise ConfigError("tools", tool.name, "two tools have this name; it must be unique")
-        found[tool.name] = tool
-    return found
+        by_name[tool.name] = tool
+    return by_name

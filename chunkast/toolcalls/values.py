@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from chunkast.text.white_space import WHITE_SPACE
-from chunkast.toolcalls.schema import Schema
+from chunkast.toolcalls.json_schema import Schema
 
 __all__ = ("MAX_DEPTH", "coerce", "coerced", "guessed", "json_problem", "listed")
 
@@ -68,9 +68,9 @@ def guessed(value: Any) -> Any:
         return [guessed(item) if isinstance(item, str) else item for item in value]
     if not isinstance(value, str):
         return value
-    found = _BOOLEANS.get(value.lower())
-    if found is not None:
-        return found
+    boolean = _BOOLEANS.get(value.lower())
+    if boolean is not None:
+        return boolean
     structure = _structure(value, single_quotes=False)
     return number_or_text(value) if structure is None else structure
 
@@ -81,15 +81,14 @@ def listed(members: Mapping[str, Any], *, numbers: bool) -> list[Any] | None:
     Such an object has ``item`` as its only member, or has members that are numbered from 0. If
     ``numbers`` is true, strings that contain a number are converted to numbers.
     """
-    values: list[Any]
+    names = [str(number) for number in range(len(members))]
     if members.keys() == {"item"}:
         item = members["item"]
         values = item if isinstance(item, list) else [item]
-    else:
-        names = [str(number) for number in range(len(members))]
-        if not members or members.keys() != set(names):
-            return None
+    elif members and members.keys() == set(names):
         values = [members[name] for name in names]
+    else:
+        return None
     if not numbers:
         return values
     return [number_or_text(value) if isinstance(value, str) else value for value in values]
@@ -119,10 +118,6 @@ def _finite(digits: str, otherwise: str) -> float | str:
     return number if math.isfinite(number) else otherwise
 
 
-def _boolean_or_text(text: str) -> bool | str:
-    return _BOOLEANS.get(text.strip(WHITE_SPACE).lower(), text)
-
-
 def _scalar(convert: Callable[[str], Any]) -> Conversion:
     """Return a conversion of strings by ``convert``, also of the string in ``{"item": "..."}``."""
 
@@ -137,10 +132,8 @@ def _scalar(convert: Callable[[str], Any]) -> Conversion:
 def _object(value: Any, schema: Schema, depth: int) -> Any:
     if isinstance(value, str):
         text = value.strip(WHITE_SPACE)
-        found = _structure(text, single_quotes=True) if text else {}
-        if not isinstance(found, dict):
-            return value
-        value = found
+        structure = _structure(text, single_quotes=True) if text else {}
+        value = structure if isinstance(structure, dict) else value
     if not isinstance(value, dict):
         return value
     return {
@@ -167,11 +160,10 @@ def _values(value: Any, items: Schema | None) -> list[Any]:
         text = value.strip(WHITE_SPACE)
         if not text:
             return []
-        found = _structure(text, single_quotes=True)
-        if found is None:
+        value = _structure(text, single_quotes=True)
+        if value is None:
             entries = text.split("\n" if "\n" in text else ",")
             return [entry for entry in (e.strip(WHITE_SPACE) for e in entries) if entry]
-        value = found
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
@@ -185,9 +177,9 @@ def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
     if declared.keys() & value.keys():
         return [value]
     # The types of items without a declaration are guessed.
-    found = listed(value, numbers=items is None)
-    if found is not None:
-        return found
+    values = listed(value, numbers=items is None)
+    if values is not None:
+        return values
     if len(value) == 1:
         [member] = value.values()
         if isinstance(member, list):
@@ -200,7 +192,7 @@ def _members(value: dict[str, Any], items: Schema | None) -> list[Any]:
 _CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "object": _object,
     "array": _array,
-    "boolean": _scalar(_boolean_or_text),
+    "boolean": _scalar(lambda text: _BOOLEANS.get(text.strip(WHITE_SPACE).lower(), text)),
     "number": _scalar(number_or_text),
     "integer": _scalar(number_or_text),
 }
@@ -213,11 +205,11 @@ def _structure(text: str, *, single_quotes: bool) -> Any:
     """
     if not text.startswith(("{", "[")) or _too_deep(text):
         return None
-    found = _json(text)
-    if found is None and single_quotes and "'" in text:
+    structure = _json(text)
+    if structure is None and single_quotes and "'" in text:
         text = text.replace("'", '"')
-        found = None if _too_deep(text) else _json(text)
-    return found
+        structure = None if _too_deep(text) else _json(text)
+    return structure
 
 
 def _too_deep(text: str) -> bool:
@@ -234,15 +226,12 @@ def _too_deep(text: str) -> bool:
 
 
 def _json(text: str) -> Any:
-    def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is not JSON")
-
     try:
         return json.loads(
             text,
             parse_int=lambda digits: _integer(digits, digits),
             parse_float=lambda digits: _finite(digits, digits),
-            parse_constant=refuse,
+            parse_constant=int,  # raises ValueError: NaN and Infinity are not JSON
         )
     except ValueError:
         return None

@@ -16,25 +16,24 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from chunkast.markdown.blocks import Signs
 from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
-from chunkast.markdown.dialects.answers import read_answer
+from chunkast.markdown.dialects.answers import answer_line
 from chunkast.markdown.dialects.containers import container_rule
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
-from chunkast.markdown.dialects.html_tables import arrange_tables
 from chunkast.markdown.dialects.paragraphs import (
     arrange_bold,
     arrange_captions,
     arrange_contents,
 )
 from chunkast.markdown.dialects.tags import split_tags
+from chunkast.markdown.html_tables import arrange_tables
+from chunkast.markdown.kinds import Construct, add_construct, remove_construct
 from chunkast.markdown.scanner import InlineRule
 from chunkast.model import Block, BreakPoint
 
-__all__ = ("DIALECTS", "Arrange", "Dialect", "Read", "dialects_of", "item_marks")
+__all__ = ("DIALECTS", "Dialect", "add_dialect", "dialects_of", "item_marks", "remove_dialect")
 
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
-# Returns text that the parser understands; adds the leaves that HTML comments replace.
-Read: TypeAlias = Callable[[str, dict[int, tuple[str, str]]], str]
 # Returns another tree, and the spans that pairs of tags enclose.
 Arrange: TypeAlias = Callable[[str, Block, Signs], tuple[Block, list[tuple[int, int]]]]
 
@@ -44,16 +43,14 @@ BULLET: Final = re.compile(r"[ \t>]*(?:[•◦‣▪●○–]|\([a-z]{1,3}\))[ 
 _INTERRUPTED: Final = ["paragraph", "reference", "blockquote", "list"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     r"""The rules that an extension (a key of ``chunkast.config.EXTENSIONS``) adds to Markdown.
 
     switch: enables a plugin, a rule or an option of the parser.
     rule: a rule for blocks, which may interrupt text and is tried before fences.
     begins: the name of the block rule, with the characters that its blocks can begin with.
-    read: replaces lines (ended by ``\n``) that the parser does not understand, one for one, with
-        HTML comments or Markdown. For each block that a comment replaces, adds the block's first
-        line, kind and info to the mapping.
+    read: replaces lines (ended by ``\n``) that the parser does not understand, one for one.
     arrange: changes the tree after the parse.
     points: changes the break points, given the score table.
     inline: rules for spans that must not be cut, keyed by first character and tried before
@@ -61,13 +58,14 @@ class Dialect:
     titles: inline rules for the text of titles, keyed by name, each with the stock rule that it
         precedes.
     items: a pattern for lines inside a paragraph that begin a list item.
+    constructs: the kinds of blocks that the rule adds.
     """
 
     extension: str
     switch: Callable[[MarkdownIt], object] | None = None
     rule: Callable[[StateBlock, int, int, bool], bool] | None = None
     begins: Mapping[str, str] = field(default_factory=dict)
-    read: Read | None = None
+    read: Callable[[str], str] | None = None
     arrange: Arrange | None = None
     points: (
         Callable[[str, Iterable[BreakPoint], Mapping[str, float]], Iterable[BreakPoint]] | None
@@ -75,6 +73,7 @@ class Dialect:
     inline: Mapping[str, InlineRule] = field(default_factory=dict)
     titles: Mapping[str, tuple[str, TitleRule]] = field(default_factory=dict)
     items: re.Pattern[str] | None = None
+    constructs: tuple[Construct, ...] = ()
 
     def add_to(self, md: MarkdownIt) -> None:
         """Add the dialect's block rules to a parser."""
@@ -85,16 +84,12 @@ class Dialect:
             md.block.ruler.before("fence", name, self.rule, {"alt": _INTERRUPTED})
 
 
-def _with_alerts(md: MarkdownIt) -> None:
-    md.options["alerts"] = True
-
-
-def _with_tasklists(md: MarkdownIt) -> None:
-    md.options["tasklists"] = True
+def _option(name: str) -> Callable[[MarkdownIt], object]:
+    return lambda md: md.options.update({name: True})
 
 
 # The order matters. An extension without a row needs nothing here.
-DIALECTS: Final = (
+_ROWS: Final = (
     Dialect("tables", lambda md: md.enable("table")),
     Dialect(
         "footnotes",
@@ -114,11 +109,12 @@ DIALECTS: Final = (
     ),
     Dialect("containers", rule=container_rule("containers"), begins={"container_block": ":"}),
     Dialect("admonitions", rule=container_rule("admonitions"), begins={"admonition": "!?="}),
-    # Before all other rows that read lines.
-    Dialect("answers", read=read_answer),
+    Dialect("answers", rule=answer_line, begins={"answer": "`~"}),
     Dialect(
         "obsidian",
-        _with_alerts,
+        _option("alerts"),
+        rule=obsidian.comment_block,
+        begins={"obsidian_comment": "%"},
         read=obsidian.read,
         points=obsidian.with_ids_attached,
         inline={"%": obsidian.comment, "^": obsidian.block_id},
@@ -126,7 +122,13 @@ DIALECTS: Final = (
     # Before all other rows that arrange HTML.
     Dialect("html_tables", arrange=arrange_tables),
     Dialect("html_headings", arrange=arrange_headings),
-    Dialect("mdx", read=mdx.read, arrange=split_tags, inline={"<": jsx.tag, "{": jsx.expression}),
+    Dialect(
+        "mdx",
+        rule=mdx.mdx_block,
+        begins={"mdx_block": "<{ie"},
+        arrange=split_tags,
+        inline={"<": jsx.tag, "{": jsx.expression},
+    ),
     Dialect("xml_tags", arrange=split_tags),
     Dialect(
         "blocks", rule=container_rule("blocks"), begins={"slash_block": "/"}, arrange=arrange_html
@@ -136,8 +138,8 @@ DIALECTS: Final = (
     Dialect("contents", arrange=arrange_contents),
     Dialect("bold_headings", arrange=arrange_bold),
     Dialect("bullets", items=BULLET),
-    Dialect("alerts", _with_alerts),
-    Dialect("tasklists", _with_tasklists),
+    Dialect("alerts", _option("alerts")),
+    Dialect("tasklists", _option("tasklists")),
     Dialect(
         "math",
         rule=math.math_block,
@@ -155,13 +157,39 @@ DIALECTS: Final = (
 )
 
 
+# The rows in use. ``add_dialect`` adds a row.
+DIALECTS: Final[list[Dialect]] = []
+
+
+def add_dialect(row: Dialect) -> None:
+    """Add a dialect, after all others, and its constructs.
+
+    Its extension must be a key of ``chunkast.config.EXTENSIONS``.
+    """
+    DIALECTS.append(row)
+    for construct in row.constructs:
+        add_construct(construct)
+    dialects_of.cache_clear()
+
+
+def remove_dialect(row: Dialect) -> None:
+    """Remove a dialect that ``add_dialect`` added, and its constructs."""
+    DIALECTS.remove(row)
+    for construct in row.constructs:
+        remove_construct(construct.kind)
+    dialects_of.cache_clear()
+
+
 @lru_cache(maxsize=32)
 def dialects_of(extensions: Collection[str]) -> tuple[Dialect, ...]:
     """Return the dialects of ``extensions``, in the order of ``DIALECTS``."""
     return tuple(dialect for dialect in DIALECTS if dialect.extension in extensions)
 
 
-@lru_cache(maxsize=32)
 def item_marks(extensions: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Return the patterns for lines inside a paragraph that begin a list item."""
     return tuple(row.items for row in dialects_of(extensions) if row.items is not None)
+
+
+for _row in _ROWS:
+    add_dialect(_row)

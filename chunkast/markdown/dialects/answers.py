@@ -7,60 +7,71 @@ language, provided that closing lines follow for them and for the outer fence.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Final
 
-__all__ = ("read_answer",)
+from markdown_it.rules_block import StateBlock
 
-_OPENING = re.compile(
-    r"\s*^ {0,3}(?P<run>`{3,}|~{3,})[ \t]*(?:markdown|md)[ \t]*$", re.MULTILINE | re.IGNORECASE
-)
-_FENCE = re.compile(r"^ {0,3}(?P<run>`{3,}|~{3,})(?P<info>[^\r\n`]*)$", re.MULTILINE)
-# Replaces a line of the outer fence: a block without text.
-_COVER = "<!---->"
+from chunkast.markdown.fence_lines import FENCE, closes
 
+__all__ = ("answer_line",)
 
-def read_answer(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Return the text with the lines of the outer fence masked.
-
-    Adds the kind of leaf at each of these lines to ``leaves``.
-    """
-    opening = _OPENING.match(text)
-    if opening is None:
-        return text
-    closing = _closing(text, opening)
-    if closing is None:
-        return text
-    start, end = closing
-    leaves[text.count("\n", 0, opening.start("run"))] = ("answer", "")
-    if start < end:
-        leaves[text.count("\n", 0, start)] = ("answer-end", "")
-    head = text[: opening.start("run")].rpartition("\n")
-    return "".join(
-        (head[0], head[1], _COVER, text[opening.end() : start], _COVER * (start < end), text[end:])
-    )
+_NOT_SPACE = re.compile(r"\S")
+_FENCE = re.compile(rf"^ {{0,3}}{FENCE.pattern}$", re.MULTILINE)
+_KEY: Final = "chunkast_answer"
 
 
-def _closing(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """Return the span of the outer fence's closing line, or None.
+def answer_line(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """Parse a line of the outer fence as a block of its own."""
+    lines: Mapping[int, str] | None = state.env.get(_KEY)
+    if lines is None:
+        lines = state.env[_KEY] = _outer_fence(state.src)
+    if start not in lines:
+        return False
+    if not silent:
+        state.push(lines[start], "", 0).map = [start, start + 1]
+        state.line = start + 1
+    return True
 
-    If the closing line is missing, the span is empty and at the end of the text. The result is None
-    if the outer fence ends before the text does. A line with an info string opens an inner fence. A
-    line without an info string closes the innermost fence if it is long enough; directly inside the
-    outer fence, it opens an inner fence. If an earlier line could have closed the outer fence, the
-    closing line must not be missing.
+
+def _outer_fence(text: str) -> dict[int, str]:
+    """Return the numbers and kinds of the lines of the outer fence, if any."""
+    first = _NOT_SPACE.search(text)
+    opening = _FENCE.match(text, text.rfind("\n", 0, first.start()) + 1) if first else None
+    if opening is None or opening["info"].strip().lower() not in ("markdown", "md"):
+        return {}
+    end = _closing(text, opening)
+    if end < 0:
+        return {}
+    lines = {text.count("\n", 0, opening.start("run")): "answer"}
+    if end < len(text):
+        lines[text.count("\n", 0, end)] = "answer-end"
+    return lines
+
+
+def _closing(text: str, opening: re.Match[str]) -> int:
+    """Return the start of the outer fence's closing line, or -1.
+
+    If the closing line is missing, the result is the end of the text. It is -1 if the outer fence
+    ends before the text does. A line with an info string opens an inner fence. A line without an
+    info string closes the innermost fence if it is long enough; directly inside the outer fence, it
+    opens an inner fence. If an earlier line could have closed the outer fence, the closing line
+    must not be missing.
     """
     runs = [opening["run"]]
     end = len(text.rstrip())
     bare = may_be_closed = False
     for line in _FENCE.finditer(text, opening.end()):
         run = line["run"]
-        closes = run[0] == runs[-1][0] and len(run) >= len(runs[-1]) and not line["info"].strip()
-        if closes and len(runs) > 1:
+        bare_line = not line["info"].strip()
+        ends = bare_line and closes(run, runs[-1])
+        if ends and len(runs) > 1:
             runs.pop()
             bare = False
-        elif closes and line.end() >= end:
-            return line.span()
-        elif not bare and (line["info"].strip() or len(runs) == 1):
+        elif ends and line.end() >= end:
+            return line.start()
+        elif not bare and (not bare_line or len(runs) == 1):
             runs.append(run)
-            bare = not line["info"].strip()
-            may_be_closed = may_be_closed or closes
-    return None if may_be_closed else (len(text), len(text))
+            bare = bare_line
+            may_be_closed = may_be_closed or ends
+    return -1 if may_be_closed else len(text)

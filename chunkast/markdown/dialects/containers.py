@@ -20,10 +20,10 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
+from chunkast.markdown.fence_lines import Fences
 from chunkast.markdown.open_elements import OpenElements
-from chunkast.text.fences import Fences
 
-__all__ = ("container_rule", "line_text")
+__all__ = ("container_rule", "is_container_line", "line_text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,8 @@ _MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
         Marker(re.compile(r"(!!!|\?\?\?\+?)[ \t]*(\S.*)"), 4, required=True),
     ),
 }
+# The characters that containers' lines begin with.
+_MARKS: Final = ":/=!?"
 # The marks in a closing line, at least.
 _LEAST: Final = 3
 _KEY: Final = "chunkast_container_ends"
@@ -73,11 +75,19 @@ def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], boo
     def rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
         line = line_text(state, start_line)
         for marker in markers:
-            if (found := marker.opener.fullmatch(line)) and not state.is_code_block(start_line):
-                return _container(state, marker, found, start_line, end_line, silent)
+            if (opening := marker.opener.fullmatch(line)) and not state.is_code_block(start_line):
+                return _container(state, marker, opening, start_line, end_line, silent)
         return False
 
     return rule
+
+
+def is_container_line(line: str) -> bool:
+    """Return whether a line without its containers' prefixes opens or closes a container."""
+    if line[0] not in _MARKS:
+        return False
+    closes = line[0] in ":/" and len(line) >= _LEAST and not line.strip(line[0])
+    return closes or any(marker.opener.fullmatch(line) for marker in chain(*_MARKERS.values()))
 
 
 def line_text(state: StateBlock, line: int) -> str:
@@ -86,9 +96,14 @@ def line_text(state: StateBlock, line: int) -> str:
 
 
 def _container(  # noqa: PLR0917 - as the parser's own methods
-    state: StateBlock, marker: Marker, found: re.Match[str], first: int, end_line: int, silent: bool
+    state: StateBlock,
+    marker: Marker,
+    opening: re.Match[str],
+    first: int,
+    end_line: int,
+    silent: bool,
 ) -> bool:
-    """Parse the container whose opening line ``found`` matched, unless the line is text."""
+    """Parse the container whose line ``opening`` matched, unless the line is text."""
     indent = state.blkIndent + marker.indentation
     if marker.indentation:
         last, closed = _indented_end(state, first + 1, end_line, indent), False
@@ -104,12 +119,12 @@ def _container(  # noqa: PLR0917 - as the parser's own methods
     outer = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax, state.blkIndent = "container", last, indent
     token = state.push("container_block_open", "div", 1)
-    token.markup, token.info = found[1], marker.prefix + found[2]
+    token.markup, token.info = opening[1], marker.prefix + opening[2]
     token.block = True
     token.map = [first, after]
     state.md.block.tokenize(state, first + 1, last)
     token = state.push("container_block_close", "div", -1)
-    token.markup, token.block = found[1], True
+    token.markup, token.block = opening[1], True
     state.parentType, state.lineMax, state.blkIndent = outer
     state.line = after
     return True
@@ -155,21 +170,18 @@ def _ends(
             break
         if state.is_code_block(line) or fences.take(text) or not text.startswith(mark):
             pass
-        elif found := marker.opener.fullmatch(text):
-            marks = len(found[1])
+        elif opening := marker.opener.fullmatch(text):
+            marks = len(opening[1])
             if opened.stack and not marker.nests and marks >= opened.stack[-1][0]:
                 opened.stack[-1][1].append(line)  # the same line closes both
             else:
                 opened.open(marks, [line])
         elif len(text) >= _LEAST and not text.strip(mark):
-            closed = opened.close(len(text)) or _innermost(opened, marker)
+            closed = opened.close(len(text))
+            if not closed and not marker.required:
+                closed = opened.close(opened.stack[-1][0])
             yield from ((each, line, each == closed[-1][0]) for each in chain(*closed))
             if not opened.stack:
                 return
         line += 1
     yield from ((each, line, False) for _, lines in opened.stack for each in lines)
-
-
-def _innermost(opened: OpenElements[int, list[int]], marker: Marker) -> list[list[int]]:
-    """Close the innermost container if any closing line may close it."""
-    return [] if marker.required else opened.close(opened.stack[-1][0])

@@ -28,8 +28,6 @@ _ELEMENTS: Final = frozenset(
     """article aside blockquote center details dialog div dl figure footer header main nav ol p
     section table ul""".split()  # noqa: SIM905
 )
-# Blocks of more characters are seldom repeated.
-_MAX_REMEMBERED: Final = 64
 # A longer comment is not a label.
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
@@ -59,7 +57,7 @@ def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tupl
     """Turn pairs of HTML blocks into containers, and relabel "label" and "closer" blocks."""
     # A paragraph of only anchors is a label as well.
     has_anchors = signs.may_open("a") and _ANCHOR.search(text) is not None
-    kinds = ("html",) * signs.html + ("paragraph",) * has_anchors
+    kinds = ("html",) * ("html" in signs.kinds) + ("paragraph",) * has_anchors
     return (_arranged(text, tree, kinds) if kinds else tree), []
 
 
@@ -125,9 +123,10 @@ def _role(text: str, block: Block) -> _Role | None:
     content = block.content or text[start : block.end]
     if block.kind == "paragraph":
         return _Role(kind="label") if _ANCHORS.fullmatch(content) else None
-    return _role_of(content) if len(content) > _MAX_REMEMBERED else _remembered_role(content)
+    return _role_of(content)
 
 
+@lru_cache(maxsize=256)
 def _role_of(content: str) -> _Role:
     if _ANCHORS.fullmatch(content):
         return _Role(kind="label")
@@ -149,10 +148,6 @@ def _role_of(content: str) -> _Role:
     bare = not TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
-
-
-# Most blocks are a single tag, often the same one.
-_remembered_role: Final = lru_cache(maxsize=256)(_role_of)
 
 
 def _without_comments(text: str) -> str:

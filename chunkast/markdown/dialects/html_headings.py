@@ -23,7 +23,7 @@ _LONGEST: Final = 2_000
 
 def arrange_headings(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """Relabel each top-level HTML block that is a single heading as "html-heading"."""
-    if not signs.html or not signs.may_open(*_NAMES):
+    if "html" not in signs.kinds or not signs.may_open(*_NAMES):
         return tree, []
     children = [
         new_block("html-heading", block.start, block.end, (), (level, "", "", True))
@@ -36,13 +36,13 @@ def arrange_headings(text: str, tree: Block, signs: Signs) -> tuple[Block, list[
 
 def _level(text: str, block: Block) -> int:
     """Return the level of the heading that fills an HTML block, or 0 for other blocks."""
-    found = _OPENING.match(text, block.start, block.end)
-    if found is None or block.end - block.start > _LONGEST:
+    opening = _OPENING.match(text, block.start, block.end)
+    if opening is None or block.end - block.start > _LONGEST:
         return 0
     content = _COMMENT.sub("", text[block.start : block.end]).strip().lower()
-    closing = f"</h{found[1]}>"
+    closing = f"</h{opening[1]}>"
     alone = content.endswith(closing) and content.count("</h") == 1
-    return int(found[1]) if alone and html_title(content) else 0
+    return int(opening[1]) if alone and html_title(content) else 0
 
 
 def html_title(content: str) -> str:

@@ -11,8 +11,6 @@ __all__ = ("JsxItem", "expression", "jsx_item", "tag")
 
 # Longer tags and expressions inside prose may be cut.
 _MAX_INLINE: Final = 500
-# The characters that may be searched in vain for ends, per character of a paragraph.
-_ALLOWANCE: Final = 8
 
 _TAG = re.compile(r"<(?P<slash>/?)[ \t]*(?P<name>(?:[^\W\d]|\$)[\w$.:-]*)?")
 _ATTRIBUTE = re.compile(r"\s+|[\w$.:-]+|=|\"[^\"]*\"|'[^']*'")
@@ -106,20 +104,12 @@ def expression(scanner: Scanner, pos: int) -> int:
     return scanner.take(pos, _inline_end(scanner, pos, "}"), "expression")
 
 
-class _Allowance:
-    """The number of characters that unsuccessful searches may still read."""
-
-    def __init__(self, text: str) -> None:
-        self.left = _ALLOWANCE * (len(text) + _MAX_INLINE)
-
-
 def _inline_end(scanner: Scanner, pos: int, last: str) -> int:
     """Return the end of the tag or expression at ``pos`` that ends with ``last``, or -1."""
-    allowance = scanner.state(_Allowance)
-    if allowance.left <= 0 or not pos < scanner.finder.find(last, pos) < pos + _MAX_INLINE:
+    if scanner.allowance <= 0 or not pos < scanner.finder.find(last, pos) < pos + _MAX_INLINE:
         return -1
     item = jsx_item(scanner.text, pos, min(len(scanner.text), pos + _MAX_INLINE))
     if item.kind != "text":
         return item.end
-    allowance.left -= item.end - pos
+    scanner.allowance -= item.end - pos
     return -1

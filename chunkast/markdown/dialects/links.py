@@ -33,17 +33,17 @@ def bare_url(scanner: Scanner, pos: int) -> int:
 
 def wiki_link(scanner: Scanner, pos: int) -> int:
     """Match ``[[page]]`` or ``![[embed]]``; return its end, or -1."""
-    found = _WIKI_LINK.match(scanner.text, pos)
+    match = _WIKI_LINK.match(scanner.text, pos)
     kind = "image" if scanner.text[pos] == "!" else "link"
-    return scanner.take(pos, found.end(), kind) if found else -1
+    return scanner.take(pos, match.end(), kind) if match else -1
 
 
 def wiki_title(state: StateInline, silent: bool) -> bool:
     """Show ``[[page]]`` in a title as the page's name, and ``[[page|text]]`` as the text."""
-    found = _WIKI_PARTS.match(state.src, state.pos, state.posMax)
-    if found is None:
+    match = _WIKI_PARTS.match(state.src, state.pos, state.posMax)
+    if match is None:
         return False
-    embeds, page, shown = found.groups()
+    embeds, page, shown = match.groups()
     page, shown = page.strip(), (shown or "").strip()
     if embeds and _SIZE.fullmatch(shown):
         shown = ""
@@ -52,16 +52,16 @@ def wiki_title(state: StateInline, silent: bool) -> bool:
         return False
     if not silent:
         state.pending += text
-    state.pos = found.end()
+    state.pos = match.end()
     return True
 
 
 def note_reference(state: StateInline, _silent: bool) -> bool:
     """Skip ``[^label]`` in a title if the document has a footnote with that label."""
-    found = _NOTE.match(state.src, state.pos, state.posMax)
-    if found is None or found[1] not in state.env["footnotes"]:
+    match = _NOTE.match(state.src, state.pos, state.posMax)
+    if match is None or match[1] not in state.env["footnotes"]:
         return False
-    state.pos = found.end()
+    state.pos = match.end()
     return True
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
@@ -33,24 +34,17 @@ _KEY: Final = "chunkast_math_closers"
 _MAX_LINES = 1_000
 
 
-@dataclass(slots=True)
-class _Closers:
-    """The sorted numbers of blank lines, and of lines that end a block, by environment."""
-
-    blank: list[int] = field(default_factory=list)
-    lines: dict[str, list[int]] = field(default_factory=dict)
-
-
-def _closers(state: StateBlock) -> _Closers:
-    closers = _Closers()
+def _closers(state: StateBlock) -> Mapping[str, list[int]]:
+    """Return the numbers of the lines that end a block, by environment, and of blank lines (``""``)."""
+    closers = defaultdict[str, list[int]](list)
     for line, (start, end) in enumerate(zip(state.bMarks, state.eMarks, strict=True)):
         text = state.src[start:end].rstrip()
         if not text:
-            closers.blank.append(line)
+            closers[""].append(line)
         elif "$$" in text and _DOLLARS.search(text):
-            closers.lines.setdefault("$$", []).append(line)
+            closers["$$"].append(line)
         elif "\\end{" in text and (match := _END.search(text)):
-            closers.lines.setdefault(match.group(1), []).append(line)
+            closers[match.group(1)].append(line)
     return closers
 
 
@@ -90,14 +84,9 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
     """
     if _KEY not in state.env:
         state.env[_KEY] = _closers(state)
-    closers: _Closers = state.env[_KEY]
-    lines = closers.lines.get(name, ())
-    slot = bisect_left(lines, first)
-    if slot == len(lines) or lines[slot] >= min(end_line, first + _MAX_LINES):
-        return -1
-    last = lines[slot]
-    blank = bisect_left(closers.blank, first)
-    if blank < len(closers.blank) and closers.blank[blank] < last:
+    end = min(end_line, first + _MAX_LINES)
+    last, blank = (_from(state.env[_KEY][key], first, end) for key in (name, ""))
+    if last == end or blank < last:
         return -1
     # A line indented less than the container's content ends the container.
     if any(state.sCount[line] < state.blkIndent for line in range(first, last + 1)):
@@ -105,9 +94,17 @@ def _closing_line(state: StateBlock, name: str, first: int, end_line: int) -> in
     return last
 
 
+def _from(lines: Sequence[int], first: int, end: int) -> int:
+    """Return the first of the sorted ``lines`` in ``[first, end)``, or ``end``."""
+    slot = bisect_left(lines, first)
+    return min(lines[slot], end) if slot < len(lines) else end
+
+
 def dollars(scanner: Scanner, pos: int) -> int:
     """Match dollar math inside prose; return its end, or the end of the run of dollars."""
-    end = scanner.state(_dollar_ends).get(pos, -1)
+    if scanner.dollar_ends is None:
+        scanner.dollar_ends = _dollar_ends(scanner.text)
+    end = scanner.dollar_ends.get(pos, -1)
     if end >= 0:
         return scanner.take(pos, end, "math")
     run = _RUN.match(scanner.text, pos)
@@ -138,10 +135,10 @@ def _dollar_ends(text: str) -> dict[int, int]:
 
 def title(state: StateInline, silent: bool) -> bool:
     """Keep math in a title unchanged."""
-    found = _IN_TITLE.match(state.src, state.pos, state.posMax)
-    if found is None:
+    match = _IN_TITLE.match(state.src, state.pos, state.posMax)
+    if match is None:
         return False
     if not silent:
-        state.pending += found[0]
-    state.pos = found.end()
+        state.pending += match[0]
+    state.pos = match.end()
     return True

@@ -1,7 +1,7 @@
 """Obsidian: callouts, comments between ``%%``, and block ids.
 
 A callout of any type, with or without a title, is read as an alert. A comment that spans several
-lines is read as an HTML comment. A block id stays with the block before it.
+lines is a block. A block id stays with the block before it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from chunkast.markdown.lines import cover, marks_end
+from markdown_it.rules_block import StateBlock
+
+from chunkast.markdown.lines import marks_end
 from chunkast.markdown.scanner import Scanner
 from chunkast.model import BreakPoint
-from chunkast.text.fences import Fences
 
-__all__ = ("block_id", "comment", "read", "with_ids_attached")
+__all__ = ("block_id", "comment", "comment_block", "read", "with_ids_attached")
 
 _ALERT: Final = "[!NOTE]"
 _CALLOUT = re.compile(
@@ -25,16 +26,10 @@ _CALLOUT = re.compile(
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 
-def read(text: str, leaves: dict[int, tuple[str, str]]) -> str:
-    """Replace callouts with alerts, and comments with HTML comments (kind "comment")."""
-    # One character is found many times faster than two.
-    if "!" in text and "[!" in text:
-        text = _CALLOUT.sub(_as_alert, text)
-    if "%" not in text or text.count("%%") < 2:
-        return text
-    lines = text.split("\n")
-    _read_comments(lines, leaves)
-    return "\n".join(lines)
+def read(text: str) -> str:
+    """Replace callouts with alerts."""
+    # One character is match many times faster than two.
+    return _CALLOUT.sub(_as_alert, text) if "!" in text and "[!" in text else text
 
 
 def _as_alert(callout: re.Match[str]) -> str:
@@ -51,20 +46,25 @@ def _as_alert(callout: re.Match[str]) -> str:
     return prefix + _ALERT if quotes_before < prefix.count(">") else callout[0]
 
 
-def _read_comments(lines: list[str], leaves: dict[int, tuple[str, str]]) -> None:
-    fences = Fences()
-    opened = -1
-    for number, line in enumerate(lines):
-        if (opened < 0 and fences.take(line)) or "%%" not in line:
-            continue
-        begins = line.startswith("%%") and line.find("%%", 2) < 0
-        if opened >= 0 and line.rstrip().endswith("%%"):
-            cover(lines, opened, number + 1)
-            leaves[opened] = ("comment", "")
-            opened = -1
-        else:
-            # A mark that closes nothing may be an opener.
-            opened = number if begins else -1
+def comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a comment of several lines: ``%%`` without indentation, up to a line ending with it.
+
+    A line between the two has no such mark.
+    """
+    src, at, line_end = state.src, state.bMarks[start], state.eMarks[start]
+    if not src.startswith("%%", at) or (at and src[at - 1] != "\n"):
+        return False
+    closing = src.find("%%", at + 2)
+    if closing < line_end:
+        return False
+    following = start + 1 + src.count("\n", at, closing)
+    last_line = src[closing : state.eMarks[following - 1]]
+    if following > end or not last_line.rstrip().endswith("%%"):
+        return False
+    if not silent:
+        state.push("comment", "", 0).map = [start, following]
+        state.line = following
+    return True
 
 
 def with_ids_attached(
@@ -90,11 +90,11 @@ def comment(scanner: Scanner, pos: int) -> int:
 
 def block_id(scanner: Scanner, pos: int) -> int:
     """Match a block id and the end of the word before it, so that no cut separates them."""
-    found = _BLOCK_ID.match(scanner.text, pos)
+    match = _BLOCK_ID.match(scanner.text, pos)
     before = len(scanner.text[max(pos - 2, 0) : pos].rstrip())
-    if not found or not pos or before != 1:
+    if not match or not pos or before != 1:
         return -1
     start = pos - 2
-    if scanner.found and scanner.found[-1].end > start:
-        start = scanner.found[-1].end
-    return scanner.take(start, found.end(), "block-id")
+    if scanner.spans and scanner.spans[-1].end > start:
+        start = scanner.spans[-1].end
+    return scanner.take(start, match.end(), "block-id")

@@ -57,7 +57,7 @@ def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[
     """Relabel captions before tables as "caption", and captions after tables as "legend"."""
 
     def with_captions(blocks: list[Block]) -> list[Block]:
-        numbers = [number for number, block in enumerate(blocks) if not _is_blank(block)]
+        numbers = [n for n, block in enumerate(blocks) if not CONSTRUCTS[block.kind].blank]
         tables = [CONSTRUCTS[blocks[number].kind].shape in _TABLES for number in numbers]
         for number, is_after, is_before in zip(
             numbers, [False, *tables], [*tables[1:], False], strict=False
@@ -66,12 +66,8 @@ def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[
                 blocks[number] = relabelled("caption" if is_before else "legend", blocks[number])
         return blocks
 
-    has_tables = signs.tables or signs.may_open("table", "TABLE")
+    has_tables = "table" in signs.kinds or signs.may_open("table", "TABLE")
     return (rearranged(tree, with_captions) if has_tables else tree), []
-
-
-def _is_blank(block: Block) -> bool:
-    return CONSTRUCTS[block.kind].blank
 
 
 def _is_caption(text: str, block: Block) -> bool:
@@ -101,8 +97,8 @@ def bold_title(text: str, block: Block) -> str:
     """Return the line of an entirely bold paragraph, including its marks, or ""."""
     if block.end - block.start > _LONGEST_HEADING:
         return ""
-    found = _BOLD.fullmatch(block.content or text[block.start : block.end])
-    return found["title"] if found else ""
+    match = _BOLD.fullmatch(block.content or text[block.start : block.end])
+    return match["title"] if match else ""
 
 
 def _heads_text(blocks: Sequence[Block], number: int) -> bool:
@@ -154,6 +150,6 @@ def _leads_to_page(line: str) -> bool:
     if _FEW.search(line.rstrip()[-_TAIL:]):
         return True
     return any(
-        _PAGE.match(line, found.end()) and sum(map(found[0].count, _DOTS)) >= _LEAST
-        for found in _LEADERS.finditer(line)
+        _PAGE.match(line, match.end()) and sum(map(match[0].count, _DOTS)) >= _LEAST
+        for match in _LEADERS.finditer(line)
     )

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 import regex
 
-from chunkast.markdown.blocks import Signs, leaf_parts, with_children
+from chunkast.markdown.blocks import Signs, leaf_parts, rearranged
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.lines import marks_end
 from chunkast.markdown.open_elements import OpenElements
@@ -84,10 +84,17 @@ def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[
     paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
     spans = sorted((opener.start, closer.end) for opener, closer in pairs)
     parts = {
-        leaves[number].start: tuple(_split(text, leaves[number], found))
-        for number, found in groupby(paired, key=attrgetter("leaf"))
+        leaves[number].start: tuple(_split(text, leaves[number], inside))
+        for number, inside in groupby(paired, key=attrgetter("leaf"))
     }
-    return _with_parts(tree, parts), spans
+
+    def with_parts(blocks: list[Block]) -> list[Block]:
+        kept = (
+            (block,) if block.children else parts.get(block.start, (block,)) for block in blocks
+        )
+        return list(chain.from_iterable(kept))
+
+    return rearranged(tree, with_parts), spans
 
 
 def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
@@ -122,8 +129,8 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         skipped = next((pair for pair in _IGNORED_MARKUP if text.startswith(pair[0], at)), None)
         if skipped is not None:
             opener, closer = skipped
-            found = text.find(closer, at + len(opener), leaf.end)
-            end = leaf.end if found < 0 else found + len(closer)
+            last = text.find(closer, at + len(opener), leaf.end)
+            end = leaf.end if last < 0 else last + len(closer)
         else:
             closing = text.startswith("</", at)
             match = (_CLOSER if closing else _OPENER).match(text, at, leaf.end)
@@ -171,14 +178,3 @@ def _split(text: str, leaf: Block, tags: Iterable[_Tag]) -> Iterator[Block]:
     """Split a leaf into its tag lines and the parts before, between and after them."""
     spans = ((tag.start, tag.end, "tag", "close" if tag.closing else "open") for tag in tags)
     return leaf_parts(text, leaf, spans)
-
-
-def _with_parts(block: Block, parts: Mapping[int, Sequence[Block]]) -> Block:
-    """Replace leaves inside ``block`` with their ``parts``, keyed by the leaf's start."""
-    children: list[Block] = []
-    for child in block.children:
-        if child.children:
-            children.append(_with_parts(child, parts))
-        else:
-            children.extend(parts.get(child.start, (child,)))
-    return with_children(block, children)

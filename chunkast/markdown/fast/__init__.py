@@ -10,30 +10,56 @@ marks and a tab, as in ``>   >\t1. d``, markdown-it-py counts too few columns, s
 text begins inside its marker (``. d``). In ``<a b=c d="e">`` with a no-break space before ``d``, the
 space belongs to the value, so that the line is not a tag; markdown-it-py ends the value there.
 
-The tree is known to be the same for the versions in ``VERIFIED``. With any other version, the stock
-parser is used.
+The tree is known to be the same for the sources in ``KNOWN``. If the sources of the stock rules are
+others, or cannot be read, the stock parser is used.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 import markdown_it
 import mdit_py_plugins
 from markdown_it import MarkdownIt
 
-__all__ = ("TREE", "VERIFIED", "accelerate", "is_verified", "parser_note")
+__all__ = ("KNOWN", "TREE", "accelerate", "is_known", "parser_note", "stock_digest")
 
-# The versions of markdown-it-py and mdit-py-plugins that the differential test
-# (tests/test_fast_parse.py) passed with.
-VERIFIED: Final = frozenset({("4.3.0", "0.7.0")})
+# The digests of the stock modules that the differential test (tests/test_fast_parse.py) passed
+# with.
+KNOWN: Final = frozenset({"fb6dc812e48307217eafbd5aef7b1b583286fe05691dc6028f29d3154814a247"})
+# The modules of markdown_it that the fast rules replace, and those that both build on.
+_MODULES: Final = (
+    *("parser_block", "ruler", "token", "common/html_blocks", "common/html_re", "common/utils"),
+    *("rules_block/blockquote", "rules_block/code", "rules_block/fence", "rules_block/heading"),
+    *("rules_block/hr", "rules_block/html_block", "rules_block/lheading", "rules_block/list"),
+    *("rules_block/paragraph", "rules_block/reference", "rules_block/state_block"),
+    "rules_block/table",
+)
 # The name under which the parser's environment has the ``TreeBuilder``.
 TREE: Final = "tree"
 
 
-def is_verified() -> bool:
-    """Return whether the fast rules were tested with the installed version of the parser."""
-    return (markdown_it.__version__, mdit_py_plugins.__version__) in VERIFIED
+@cache
+def stock_digest() -> str:
+    """Return the digest of the stock modules' sources, or "" if they cannot be read."""
+    loader: Any = markdown_it.__loader__
+    folder = Path(markdown_it.__file__).parent
+    digest = hashlib.sha256()
+    try:
+        for module in _MODULES:
+            source: bytes = loader.get_data(str(folder / f"{module}.py"))
+            digest.update(source.replace(b"\r\n", b"\n"))
+    except (AttributeError, OSError):
+        return ""
+    return digest.hexdigest()
+
+
+def is_known() -> bool:
+    """Return whether the fast rules were tested with the installed stock rules."""
+    return stock_digest() in KNOWN
 
 
 def parser_note() -> str:
@@ -41,19 +67,20 @@ def parser_note() -> str:
     installed = (
         f"markdown-it-py {markdown_it.__version__}, mdit-py-plugins {mdit_py_plugins.__version__}"
     )
-    if is_verified():
+    if is_known():
         return f"fast block parser ({installed})"
-    known = "; ".join(f"{parser} with {plugins}" for parser, plugins in sorted(VERIFIED))
-    return f"stock block parser, several times slower ({installed}; the fast one is for {known})"
+    return (
+        f"stock block parser, several times slower ({installed}; the fast one is for other rules)"
+    )
 
 
 def accelerate(md: MarkdownIt) -> None:
-    """Give ``md`` the fast rules if they were tested with the installed versions.
+    """Give ``md`` the fast rules if they were tested with the installed stock rules.
 
     All plugins must already be added to ``md``.
     """
-    if is_verified():
+    if is_known():
         # Imported only now: other versions may lack what the rules import.
-        from chunkast.markdown.fast.blocks import FastBlocks
+        from chunkast.markdown.fast.block_parser import FastBlocks
 
         md.block = FastBlocks(md.block.ruler)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, count, islice, repeat
 from operator import add, sub
@@ -18,6 +18,7 @@ from markdown_it.utils import EnvType
 
 from chunkast.markdown.blocks import NO_DETAILS
 from chunkast.markdown.fast import TREE
+from chunkast.markdown.lines import SHIFTED
 from chunkast.markdown.tree import CALL, TreeBuilder
 from chunkast.text.source_map import make_array
 
@@ -39,35 +40,23 @@ class BlockState(StateBlock):
     """
 
     def __init__(
-        self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token], chains: Chains
+        self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token], chains: Sequence[Chains]
     ) -> None:
-        # StateBlock's own constructor would measure the lines once more.
+        # An empty text, since StateBlock's own constructor would measure the lines once more.
+        super().__init__("", md, env, tokens)
         self.src = src
-        self.md = md
-        self.env = env
-        self.tokens = tokens
         self.tree: TreeBuilder = env[TREE]
-        self.blkIndent = 0
-        self.line = 0
-        self.tight = False
-        self.ddIndent = -1
-        self.listIndent = -1
-        self.parentType = "root"
-        self.level = 0
-        self.result = ""
-        self._code_enabled = True
+        # The first line of the text that was read last, the limit, and the line after the text.
+        self.text_read = -1, -1, -1
         self.max_nesting = md.options.maxNesting
         self.alerts = bool(md.options.get("alerts", False))
         self.tasklists = bool(md.options.get("tasklists", False))
         self.has_tabs = "\t" in src
-        # The number of open quotes; only quotes change ``bMarks``.
+        # The number of open quotes; only quotes, and rules that set SHIFTED, change ``bMarks``.
         self.quotes = 0
         self._measure_lines()
-        self.delimiter_rows = self._delimiter_rows() if chains.tables else frozenset[int]()
-        self.starts = chains.starts
-        self.ends_paragraph = chains.ends_paragraph
-        self.ends_quote = chains.ends_quote
-        self.ends_item = chains.ends_item
+        self.delimiter_rows = self._delimiter_rows()
+        self.chains = chains[bool(self.delimiter_rows)]
 
     def _measure_lines(self) -> None:
         src = self.src
@@ -78,7 +67,7 @@ class BlockState(StateBlock):
         size = len(lines)
         self.lineMax = size
         # StateBlock declares lists; only their entries are read and set.
-        keep: Any = partial(make_array, size=len(src))
+        keep: Any = partial(make_array, size=len(src), count=size)
         if self.tree.text is src:
             self.bMarks = keep(islice(self.tree.starts, size))
         else:
@@ -118,16 +107,16 @@ class BlockState(StateBlock):
         """Add a heading over the lines ``[first, end)`` to the tree."""
         self.build(self.tree.leaf, "heading", first, end, (depth, text, "", True))
 
-    def build(self, step: Callable[..., None], *given: object) -> None:
+    def build(self, step: Callable[..., None], *arguments: object) -> None:
         """Call a method of the tree, after any earlier tokens of plugins are in the tree.
 
         Until then, the call waits in ``tokens``: a plugin may set the lines of its opening token
         only after the blocks inside are parsed.
         """
         if self.tokens:
-            self.tokens.append(Token(CALL, "", 0, meta={"call": (step, given)}))
+            self.tokens.append(Token(CALL, "", 0, meta={"call": (step, arguments)}))
         else:
-            step(*given)
+            step(*arguments)
 
     def open(self, kind: str, first: int, info: str = "") -> list[int]:
         """Begin a container at line ``first``; return its lines, to be passed to ``close``."""
@@ -142,10 +131,6 @@ class BlockState(StateBlock):
         lines[1] = self.line
         self.build(self.tree.close, kind)
 
-    def isEmpty(self, line: int) -> bool:
-        """Return whether the rest of ``line``, after any container marks, is blank."""
-        return self.bMarks[line] + self.tShift[line] >= self.eMarks[line]
-
     def first_character(self, line: int) -> str:
         """Return the first non-blank character of ``line``, or "" at the end of the text."""
         at = self.bMarks[line] + self.tShift[line]
@@ -154,7 +139,8 @@ class BlockState(StateBlock):
     def text_of(self, first: int, end: int) -> str:
         """Return a paragraph's lines ``[first, end)`` without surrounding white space."""
         start = self.bMarks[first] + self.tShift[first]
-        if end == first + 1 or (not self.quotes and not self.blkIndent):
+        unmoved = not self.quotes and not self.blkIndent and SHIFTED not in self.env
+        if unmoved or end == first + 1:
             return self.src[start : self.eMarks[end - 1]].strip(TRIMMED)
         more = self.getLines(first + 1, end, self.blkIndent, keepLastLF=False)
         return f"{self.src[start : self.eMarks[first]]}\n{more}".strip(TRIMMED)
@@ -168,7 +154,6 @@ Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 class Chains(NamedTuple):
     """The rules of a parser, grouped by purpose."""
 
-    tables: bool
     starts: Dispatch
     ends_paragraph: Dispatch
     ends_quote: Dispatch

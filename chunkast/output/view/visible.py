@@ -38,7 +38,7 @@ def visible(text: str) -> str:
     A carriage return that is not followed by a line feed is replaced with a line feed, because it
     ends a line in Markdown.
     """
-    return _LONE_CR.sub("\n", _HIDDEN.sub(lambda found: _shown(found.group()), text))
+    return _LONE_CR.sub("\n", _HIDDEN.sub(lambda match: _shown(match[0]), text))
 
 
 def replacements(text: str) -> list[tuple[str, str, int]]:

@@ -1,0 +1,49 @@
+"""The frames of divided blocks: header rows, opening fence lines, and open HTML tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chunkast.markdown.fence_lines import opening_line
+from chunkast.markdown.html_tables import HtmlTables, tags_around
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.model import Block
+from chunkast.text.source_map import line_starts
+
+__all__ = ("Frame", "frames_of")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The text to add around a part of a divided block to make the part self-contained.
+
+    ``prefix`` is added before a part that begins inside ``(start, end)``, and ``suffix`` after a
+    part that ends there. ``bare`` is a shorter prefix, used if ``prefix`` does not fit.
+    """
+
+    start: int
+    end: int
+    prefix: str
+    suffix: str = ""
+    bare: str = ""
+
+
+def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -> Iterator[Frame]:
+    """Yield the frames of a fence or table that is divided at the sorted ``cuts``."""
+    starts = line_starts(text, leaf.start, leaf.end)
+    row = CONSTRUCTS[leaf.kind]
+    if row.fenced and len(starts) > 2:
+        opening = opening_line(text, leaf)
+        run = opening[: len(opening) - len(opening.lstrip(opening[:1]))]
+        last = starts[-2] if leaf.closed else leaf.end
+        yield Frame(leaf.start, last, opening + "\n", "\n" + run)
+    elif row.shape == "table" and len(starts) > 3:
+        yield Frame(leaf.start, leaf.end, text[leaf.start : starts[2]])
+    elif row.shape == "html-table":
+        inside = (pos for pos in cuts if pos < leaf.end)
+        around = list(tags_around(text, leaf.start, leaf.end, tables, inside))
+        ends = [*(pos for pos, *_ in around[1:]), leaf.end - 1]
+        # The table may be cut only at its end: then there are no tags.
+        for (pos, prefix, bare, suffix), end in zip(around, ends, strict=False):
+            yield Frame(pos - 1, end, prefix, suffix, bare)

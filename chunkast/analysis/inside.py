@@ -1,0 +1,128 @@
+"""The text inside a leaf: its sentences, and the spans in it that should not be cut.
+
+Nothing here depends on the budget. Spans are nested; the cutter keeps the outermost that fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chunkast.markdown.dialects import item_marks
+from chunkast.markdown.html_tables import HtmlTables, html_tables
+from chunkast.markdown.inline import MAX_NESTED
+from chunkast.markdown.kinds import CONSTRUCTS
+from chunkast.markdown.pipe_tables import cell_content, cell_spans
+from chunkast.markdown.prose import Prose
+from chunkast.model import Analysis, Block
+from chunkast.text.graphemes import joined_spans
+from chunkast.text.sentences import sentence_starts
+from chunkast.text.spans import InlineSpan
+
+__all__ = ("Cell", "InlineText", "Inside", "Insides")
+
+
+class Cell(NamedTuple):
+    """A cell of a pipe table: its span with the pipe before it, and the span of its text."""
+
+    start: int
+    end: int
+    text_start: int
+    text_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class InlineText:
+    """A stretch of prose: the sorted starts of its sentences, and its inline constructs."""
+
+    sentences: Sequence[int]
+    _prose: Prose
+    _spans: Sequence[InlineSpan]
+
+    def spans(self) -> Iterator[tuple[int, int, InlineSpan]]:
+        """Yield the outermost links, code spans and so on, each with its start and end."""
+        source = self._prose.source
+        for span in self._spans:
+            yield source(span.start), source(span.end - 1) + 1, span
+
+    def within(self, span: InlineSpan) -> Iterator[tuple[int, int, InlineSpan]]:
+        """Yield the constructs directly inside another one."""
+        source = self._prose.source
+        for inner in span.inside:
+            yield source(inner.start), source(inner.end - 1) + 1, inner
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The inside of a leaf.
+
+    clusters: the spans of grapheme clusters with several characters.
+    text: the leaf as prose, or None for a leaf that is divided in another way.
+    tables: the rows and cells of HTML tables.
+    """
+
+    clusters: Sequence[tuple[int, int]]
+    text: InlineText | None
+    tables: HtmlTables
+
+
+class Insides:
+    """Reads the insides of the leaves of one document.
+
+    ``nested`` is the maximum depth of nested inline constructs.
+    """
+
+    nested = MAX_NESTED
+
+    def __init__(self, analysis: Analysis, language: str) -> None:
+        self._analysis = analysis
+        self._parsed = analysis.masked or analysis.text
+        self._language = language
+        self._items = item_marks(analysis.extensions)
+
+    def of(self, leaf: Block, end: int) -> Inside:
+        """Return the inside of a leaf; clusters are listed up to ``end`` or the leaf's end."""
+        shape = CONSTRUCTS[leaf.kind].shape
+        return Inside(
+            self.clusters(leaf.start, max(leaf.end, end)),
+            self.text(leaf) if shape == "prose" else None,
+            html_tables(self._parsed, leaf.start, leaf.end)
+            if shape == "html-table"
+            else HtmlTables(),
+        )
+
+    def text(self, leaf: Block) -> InlineText:
+        """Return the sentences and inline constructs of a leaf as prose."""
+        return self._read(Prose(self._parsed, leaf))
+
+    def several_sentences(self, leaf: Block) -> InlineText | None:
+        """Return the same for a leaf of several sentences, or None for one of a single sentence."""
+        prose = Prose(self._parsed, leaf)
+        return self._read(prose) if sentence_starts(prose.text, language=self._language) else None
+
+    def cell_text(self, start: int, end: int) -> InlineText:
+        """Return the sentences and inline constructs of a table's cell."""
+        return self.text(Block("paragraph", start, end))
+
+    def clusters(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the spans of the grapheme clusters in ``[start, end)`` with several characters."""
+        return joined_spans(self._analysis.text, start, end)
+
+    def _read(self, prose: Prose) -> InlineText:
+        spans = prose.spans(self._analysis.references, self._analysis.extensions)
+        sentences = list(prose.sentences(spans, self._language, self._items))
+        return InlineText(sentences, prose, spans)
+
+    def cells(self, start: int, end: int) -> Iterator[Cell]:
+        """Yield the cells in the row of a pipe table at ``[start, end)``, or in a part of a row."""
+        for span in cell_spans(self._parsed, start, end):
+            yield Cell(*span, *cell_content(self._parsed, *span))
+
+    def cell_content(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span of a cell's text, without pipes and surrounding white space."""
+        return cell_content(self._parsed, start, end)
+
+    def begins_item(self, pos: int) -> bool:
+        """Return whether the line at ``pos`` begins a list item that Markdown does not know."""
+        return any(mark.match(self._parsed, pos) for mark in self._items)

@@ -1,0 +1,319 @@
+"""The structure of a document: its sections, and on demand everything that cutting asks for.
+
+Most sections fit the budget as they are. So break points, protected regions and the insides of
+leaves are only found for the text that is cut.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
+
+from chunkast.analysis.frames import Frame, frames_of
+from chunkast.analysis.heading_paths import Headings
+from chunkast.analysis.inside import Inside, Insides
+from chunkast.analysis.syntax import SyntaxPoint, fence_points
+from chunkast.analysis.walk import INSIDE, BlockWalk, line_end
+from chunkast.code import Outliner
+from chunkast.config import ChunkConfig
+from chunkast.markdown.dialects import dialects_of
+from chunkast.markdown.kinds import CONSTRUCTS, Construct
+from chunkast.model import Analysis, Block, BreakPoint, ProtectedRegion
+from chunkast.text.front_matter import front_matter_value
+from chunkast.text.language import language_of_text
+from chunkast.text.source_map import make_array
+from chunkast.text.white_space import is_blank
+
+__all__ = ("Stretch", "Structure")
+
+_LOG = logging.getLogger(__name__)
+_START = attrgetter("start")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The positions in a range of text at which a cut may fall, sorted, and what they separate.
+
+    positions: where a block begins; without heuristics, the start of each leaf.
+    scores, kinds: the score and kind of the break point at each position.
+    depths: the number of containers that a cut at each position divides; ``INSIDE`` in a leaf.
+    leaves: the leaf that begins at each position, or None.
+    regions: the protected regions that begin in the range, sorted by start.
+    """
+
+    positions: Sequence[int]
+    scores: Sequence[float]
+    kinds: Sequence[str]
+    depths: Sequence[int]
+    leaves: Sequence[Block | None]
+    regions: Sequence[ProtectedRegion]
+
+
+class Structure:
+    """The structure of one document.
+
+    ``analysis`` has the blocks and headings. Unless ``complete`` is set, it lacks the break points
+    and the regions of blocks, which are found on demand; :meth:`completed` returns all of them.
+    """
+
+    def __init__(self, analysis: Analysis, config: ChunkConfig, *, complete: bool) -> None:
+        self.analysis = analysis
+        self.text = analysis.text
+        self.complete = complete
+        self.headings = Headings(analysis.text, analysis.headings, analysis.path)
+        self._config = config
+        self._blocks = analysis.blocks.children
+        self._starts = make_array(map(_START, self._blocks), len(analysis.text))
+
+    # What is known of the whole document
+
+    @property
+    def parsed(self) -> str:
+        """The text that the parser read; positions in it are the same as in ``text``."""
+        return self.analysis.masked or self.text
+
+    @property
+    def extended(self) -> bool:
+        """True if points and regions may come from heuristics or tool calls, not from a block."""
+        return self.analysis.extended
+
+    @cached_property
+    def title(self) -> str:
+        """The ``title`` in the front matter, or an empty string if there is none."""
+        return self.front_matter_value("title", plain=True)
+
+    def front_matter_value(self, key: str, *, plain: bool = False) -> str:
+        """Return a value of the front matter, or an empty string."""
+        return front_matter_value(self.analysis.front_matter, key, plain=plain)
+
+    @cached_property
+    def leaf_starts(self) -> Sequence[int]:
+        """The starts of all leaves that have text."""
+        starts: list[int] = []
+        _add_starts(self._blocks, starts)
+        return make_array(starts, len(self.text))
+
+    def noted(self, notes: Sequence[str]) -> Structure:
+        """Return the structure with notes added; all notes are logged."""
+        structure = self
+        if notes:
+            analysis = replace(self.analysis, notes=(*self.analysis.notes, *notes))
+            structure = Structure(analysis, self._config, complete=self.complete)
+        for note in structure.analysis.notes:
+            _LOG.info("%s", note)
+        return structure
+
+    def completed(self) -> Analysis:
+        """Return the analysis with the break points and regions of the whole document."""
+        if self.complete:
+            return self.analysis
+        walk = self._walk(0, len(self._blocks))
+        points = [
+            BreakPoint(leaf.start, score, kind)
+            for leaf, score, kind in zip(walk.leaves, walk.scores, walk.kinds, strict=True)
+        ][1:]
+        last = walk.last_point()
+        if last is not None:
+            points.append(BreakPoint(len(self.text), *last))
+        return replace(
+            self.analysis,
+            break_points=tuple(self._adjusted(points)),
+            regions=tuple(self._regions(walk, 0, len(self.text))),
+        )
+
+    # What is found on demand
+
+    def stretch(self, start: int, end: int) -> Stretch:
+        """Return the possible cuts in ``[start, end)``, which begins and ends with a section."""
+        if self.complete:
+            return self._known_stretch(start, end)
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        walk = self._walk(first, bisect_left(self._starts, end))
+        scores, kinds = walk.scores, walk.kinds
+        if any(dialect.points for dialect in dialects_of(self.analysis.extensions)):
+            rows = zip(walk.leaves, scores, kinds, strict=True)
+            points = self._adjusted([BreakPoint(leaf.start, s, k) for leaf, s, k in rows])
+            scores, kinds = [p.score for p in points], [p.kind for p in points]
+        positions = [leaf.start for leaf in walk.leaves]
+        regions = self._regions(walk, start, end)
+        return Stretch(positions, scores, kinds, walk.depths, walk.leaves, regions)
+
+    def section_score(self, start: int) -> float:
+        """Return the score of the point at ``start``, where a section begins."""
+        heading = self.headings.all[self.headings.number_at(start)]
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, heading.end)
+        return self._walk(first, last).scores[0]
+
+    def leaf_around(self, pos: int) -> Block | None:
+        """Return the leaf that contains the character at ``pos``, or None."""
+        blocks, starts = self._blocks, self._starts
+        while True:
+            slot = bisect_right(starts, pos) - 1
+            if slot < 0 or pos >= blocks[slot].end:
+                return None
+            block = blocks[slot]
+            if not block.children:
+                return None if CONSTRUCTS[block.kind].blank else block
+            blocks = block.children
+            starts = [child.start for child in blocks]
+
+    def row(self, leaf: Block) -> Construct:
+        """Return the row of the table of constructs for a leaf."""
+        return CONSTRUCTS[leaf.kind]
+
+    def is_block(self, kind: str) -> bool:
+        """Return whether regions of this kind are blocks, which never cross each other."""
+        row = CONSTRUCTS.get(kind)
+        return row is not None and (row.protected or row.tag)
+
+    @property
+    def line_score(self) -> float:
+        """The score of a point inside a leaf that only separates lines."""
+        return self._config.score_table["line"]
+
+    def kinds(self, start: int, end: int) -> tuple[str, ...]:
+        """Return the kinds of the blocks that overlap ``[start, end)``, in order of appearance."""
+        first = _first_at(self._blocks, self._starts, start)
+        last = bisect_left(self._starts, end, first)
+        kinds: dict[str, None] = {}
+        _add_kinds(self._blocks[first:last], start, end, kinds)
+        return tuple(kinds)
+
+    def has_text(self, start: int, end: int) -> bool:
+        """Return whether ``[start, end)`` has more than headings and front matter."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        if (
+            first
+            and start < self._blocks[first - 1].end
+            and not is_blank(self.text[start : min(end, self._blocks[first - 1].end)])
+        ):
+            return True
+        return any(map(_has_text, self._blocks[first:last]))
+
+    @cached_property
+    def insides(self) -> Insides:
+        """The reader of the insides of leaves."""
+        language = self._config.sentence_language
+        if language == "auto":
+            language = language_of_text(self.text, self.analysis.front_matter)
+        return Insides(self.analysis, language)
+
+    def outliner(self, least: int) -> Outliner:
+        """Return a reader of code, which ignores items inside one of at most ``least`` bytes."""
+        return Outliner(least)
+
+    def definitions(self, leaf: Block, outliner: Outliner) -> list[SyntaxPoint]:
+        """Return the points before the definitions and statements of the code in a fence."""
+        return fence_points(self.parsed, leaf, outliner, self._config.score_table)
+
+    def frames(self, leaf: Block, inside: Inside, cuts: Sequence[int]) -> list[Frame]:
+        """Return the frames of the parts of a leaf that is divided at the sorted ``cuts``."""
+        return list(frames_of(self.text, leaf, inside.tables, cuts))
+
+    def _walk(self, first: int, last: int) -> BlockWalk:
+        """Return the finished walk over the top-level blocks with these numbers."""
+        walk = BlockWalk(self.text, self._config.score_table)
+        if first:
+            before = first - 1
+            while before and CONSTRUCTS[self._blocks[before].kind].blank:
+                before -= 1
+            walk.continue_from(self._blocks[before : before + 1])
+        walk.visit_all(self._blocks[first:last])
+        return walk
+
+    def _adjusted(self, points: Sequence[BreakPoint]) -> list[BreakPoint]:
+        """Return the points as changed by the dialects."""
+        for dialect in dialects_of(self.analysis.extensions):
+            if dialect.points is not None:
+                points = [*dialect.points(self.text, points, self._config.score_table)]
+        return list(points)
+
+    def _regions(self, walk: BlockWalk, start: int, end: int) -> list[ProtectedRegion]:
+        """Return the regions of blocks, tags, tool calls and pages in ``[start, end)``, sorted."""
+        known, tags = self.analysis.regions, self.analysis.tags
+        if not known and not tags:
+            return walk.regions
+        regions = [region for region in known if start <= region.start < end]
+        regions += (
+            ProtectedRegion(first, line_end(self.text, last), "tag")
+            for first, last in tags
+            if start <= first < end
+        )
+        return sorted(chain(regions, walk.regions), key=lambda region: (region.start, -region.end))
+
+    def _known_stretch(self, start: int, end: int) -> Stretch:
+        """Return the possible cuts of a complete analysis."""
+        walk = self._walk(0, len(self._blocks))
+        places = {
+            leaf.start: (depth, leaf) for leaf, depth in zip(walk.leaves, walk.depths, strict=True)
+        }
+        points = [p for p in self.analysis.break_points if start <= p.pos < end]
+        if walk.leaves and (first := walk.leaves[0].start) not in {p.pos for p in points}:
+            # Blank lines before the first block are not part of it.
+            points.append(BreakPoint(first, 0.0, "paragraph"))
+            points.sort(key=attrgetter("pos"))
+        rows = [places.get(point.pos, (INSIDE, None)) for point in points]
+        return Stretch(
+            [point.pos for point in points],
+            [point.score for point in points],
+            [point.kind for point in points],
+            [depth for depth, _ in rows],
+            [leaf for _, leaf in rows],
+            self.analysis.regions,
+        )
+
+
+def _add_starts(blocks: Sequence[Block], starts: list[int]) -> None:
+    for block in blocks:
+        if block.children:
+            _add_starts(block.children, starts)
+        elif not CONSTRUCTS[block.kind].blank:
+            starts.append(block.start)
+
+
+def _has_text(block: Block) -> bool:
+    if block.children:
+        return any(map(_has_text, block.children))
+    row = CONSTRUCTS[block.kind]
+    return not (row.blank or row.heads or block.kind == "front-matter")
+
+
+def _first_at(blocks: Sequence[Block], starts: Sequence[int], pos: int) -> int:
+    """Return the number of the last block with text that begins at or before ``pos``, or 0."""
+    number = max(bisect_right(starts, pos) - 1, 0)
+    while number and CONSTRUCTS[blocks[number].kind].blank:
+        number -= 1
+    return number
+
+
+def _add_kinds(blocks: Sequence[Block], start: int, end: int, kinds: dict[str, None]) -> bool:
+    """Add the kinds of the leaves in ``[start, end)`` and of their containers, outermost first.
+
+    The first of the ``blocks`` may begin before ``start``. Returns whether there is any leaf.
+    """
+    any_leaf = False
+    for block in blocks:
+        if block.start >= end:
+            break
+        row = CONSTRUCTS[block.kind]
+        if row.blank:
+            continue
+        added = not row.unnamed and row.named not in kinds
+        if added:
+            kinds[row.named] = None
+        children = block.children
+        if children:
+            if start > block.start:
+                starts = [child.start for child in children]
+                children = children[_first_at(children, starts, start) :]
+            if not _add_kinds(children, start, end, kinds):
+                if added:
+                    del kinds[row.named]
+                continue
+        any_leaf = True
+    return any_leaf

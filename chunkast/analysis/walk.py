@@ -1,0 +1,255 @@
+"""One walk over a block tree, which finds the leaves, the break points and the protected regions.
+
+A chunk may begin at each leaf. The point before a leaf has the highest score of any block that
+begins there or ends right before it. Inside a container, the score is at most that of the point
+before the container. A point that separates a heading from its text, or a lead-in from the block it
+introduces, has at most the score of "orphan-heading" or "lead-in".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from chunkast.markdown.kinds import CONSTRUCTS, Construct
+from chunkast.model import Block, ProtectedRegion
+from chunkast.scores import item_kind
+
+__all__ = ("INSIDE", "BlockWalk", "line_end")
+
+# The depth of a position inside a leaf: deeper than any container.
+INSIDE: Final = 255
+_DEEPEST: Final = INSIDE - 1
+_LEAD_IN_ENDS = (":", "：")
+# Marks that may surround a lead-in, and marks that may follow the last word of one without a colon.
+_EMPHASIS_MARKS = "*_"
+_WORD_MARKS = "*_`)"
+# The beginning of a paragraph that shows an image, and of one that defines the term before it.
+_IMAGE_BEGINNINGS = ("![", "[!")
+_DEFINITION_BEGINNINGS = (": ", ":\t")
+# Below every score.
+_NONE: Final = -math.inf
+_HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
+
+
+class BlockWalk:
+    """Visits blocks in document order and lists their leaves, each with the point before it.
+
+    leaves: the leaves that have text.
+    scores, kinds: the score and kind of the point before each leaf; 0 and "" for the first leaf.
+    depths: the number of containers that contain both a leaf and the leaf before it.
+    regions: the spans of protected blocks, sorted by start, the longest first.
+    """
+
+    def __init__(self, text: str, scores: Mapping[str, float]) -> None:
+        self.leaves: list[Block] = []
+        self.scores: list[float] = []
+        self.kinds: list[str] = []
+        self.depths: list[int] = []
+        self.regions: list[ProtectedRegion] = []
+        self._text = text
+        self._table = scores
+        self._previous: Block | None = None
+        self._shared = 0
+        # True if the previous leaf only opens the container that it is in.
+        self._opens_container = False
+        # True if a container ended after the previous leaf.
+        self._ended_container = False
+        # The best point of blocks that begin at the next leaf, and of blocks that ended
+        # before it; of equal ones the first.
+        self._before, self._before_kind = _NONE, ""
+        self._after, self._after_kind = _NONE, ""
+        self._introducible = False
+        self._open_tags = 0
+        # The number of the leaf that begins the labels directly before the next leaf.
+        self._label = -1
+        self._last_only = False
+
+    def continue_from(self, blocks: Sequence[Block]) -> None:
+        """Set the state to that after the top-level ``blocks``; only their last leaf is visited."""
+        self._last_only = True
+        self.visit_all(blocks)
+        self._last_only = False
+        for rows in (self.leaves, self.scores, self.kinds, self.depths, self.regions):
+            rows.clear()
+        self._open_tags, self._label, self._shared = 0, -1, 0
+
+    def visit_all(self, blocks: Sequence[Block]) -> None:
+        """Visit the neighbouring top-level ``blocks``."""
+        self._children(blocks, 0, math.inf, 0)
+
+    def last_point(self) -> tuple[float, str] | None:
+        """Return the score and kind of the point after the last leaf, if its block scores it."""
+        if self._after == _NONE or self._previous is None:
+            return None
+        return self._after, self._after_kind
+
+    def _children(self, blocks: Sequence[Block], depth: int, cap: float, lists: int) -> None:
+        """Visit the blocks inside a container at ``depth``.
+
+        ``cap`` is the highest score that a point inside the container may have. ``lists`` is the
+        number of open lists.
+        """
+        numbered: Iterable[tuple[int, Block]] = enumerate(blocks)
+        if self._last_only:
+            numbered = _last_with_text(blocks)
+        for number, block in numbered:
+            row = CONSTRUCTS[block.kind]
+            if row.blank:
+                continue
+            if row.marker:
+                # A line with only a container's own markers belongs to the block that it
+                # opens or closes.
+                self._begins(min(self._table["paragraph"], cap), "paragraph")
+                self._leaf(block, row, number == 0)
+                self._shared = depth
+                self._opens_container = number == 0 and len(blocks) > 1
+            elif row.tag:
+                self._tag(block, row, cap)
+                self._shared = depth
+            else:
+                self._visit(block, row, depth, cap, lists)
+
+    def _visit(self, block: Block, row: Construct, depth: int, cap: float, lists: int) -> None:
+        if self._open_tags:
+            cap = min(cap, self._table["tag-close"])
+        if row.protected:
+            self._protect(block)
+        kind = _score_kind(block, row) if row.leveled else row.score
+        score = self._table[kind]
+        score = cap if score > cap else score  # noqa: FURB136 - a call for every block
+        if row.introducible:
+            self._introducible = True
+        if row.shape != "container":
+            if score > self._before:
+                self._before, self._before_kind = score, kind
+            clings = row.clings
+            if row.plain:
+                head = block.content[:2] or self._text[block.start : block.start + 2]
+                clings = head in _DEFINITION_BEGINNINGS
+                self._introducible = self._introducible or head in _IMAGE_BEGINNINGS
+            self._leaf(block, row, not clings)
+            self._shared = depth
+        else:
+            self._container(block, row, depth, score if not row.nests else cap, lists)
+        if row.after:
+            self._ended(score, kind)
+
+    def _container(self, block: Block, row: Construct, depth: int, cap: float, lists: int) -> None:
+        """Visit the blocks inside a container, of which none scores above ``cap``."""
+        if row.nests:
+            self._children(block.children, min(depth + 1, _DEEPEST), cap, lists + 1)
+            if lists == 0:
+                self._ended(min(self._table["list-end"], cap), "list-end")
+        else:
+            self._begins(cap, _score_kind(block, row) if row.leveled else row.score)
+            self._children(block.children, min(depth + 1, _DEEPEST), cap, lists)
+        self._ended_container = True
+        self._shared = min(self._shared, depth)
+
+    def _protect(self, block: Block) -> None:
+        """Add the region of a protected block; it ends with the last character of its last line.
+
+        A fence that is never closed extends to the end of the text.
+        """
+        end = block.end
+        if block.closed or end < len(self._text):
+            end = line_end(self._text, end)
+        if block.start < end:
+            self.regions.append(ProtectedRegion(block.start, end, block.kind))
+
+    def _begins(self, score: float, kind: str) -> None:
+        if score > self._before:
+            self._before, self._before_kind = score, kind
+
+    def _ended(self, score: float, kind: str) -> None:
+        if score > self._after:
+            self._after, self._after_kind = score, kind
+
+    def _tag(self, block: Block, row: Construct, cap: float) -> None:
+        """Score the point before an opening tag's line, or after a closing tag's line."""
+        opens = block.info == "open"
+        kind = "tag-open" if opens else "paragraph"
+        self._introducible = self._introducible or opens
+        self._begins(min(self._table[kind], cap), kind)
+        beside_tag = self._previous is not None and CONSTRUCTS[self._previous.kind].tag
+        self._opens_container = self._opens_container and not beside_tag
+        self._leaf(block, row, opens or beside_tag)
+        self._opens_container = opens
+        self._open_tags += 1 if opens else -1
+        if not opens:
+            self._ended(min(self._table["tag-close"], cap), "tag-close")
+
+    def _leaf(self, block: Block, row: Construct, first: bool) -> None:
+        """Add a leaf, which stays with the previous one unless it is ``first``."""
+        previous = self._previous
+        score, kind = 0.0, ""
+        if previous is not None:
+            before = CONSTRUCTS[previous.kind]
+            score, kind = self._before, self._before_kind
+            if self._after > score:
+                score, kind = self._after, self._after_kind
+            if before.labels:
+                self._raise_label(score, kind)
+            if before.section:
+                kind = "orphan-heading"
+                score = min(score, self._table[kind])
+            elif (
+                before.heads
+                or self._opens_container
+                or not first
+                or (self._introducible and before.leads and self._is_led_in(previous, row))
+            ):
+                kind = "lead-in"
+                score = min(score, self._table[kind])
+            if row.labels and not before.labels:
+                self._label = len(self.leaves)
+        self.leaves.append(block)
+        self.scores.append(score)
+        self.kinds.append(kind)
+        self.depths.append(self._shared)
+        self._before = self._after = _NONE
+        self._previous = block
+        self._introducible = self._opens_container = self._ended_container = False
+
+    def _raise_label(self, score: float, kind: str) -> None:
+        """If ``score`` is higher, give it and ``kind`` to the point before the last label."""
+        label = self._label
+        if label >= 0 and 0 <= self.scores[label] < score:
+            self.scores[label], self.kinds[label] = score, kind
+
+    def _is_led_in(self, previous: Block, row: Construct) -> bool:
+        """Return whether ``previous`` introduces the next leaf, for example by ending with a colon.
+
+        Several words without a full stop also introduce a leaf of an introducible construct, in
+        which their sentence continues, unless they end a list or another container.
+        """
+        line = self._text[previous.start : previous.end].rstrip()
+        if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
+            return True
+        if self._ended_container or not row.introducible:
+            return False
+        return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
+
+
+def _last_with_text(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:
+    """Yield the last block that is not blank, with its number, or nothing."""
+    for number in range(len(blocks) - 1, -1, -1):
+        if not CONSTRUCTS[blocks[number].kind].blank:
+            yield number, blocks[number]
+            return
+
+
+def _score_kind(block: Block, row: Construct) -> str:
+    """Return the score table's key for the point before a heading or list item."""
+    return _HEADING_KINDS[block.level] if row.section else item_kind(block.level)
+
+
+def line_end(text: str, end: int) -> int:
+    """Return ``end``, or the start of the line ending if one ends there."""
+    if text.endswith("\n", 0, end):
+        end -= 1
+    if text.endswith("\r", 0, end):
+        end -= 1
+    return end

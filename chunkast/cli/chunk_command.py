@@ -1,0 +1,128 @@
+"""``chunkast chunk``: write the chunks of documents to stdout or to a file."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+
+from chunkast.cli.messages import counted
+from chunkast.cli.preview import write_preview
+from chunkast.cli.shared_options import add_config, add_output, add_selection, config_of
+from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
+from chunkast.errors import UsageError
+from chunkast.files.write import open_output
+from chunkast.model import Chunk
+from chunkast.output.formats import WRITERS, Format, format_of
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+HELP: Final = "print the chunks of Markdown documents"
+DESCRIPTION: Final = (
+    "Print the chunks of Markdown documents, sorted by the documents' names: their paths relative "
+    "to --root. A summary follows on stderr."
+)
+EXAMPLES: Final = (
+    "chunkast chunk docs --max-tokens 512 -o chunks.jsonl",
+    "chunkast chunk README.md --format text",
+)
+COMMON: Final = "max_tokens overlap encoding context format output root include exclude quiet"
+OPERANDS: Final = "paths"
+
+
+class _Made(NamedTuple):
+    """A document's chunks, or their bytes in the output format, with counts for the summary."""
+
+    chunks: int
+    tokens: int
+    cut: int
+    kept: list[Chunk]
+    data: bytes
+
+
+@dataclass(slots=True)
+class _Totals(Tally):
+    chunks: int = 0
+    tokens: int = 0
+    cut: int = 0
+
+    def added(self, documents: Iterable[_Made]) -> Iterator[_Made]:
+        for document in documents:
+            self.chunks += document.chunks
+            self.tokens += document.tokens
+            self.cut += document.cut
+            yield document
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add_selection(parser)
+    parser.add_argument(
+        "--format",
+        choices=tuple(WRITERS),
+        help=f"output format (default: by the extension of FILE, else {next(iter(WRITERS))}; on a "
+        "terminal a preview)",
+    )
+    add_output(parser, "FILE")
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the chunks of the selected documents. Return 1 if some input failed, else 0."""
+    from chunkast.chunker import Chunker
+
+    totals = _Totals()
+    # Created before anything is read, so that an invalid encoding is reported first.
+    chunker = Chunker(config_of(options))
+    path = None if options.output == "-" else options.output
+    form = WRITERS[format_of(path, options.format)]
+    terminal = path is None and sys.stdout is not None and sys.stdout.isatty()
+    if terminal and options.format is None and options.output is None:
+        form = Format(write_preview)
+    elif terminal and form.binary:
+        raise UsageError(f"--format {options.format} is binary, not for a terminal; give -o FILE")
+    with totals.stoppable(path), open_output(path) as output:
+        selection = selected(options, path)
+        task = partial(_chunk, form)
+        # No progress bar among the chunks on one terminal.
+        with results(options, selection, chunker, task, totals, progress=not terminal) as made:
+            _write(totals.added(made), form, output.stream, chunker)
+        output.complete = totals.documents > 0
+    if not options.quiet:
+        cut = counted(totals.cut, "chunk")
+        totals.print_summary(
+            counted(totals.documents, "file"),
+            counted(totals.chunks, "chunk"),
+            counted(totals.tokens, "token"),
+            note=f"; the model would not read {cut} to the end" if totals.cut else "",
+        )
+    return totals.exit_code
+
+
+def _chunk(form: Format, chunker: Chunker, item: Document, parts: PartCounts) -> _Made:
+    from chunkast.sources.documents import iter_document
+
+    source, document = item
+    chunks = list(iter_document(chunker, document, source, parts))
+    tokens = sum(chunk.token_count for chunk in chunks)
+    cut = sum(bool(cut_off(chunker, chunk.embed_token_count)) for chunk in chunks)
+    out = BytesIO()
+    if form.joins:
+        form.write(chunks, out, chunker)
+    kept = [] if form.joins else chunks
+    return _Made(len(chunks), tokens, cut, kept, out.getvalue())
+
+
+def _write(documents: Iterable[_Made], form: Format, stream: BinaryIO, chunker: Chunker) -> None:
+    if not form.joins:
+        form.write((chunk for each in documents for chunk in each.kept), stream, chunker)
+        return
+    for document in documents:
+        stream.write(document.data)
+        # The reader gets a document's chunks while the next document is chunked.
+        stream.flush()

@@ -1,0 +1,105 @@
+"""``chunkast diff``: compare two locks, files of chunks or configurations."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from functools import partial
+from itertools import tee
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.recording import add_report, print_report, record
+from chunkast.cli.shared_options import add_config, add_selection, config_values, set_values
+from chunkast.cli.work import Document, PartCounts, Tally, results, selected
+from chunkast.config import ChunkConfig
+from chunkast.errors import UsageError
+from chunkast.files.find import Selection
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.testing.compare import Diff
+    from chunkast.testing.records import DocumentRecord
+
+HELP: Final = "compare two locks, files of chunks or configurations"
+DESCRIPTION: Final = (
+    "Compare two locks, or two files of chunks as JSON Lines; or, with --vs, the chunks of the same "
+    "documents under two configurations."
+)
+EXAMPLES: Final = (
+    "chunkast diff old.lock new.lock",
+    "chunkast diff docs --max-tokens 512 --vs overlap=0.1",
+)
+COMMON: Final = "vs format max_tokens overlap encoding root include quiet"
+OPERANDS: Final = "paths"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add_selection(parser, "two files to compare; with --vs, the documents to chunk")
+    parser.add_argument(
+        "--vs",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="chunk PATHS with the given options, and again with this field of ChunkConfig "
+        "changed; VALUE is JSON or plain text",
+    )
+    add_report(parser)
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Compare both sides and print a report. Return 1 if some input failed, else 0."""
+    from chunkast.testing.report import Report
+
+    values = config_values(options)
+    if not options.vs:
+        if len(options.paths) != 2:
+            raise UsageError(
+                f"diff takes two files, not {len(options.paths)}; or documents and --vs FIELD=VALUE"
+            )
+        if values:
+            raise UsageError(f"{', '.join(values)}: only with --vs; these files are not chunked")
+        diff = _of_files(*options.paths)
+        print_report(options, Report(diff, tuple(options.paths)))
+        return 0
+    tally = Tally()
+    other = ChunkConfig.of({**values, **set_values("--vs", options.vs, {})})
+    selection = selected(options)
+    diff = _of_configurations(options, selection, ChunkConfig.of(values), other, tally)
+    print_report(options, Report(diff, ("given", " ".join(options.vs))), selection)
+    return tally.exit_code
+
+
+def _of_files(one: str, two: str) -> Diff:
+    from chunkast.testing.compare import compare
+    from chunkast.testing.lock import LockError, open_side
+
+    try:
+        with open_side(one) as old, open_side(two) as new:
+            return compare(old, new)
+    except LockError as error:
+        raise UsageError(str(error)) from None
+
+
+def _of_configurations(
+    options: Namespace, selection: Selection, one: ChunkConfig, two: ChunkConfig, tally: Tally
+) -> Diff:
+    from chunkast.chunker import Chunker
+    from chunkast.testing.compare import compare
+    from chunkast.testing.records import header_of
+
+    chunkers = Chunker(one), Chunker(two)
+    task = partial(_both, chunkers[1])
+    with results(options, selection, chunkers[0], task, tally) as pairs:
+        # All old documents are read first; ``tee`` keeps the new ones.
+        olds, news = tee(pairs)
+        return compare(
+            (header_of(chunkers[0]), (pair[0] for pair in olds)),
+            (header_of(chunkers[1]), (pair[1] for pair in news)),
+        )
+
+
+def _both(
+    other: Chunker, chunker: Chunker, item: Document, parts: PartCounts
+) -> tuple[DocumentRecord, DocumentRecord]:
+    return record(chunker, item, parts), record(other, item, parts)

@@ -1,0 +1,332 @@
+"""``chunkast index``: keep a database of the chunks of documents up to date."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.cli.messages import counted, print_message, print_note, print_result
+from chunkast.cli.shared_options import (
+    add_config,
+    add_database,
+    add_flags,
+    add_report_format,
+    add_selection,
+    config_values,
+)
+from chunkast.cli.work import Document, PartCounts, Tally, results, root_of, selected
+from chunkast.config import ChunkConfig
+from chunkast.errors import SourceError, StoreError, UsageError
+from chunkast.files.find import Selection, named_part
+from chunkast.files.paths import Root
+from chunkast.files.read import InputFile
+from chunkast.text.files import read_bytes
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.index import IndexedDocument, IndexReport, Store
+    from chunkast.index.writing import Writing
+
+HELP: Final = "keep a database of the chunks of documents up to date"
+DESCRIPTION: Final = (
+    "Chunk Markdown documents into an SQLite database. Unchanged documents are skipped, deleted "
+    "ones are removed. The database remembers the paths and options; without PATHS, the last run "
+    "is repeated, from any folder. All changes are stored together at the end; an interrupted run "
+    "leaves the database unchanged. A damaged or older database is rebuilt. Prints the changes, "
+    "how many chunks need embedding, how many reuse the vector of another chunk, and the digest."
+)
+EXAMPLES: Final = (
+    "chunkast index docs --db chunks.db --max-tokens 512",
+    "chunkast index --db chunks.db",
+)
+COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
+OPERANDS: Final = "paths"
+# The settings for the folder that the names in an index are relative to, and for the last run.
+_ROOT: Final = "root"
+_RUN: Final = "run"
+# The options that select files, besides PATHS and --root.
+_SELECTING: Final = ("include", "exclude", "no_ignore", "code", "follow_links")
+# The fields of a report in JSON.
+_REPORTED: Final = (
+    *("added", "changed", "unchanged", "removed", "moved"),
+    *("embed", "reuse", "repeats", "digest"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add_selection(
+        parser, text="all folders, files and globs to index (default: those of the last run)"
+    )
+    add_database(parser)
+    add_flags(
+        parser,
+        dry_run="print the changes without making them",
+        replace="forget the paths and options of earlier runs, and remove all other documents",
+        verify="check the whole database and print a line for each fault; changes nothing and "
+        "takes no PATHS",
+    )
+    add_report_format(parser, "; json lists the ids")
+    add_config(parser)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run of the command, with what the database remembers of the last one.
+
+    root: the folder that sources were relative to, or ``None``.
+    config: the configuration of the last run, as options, or ``None`` if there was none.
+    """
+
+    options: Namespace
+    tally: Tally = field(default_factory=Tally)
+    root: str | None = None
+    config: dict[str, Any] | None = None
+
+    def recall(self, settings: Mapping[str, str]) -> None:
+        """Use the settings of a database for whatever the command does not give."""
+        self.root = settings.get(_ROOT)
+        # The values of PATHS and of the options in ``_SELECTING``.
+        selection = _json(settings.get(_RUN)) or {}
+        self.config = _json(settings.get("options"))
+        options = self.options
+        if options.replace:
+            return
+        for name in ("paths", *_SELECTING):
+            current, known = getattr(options, name), selection.get(name)
+            texts = known if isinstance(known, list) else []
+            if not current and isinstance(known, type(current)):
+                setattr(options, name, known if all(isinstance(t, str) for t in texts) else current)
+
+    def chunker(self) -> Chunker:
+        """Return the chunker for the given options and the remembered ones."""
+        from chunkast.chunker import Chunker
+        from chunkast.index.remembered import merged
+        from chunkast.toolcalls import tools_from_json
+
+        remembered = {} if self.options.replace else dict(self.config or {})
+        values = merged(remembered, config_values(self.options))
+        if values.get("heuristics"):
+            raise UsageError(
+                f"{self.options.db} was made with heuristics in Python: update it from there, or "
+                "give --replace"
+            )
+        if isinstance(values.get("tools"), dict):
+            values["tools"] = tools_from_json(values["tools"])
+        return Chunker(ChunkConfig.of(values))
+
+    def selected(self) -> dict[str, Any]:
+        """Return PATHS and the options that select files, as the database remembers them."""
+        options = self.options
+        return {
+            "paths": [os.path.abspath(path) for path in options.paths],
+            **{name: getattr(options, name) for name in _SELECTING},
+        }
+
+    def changes(self, run: Writing) -> list[str]:
+        """Return the options of the configuration that differ from those of the last run."""
+        if self.config is None:
+            return []
+        defaults = {each.name: getattr(ChunkConfig(), each.name) for each in fields(ChunkConfig)}
+        before, now = defaults | self.config, defaults | _json(run.settings["options"])
+        return [
+            f"{name} changes from {_shown(before[name])} to {_shown(now[name])}"
+            for name in defaults
+            if _shown(before[name]) != _shown(now[name])
+        ]
+
+
+def _json(text: str | None) -> Any:
+    """Return the JSON object in a setting, or ``None`` if there is none."""
+    try:
+        value = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=dict)
+
+
+def run(options: Namespace) -> int:
+    """Update the database, or check it with ``--verify``. Return the exit code."""
+    if options.verify:
+        return _verify(options)
+    from chunkast.index import Store
+
+    if "-" in options.paths:
+        raise UsageError("index takes folders and files, not standard input")
+    this = _Run(options)
+    # A dry run leaves no files, not even an empty database.
+    path = ":memory:" if options.dry_run and not os.path.exists(options.db) else options.db
+    with this.tally.stoppable(options.db), Store(path, create=True) as store:
+        this.recall(store.remembered())
+        if not options.paths:
+            raise UsageError("PATHS missing (see chunkast index --help)")
+        report, changes = _update(store, this)
+    vectors = f"embed {len(report.embed):,}, reuse {len(report.reuse):,}"
+    text = f"{report}\n{vectors}\ndigest {report.digest}\n"
+    print_result(options.format, {name: getattr(report, name) for name in _REPORTED}, text)
+    if not options.quiet:
+        _print_notes(this, report, changes)
+    return this.tally.exit_code
+
+
+def _print_notes(this: _Run, report: IndexReport, changes: Sequence[str]) -> None:
+    db = this.options.db
+    if report.faults:
+        more = ", ..." if len(report.faults) > 1 else ""
+        lost = "" if this.config is not None else "; its options are not known: give them again"
+        print_note(f"{db}: rebuilt, because {report.faults[0]}{more}{lost}")
+    if changes:
+        print_note(f"{', '.join(changes)}: {counted(len(report.embed), 'text')} to embed again")
+    this.tally.print_summary(
+        counted(report.documents, "file"),
+        f"{report.written:,} new or changed",
+        note=" (nothing was stored)" if this.options.dry_run else "",
+    )
+
+
+def _verify(options: Namespace) -> int:
+    """Print the faults in the database. Return 1 if there are any, else 0."""
+    from chunkast.index import Store
+
+    if options.paths:
+        raise UsageError("index --verify takes no paths: it only reads the database")
+    with Store(options.db, read_only=True) as store:
+        faults = store.faults()
+    print_result(options.format, faults, "".join(f"{options.db}: {fault}\n" for fault in faults))
+    if not options.quiet:
+        print_message(f"{options.db}: {counted(len(faults), 'fault')}")
+    return 1 if faults else 0
+
+
+def _update(store: Store, this: _Run) -> tuple[IndexReport, list[str]]:
+    """Index the selected files, and return the report and the changed options."""
+    options = this.options
+    chunker = this.chunker()
+
+    def wait() -> None:
+        if not options.quiet:
+            print_note(f"{options.db}: waiting for another run that writes to it")
+
+    with store.writing(chunker, dry_run=options.dry_run, on_wait=wait) as run:
+        root = root_of(options, this.root)
+        selection = selected(options, root=root)
+        if any(file.data is not None for file in selection.files):
+            raise UsageError("index takes folders and files, not pipes")
+        _leave_out_unnameable(selection)
+        new = _new_files(run, selection)
+        gone = _gone(run, selection, root)
+        here = _stored(root.real)
+        if not options.replace:
+            _check_lost(gone, selection, root, options, this.root if this.root != here else None)
+        run.settings[_ROOT] = here
+        run.settings[_RUN] = json.dumps(this.selected())
+        for source in gone:
+            run.remove(source)
+        selection = replace(selection, files=new)
+        with results(options, selection, chunker, _index, this.tally) as documents:
+            for document in documents:
+                run.put(document)
+    return run.report, this.changes(run)
+
+
+def _stored(folder: str) -> str:
+    # The database only stores UTF-8, and a folder's name may be any bytes.
+    return os.fsencode(folder).decode("utf-8", "backslashreplace")
+
+
+def _leave_out_unnameable(selection: Selection) -> None:
+    """Remove files whose names are not valid UTF-8, and report each as a problem.
+
+    The database cannot store such names.
+    """
+    for file in list(selection.files):
+        try:
+            (file.source or "").encode()
+        except UnicodeEncodeError:
+            selection.files.remove(file)
+            selection.problems.append(SourceError(file.path, "its name is not valid UTF-8"))
+
+
+def _new_files(run: Writing, selection: Selection) -> list[InputFile]:
+    """Return the new, changed and unreadable files; keep the stored documents of all others."""
+    from chunkast.index import text_hash
+
+    new: list[InputFile] = []
+    for file in selection.files:
+        try:
+            known = run.knows(file.source or "", text_hash(read_bytes(file.path)))
+        except SourceError:
+            known = False  # the file is read again later, and the error is reported then
+        if known:
+            run.keep(file.source or "")
+        else:
+            new.append(file)
+    return new
+
+
+def _gone(run: Writing, selection: Selection, root: Root) -> list[str]:
+    """Return the names of stored documents that were not selected.
+
+    Documents at or below a path that could not be read are not included.
+    """
+    present = {file.source for file in selection.files}
+    unseen = [root.find(problem.path) for problem in selection.problems]
+    return [
+        source for source in run.absent() if source not in present and not _is_below(source, unseen)
+    ]
+
+
+def _is_below(source: str, names: Iterable[str | None]) -> bool:
+    """Return whether ``source`` is one of the named files, or is in one of the named folders."""
+    known = (name for name in names if name is not None)
+    return any(name in ("", source) or source.startswith(f"{name}/") for name in known)
+
+
+def _check_lost(
+    gone: Sequence[str],
+    selection: Selection,
+    root: Root,
+    options: Namespace,
+    old_root: str | None,
+) -> None:
+    """Raise ``StoreError`` if the update would remove documents that the given paths do not cover.
+
+    ``old_root`` is the root stored in the database if it differs from ``root``, else ``None``.
+    """
+    if old_root is None:
+        covered = [root.find(named_part(path)) for path in options.paths]
+        lost = [
+            source
+            for source in gone
+            if not _is_below(source, covered) and os.path.exists(os.path.join(root.real, source))
+        ]
+        why = f"not below the given paths ({', '.join(lost[:1])}{', ...' if lost[1:] else ''})"
+    else:
+        # A file that has another name now is not lost.
+        there = {_stored(os.path.realpath(file.path)) for file in selection.files}
+        lost = [source for source in gone if os.path.join(old_root, source) not in there]
+        why = f"not in {_stored(root.real)}"
+    if lost:
+        verb = "it is" if len(lost) == 1 else "they are"
+        made = "" if old_root is None else f"made from {old_root}; "
+        raise StoreError(
+            options.db,
+            f"{made}{counted(len(lost), 'document')} would be removed, as {verb} {why}; "
+            "give all paths, or none to repeat the last run, another --db, or --replace to "
+            "remove documents",
+        )
+
+
+def _index(chunker: Chunker, item: Document, _parts: PartCounts) -> IndexedDocument:
+    from chunkast.index import index_document
+
+    source, document = item
+    return index_document(chunker, source or "", document)

@@ -1,0 +1,37 @@
+"""``chunkast mcp``: serve a database to agents over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Final
+
+from chunkast.cli.shared_options import add_counting, add_database, config_values
+
+HELP: Final = "serve a database to agents (MCP over stdio)"
+DESCRIPTION: Final = (
+    "Serve a database of 'chunkast index' over stdio by the Model Context Protocol, with four "
+    "read-only tools: outline, search, read and quote. Needs pip install 'chunkast[mcp]'. A client "
+    "starts it; the manual shows the configuration."
+)
+EXAMPLES: Final = (
+    "chunkast mcp --db chunks.db",
+    "claude mcp add docs -- chunkast mcp --db /srv/chunks.db",
+)
+COMMON: Final = "db encoding"
+OPERANDS: Final = ""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add_database(parser)
+    add_counting(parser)
+
+
+def run(options: Namespace) -> int:
+    """Serve the database until the client closes the connection. Return 0."""
+    from chunkast.index import Store
+    from chunkast.mcp import serve
+
+    with Store(options.db, read_only=True) as store:
+        serve(store, store.chunker(**config_values(options)))
+    return 0

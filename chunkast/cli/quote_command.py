@@ -1,0 +1,64 @@
+"""``chunkast quote``: find all occurrences of a quote in the documents of a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.messages import print_error, print_result
+from chunkast.cli.shared_options import add_database, add_report_format
+from chunkast.errors import UsageError
+from chunkast.files.read import read_pieces
+from chunkast.text.pages import pages_note
+
+if TYPE_CHECKING:
+    from chunkast.identity import Citation
+
+HELP: Final = "verify that a quote is in the documents of a database"
+DESCRIPTION: Final = (
+    "Print every place of a quote: its path and lines, the characters it covers there, the ids of "
+    "the chunks that contain all of it, and the heading path of the section in which it begins. "
+    "Only white space may differ. Exits with 1 if the quote is not found."
+)
+EXAMPLES: Final = (
+    'chunkast quote "costs ten crowns" --db chunks.db',
+    "pbpaste | chunkast quote - --db chunks.db",
+)
+COMMON: Final = "db format"
+OPERANDS: Final = "text"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    parser.add_argument(
+        "text", nargs="*", metavar="TEXT", help="the quote, or - for standard input"
+    )
+    add_database(parser)
+    add_report_format(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print each occurrence of the quote. Return 1 if there are none, else 0."""
+    from chunkast.index import Store
+
+    quote = " ".join(options.text)
+    if quote == "-":
+        quote = "".join(read_pieces("-"))
+    if not quote.strip():
+        raise UsageError("quote: the text is blank")
+    with Store(options.db, read_only=True) as store:
+        places = store.quote(quote)
+    print_result(options.format, [asdict(place) for place in places], "".join(map(_line, places)))
+    if not places:
+        print_error(f"{options.db}: the quote is in none of its documents")
+    return 0 if places else 1
+
+
+def _line(place: Citation) -> str:
+    section = f"  {' > '.join(place.section)}" if place.section else ""
+    return (
+        f"{place.source}:{place.start_line}-{place.end_line}{pages_note(place.pages)}  "
+        f"characters {place.start_index}-{place.end_index}  "
+        f"{' '.join(place.chunk_ids) or '(across a cut)'}{section}\n"
+    )

@@ -1,0 +1,100 @@
+"""Code shared by ``snapshot``, ``check`` and ``diff``: recording documents and printing reports."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.messages import print_text
+from chunkast.cli.shared_options import add_report_format
+from chunkast.cli.work import Document, PartCounts
+from chunkast.files.find import Selection
+from chunkast.files.paths import Root
+from chunkast.files.read import InputFile
+from chunkast.files.write import Output
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.testing.records import DocumentRecord, Header
+    from chunkast.testing.report import Report
+
+__all__ = (
+    "add_report",
+    "lock_header",
+    "print_report",
+    "record",
+    "source_of",
+    "stored_root",
+    "written",
+)
+
+# The name of standard input in a lock.
+_STDIN: Final = "-"
+
+
+def add_report(parser: ArgumentParser) -> None:
+    """Add the option for the format of a comparison's report."""
+    add_report_format(parser, "; github: workflow annotations", ("text", "json", "github"))
+
+
+def source_of(file: InputFile) -> str:
+    """Return the name under which a lock records ``file``."""
+    return file.source or _STDIN
+
+
+def lock_header(chunker: Chunker, root: Root, lock: str | None) -> Header:
+    """Return the header of a lock, with the path of ``root`` relative to the lock's folder.
+
+    The path is empty if the lock is written to stdout or is on another drive.
+    """
+    from chunkast.testing.records import header_of
+
+    header = header_of(chunker)
+    if lock is None:
+        return header
+    try:
+        relative = os.path.relpath(root.real, os.path.dirname(os.path.realpath(lock)))
+    except ValueError:  # on another drive of Windows
+        return header
+    return replace(header, root=PurePath(relative).as_posix())
+
+
+def stored_root(header: Header, lock: str) -> str:
+    """Return the path of the root that a lock stores, or an empty string.
+
+    A lock stores the path relative to its own folder (see :func:`lock_header`).
+    """
+    return header.root and os.path.join(os.path.dirname(os.path.realpath(lock)), header.root)
+
+
+def record(chunker: Chunker, item: Document, _parts: PartCounts) -> DocumentRecord:
+    """Chunk a document, and return the record of its chunks."""
+    from chunkast.testing.records import record_document
+
+    source, document = item
+    return record_document(chunker, source or _STDIN, document)
+
+
+def written(
+    output: Output, header: Header, documents: Iterable[DocumentRecord]
+) -> Iterator[DocumentRecord]:
+    """Write the documents to ``output`` as a lock, and yield each document after writing it."""
+    from chunkast.testing.lock import encode_document, encode_header
+
+    output.stream.write(encode_header(header))
+    for document in documents:
+        output.stream.write(encode_document(document))
+        yield document
+
+
+def print_report(options: Namespace, report: Report, selection: Selection | None = None) -> None:
+    """Print a report to stdout; ``selection`` has the paths of its documents."""
+    from chunkast.testing.report import REPORTS
+
+    files = [] if selection is None else selection.files
+    report = replace(report, paths={source_of(file): file.path for file in files})
+    print_text(REPORTS[options.format](report))

@@ -1,0 +1,84 @@
+"""``chunkast search``: print the chunks that best match a query, within a token budget."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from chunkast.cli.messages import print_error, print_result
+from chunkast.cli.shared_options import (
+    add_counting,
+    add_database,
+    add_number,
+    add_report_format,
+    config_values,
+)
+from chunkast.output.text import page
+from chunkast.text.pages import pages_note
+
+if TYPE_CHECKING:
+    from chunkast.index import Hit
+
+HELP: Final = "find the best chunks for a query in a database"
+DESCRIPTION: Final = (
+    "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
+    "Any of the query's words may match. Each chunk follows a line with its path, lines, tokens, "
+    "and the heading path and anchor of the section that matches best. Exits with 1 if nothing "
+    "is found."
+)
+EXAMPLES: Final = (
+    'chunkast search "how to install" --db chunks.db',
+    "chunkast search retry --db chunks.db --budget 500 --format json",
+)
+COMMON: Final = "db budget limit within expand format"
+OPERANDS: Final = "query"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="words, or a question")
+    add_database(parser)
+    budget = "the maximum number of tokens in all texts together (default %(default)s)"
+    add_number(parser, "--budget", budget, default=2_000)
+    add_number(parser, "--limit", "the maximum number of chunks")
+    parser.add_argument(
+        "--within", metavar="GLOB", help="search only documents whose source matches: 'docs/*'"
+    )
+    expand = "expand each chunk to its section, or by the blocks around it, up to N tokens"
+    add_number(parser, "--expand", expand)
+    add_report_format(parser)
+    add_counting(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the chunks that match the query. Return 1 if there are none, else 0."""
+    from chunkast.index import Store
+
+    query = " ".join(options.query)
+    with Store(options.db, read_only=True) as store:
+        hits = store.search(
+            query,
+            options.budget,
+            limit=options.limit,
+            within=options.within,
+            expand=options.expand,
+            chunker=options.expand and store.chunker(**config_values(options)),
+        )
+    result = {
+        "query": query,
+        "budget": options.budget,
+        "tokens": sum(hit.token_count for hit in hits),
+        "hits": [asdict(hit) for hit in hits],
+    }
+    print_result(options.format, result, "".join(map(_page, hits)))
+    if not hits:
+        print_error(
+            f"{options.db}: no chunk of at most {options.budget:,} tokens has any word of the query"
+        )
+    return 0 if hits else 1
+
+
+def _page(hit: Hit) -> str:
+    header = f"{' > '.join(hit.section)}{f'  #{hit.anchor}' if hit.anchor else ''}"
+    return page(hit.place + pages_note(hit.pages), hit.token_count, [[header]], hit.text)

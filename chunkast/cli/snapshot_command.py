@@ -1,0 +1,51 @@
+"""``chunkast snapshot``: write a lock, a text file for reviewing and comparing chunks."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Final
+
+from chunkast.cli.messages import counted
+from chunkast.cli.recording import lock_header, record, written
+from chunkast.cli.shared_options import add_config, add_output, add_selection, config_of
+from chunkast.cli.work import Tally, results, root_of, selected
+from chunkast.files.write import open_output
+
+HELP: Final = "write a lock: the chunks of documents, to review and compare"
+DESCRIPTION: Final = (
+    "Write a lock: JSON Lines with the configuration, and for each chunk its headings, id, tokens, "
+    "kinds, text and the cut before it. 'chunkast check' compares the documents with it."
+)
+EXAMPLES: Final = (
+    "chunkast snapshot docs -o chunks.lock",
+    "chunkast snapshot docs --max-tokens 256 -o chunks.lock",
+)
+COMMON: Final = "max_tokens overlap encoding context output root include exclude jobs quiet"
+OPERANDS: Final = "paths"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add_selection(parser)
+    add_output(parser, "LOCK")
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the lock of the selected documents. Return 1 if some input failed, else 0."""
+    from chunkast.chunker import Chunker
+
+    tally = Tally()
+    chunker = Chunker(config_of(options))
+    path = None if options.output == "-" else options.output
+    with tally.stoppable(path), open_output(path) as output:
+        root = root_of(options)
+        selection = selected(options, path, root)
+        header = lock_header(chunker, root, path)
+        shows = path is not None
+        with results(options, selection, chunker, record, tally, progress=shows) as documents:
+            chunks = sum(len(each.chunks) for each in written(output, header, documents))
+        output.complete = tally.documents > 0
+    if not options.quiet:
+        tally.print_summary(counted(tally.documents, "file"), counted(chunks, "chunk"))
+    return tally.exit_code

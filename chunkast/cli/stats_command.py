@@ -1,0 +1,217 @@
+"""``chunkast stats``: print statistics about the chunks of documents, to help choose a budget.
+
+The starts of chunks are counted by the kind of break point, named as in the score table
+(``chunkast.scores``). "inside X" is a cut within a block of kind X, at a position without a
+break point. Overlap is ignored: a chunk starts where its own text starts.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from chunkast.cli.messages import print_result
+from chunkast.cli.shared_options import add_config, add_report_format, add_selection, config_of
+from chunkast.cli.work import Document, PartCounts, Tally, cut_off, results, selected
+from chunkast.model import Analysis
+from chunkast.sources.jupyter import analyze_cells
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+
+HELP: Final = "describe the chunks of Markdown documents: sizes, fill, where they begin"
+DESCRIPTION: Final = (
+    "Describe the chunks of documents, to choose a budget: sizes, how full they are, and where "
+    "they begin, by the names of the score table; 'inside X' is a cut within a block of kind X."
+)
+EXAMPLES: Final = (
+    "chunkast stats docs --max-tokens 512",
+    "chunkast stats docs --max-tokens 256 --packing fill --format json",
+)
+COMMON: Final = "max_tokens overlap encoding context packing format root include exclude quiet"
+OPERANDS: Final = "paths"
+
+_START: Final = "document start"
+_CELL_START: Final = "cell start"
+_BINS: Final = 10
+_BAR: Final = 40
+
+
+class _Row(NamedTuple):
+    """The figures of one chunk; ``begin`` is the kind of place where it begins."""
+
+    tokens: int
+    embed_tokens: int
+    characters: int
+    overlap: int
+    oversize: bool
+    begin: str
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add_selection(parser)
+    add_report_format(parser)
+    add_config(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print statistics about the selected documents. Return 1 if some input failed, else 0."""
+    from chunkast.chunker import Chunker
+
+    chunker = Chunker(config_of(options))
+    tally = Tally()
+    with results(options, selected(options), chunker, _measure, tally) as measured:
+        documents = list(measured)
+    report = _report(documents, chunker)
+    print_result(options.format, report, _page(report), indent=2)
+    return tally.exit_code
+
+
+def _measure(chunker: Chunker, item: Document, _parts: PartCounts) -> list[_Row]:
+    source, document = item
+    if isinstance(document, str):
+        return _measure_text(chunker, chunker.analyze(document, source), _START)
+    rows: list[_Row] = []
+    for _, analysis in analyze_cells(chunker, document):
+        rows += _measure_text(chunker, analysis, _CELL_START if rows else _START)
+    return rows
+
+
+def _measure_text(chunker: Chunker, analysis: Analysis, start: str) -> list[_Row]:
+    from chunkast.output.view.cuts import find_cuts
+
+    chunks = chunker.chunk(analysis)
+    begins = [start, *(cut.kind for cut in find_cuts(analysis, chunks))]
+    rows: list[_Row] = []
+    for chunk, begin in zip(chunks, begins, strict=False):
+        sizes = chunk.token_count, chunk.embed_token_count, len(chunk.text), chunk.overlap
+        rows.append(_Row(*sizes, chunk.oversize, begin))
+    return rows
+
+
+def _report(documents: Sequence[Sequence[_Row]], chunker: Chunker) -> dict[str, Any]:
+    rows = list(chain.from_iterable(documents))
+    tokens = sorted(row.tokens for row in rows)
+    embed_tokens = sorted(row.embed_tokens for row in rows)
+    characters = sum(row.characters for row in rows)
+    begins = Counter(row.begin for row in rows)
+    budget = chunker.config.budget
+    return {
+        "documents": len(documents),
+        "documents_of_one_chunk": sum(len(each) == 1 for each in documents),
+        "chunks": len(rows),
+        "oversize": sum(row.oversize for row in rows),
+        "max_tokens": chunker.config.max_tokens,
+        "reserve_tokens": chunker.config.reserve_tokens,
+        "model": _window(chunker, embed_tokens),
+        "fill": _ratio(sum(tokens), len(tokens) * budget),
+        "overlap": _ratio(sum(row.overlap for row in rows), characters),
+        "tokens": _spread(tokens),
+        "embed_tokens": _spread(embed_tokens),
+        "histogram": _histogram(tokens, budget),
+        "begins": dict(sorted(begins.items(), key=lambda item: (-item[1], item[0]))),
+    }
+
+
+def _window(chunker: Chunker, embed_tokens: Sequence[int]) -> dict[str, int] | None:
+    """Return the model's token limit, and the numbers of chunks and tokens that are cut off.
+
+    Return ``None`` if the limit is unknown.
+    """
+    window = chunker.counter.window
+    cut = [over for tokens in embed_tokens if (over := cut_off(chunker, tokens))]
+    if window is None:
+        return None
+    return {
+        "limit": window.tokens,
+        "special_tokens": window.special,
+        "chunks_cut": len(cut),
+        "tokens_cut": sum(cut),
+    }
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _spread(numbers: Sequence[int]) -> dict[str, float | int | None]:
+    """Return the total, minimum, mean, median, 95th percentile and maximum of ``numbers``.
+
+    ``numbers`` must be sorted. All statistics except the total are ``None`` for an empty sequence.
+    """
+    count = len(numbers)
+    if not count:
+        return {"total": 0, **dict.fromkeys(("min", "mean", "median", "p95", "max"))}
+    return {
+        "total": sum(numbers),
+        "min": numbers[0],
+        "mean": round(sum(numbers) / count, 1),
+        "median": (numbers[(count - 1) // 2] + numbers[count // 2]) / 2,
+        "p95": numbers[-(-count * 95 // 100) - 1],
+        "max": numbers[-1],
+    }
+
+
+def _histogram(numbers: Sequence[int], budget: int) -> list[dict[str, int]]:
+    """Count how many of the sorted ``numbers`` are in each tenth of the budget, and above it."""
+    bins = min(_BINS, budget)
+    edges = [budget * i // bins for i in range(bins + 1)]
+    if numbers and numbers[-1] > budget:
+        edges.append(numbers[-1])
+    rows = []
+    for low, high in pairwise(edges):
+        chunks = bisect_right(numbers, high) - bisect_right(numbers, low)
+        rows.append({"from": low + 1, "to": high, "chunks": chunks})
+    return rows
+
+
+def _page(report: dict[str, Any]) -> str:
+    chunks = report["chunks"]
+    lines = [
+        f"documents  {report['documents']:>10,}  {report['documents_of_one_chunk']:,} of one chunk",
+        f"chunks     {chunks:>10,}  {report['oversize']:,} above the budget",
+        f"budget     {report['max_tokens']:>10,}  tokens, {report['reserve_tokens']:,} of them reserved",
+    ]
+    if model := report["model"]:
+        lines.append(
+            f"model      {model['limit']:>10,}  tokens, {model['special_tokens']:,} of them special; "
+            f"it would not read {model['chunks_cut']:,} chunks to the end, "
+            f"{model['tokens_cut']:,} tokens in all"
+        )
+    if not chunks:
+        return "\n".join(lines) + "\n"
+    columns = ("total", "min", "mean", "median", "p95", "max")
+    lines += [
+        f"fill       {report['fill']:>10.1%}  mean tokens of a chunk in the budget",
+        f"overlap    {report['overlap']:>10.1%}  of the characters repeat the chunk before",
+        "",
+        "tokens    " + "".join(f"{column:>12}" for column in columns),
+    ]
+    for name, key in (("text", "tokens"), ("embedded", "embed_tokens")):
+        row = report[key]
+        lines.append(f"{name:10}" + "".join(f"{_figure(row[column]):>12}" for column in columns))
+    lines += ["", "tokens of a chunk"]
+    counts = {f"{row['from']:,}-{row['to']:,}": row["chunks"] for row in report["histogram"]}
+    lines += _bars(counts, chunks)
+    lines += ["", "where chunks begin"]
+    lines += _bars(report["begins"], chunks)
+    return "\n".join(lines) + "\n"
+
+
+def _bars(counts: dict[str, int], total: int) -> list[str]:
+    width = max(map(len, counts))
+    most = max(counts.values())
+    return [
+        f"  {name:{width}}  {count:>9,}  {count / total:>6.1%}  "
+        f"{'█' * -(-count * _BAR // most)}".rstrip()
+        for name, count in counts.items()
+    ]
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.1f}".removesuffix(".0")

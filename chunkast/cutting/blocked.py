@@ -1,0 +1,110 @@
+"""The places inside a leaf where no cut may fall, given the budget, and where sentences begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from chunkast.analysis import InlineText, Inside, Structure
+from chunkast.cutting.costs import Costs
+from chunkast.model import Block
+from chunkast.text.source_map import line_starts
+from chunkast.text.spans import InlineSpan, SpanSet
+
+__all__ = ("Blocked", "blocked_in", "sentence_cuts")
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The spans of a leaf that are never cut, and the sorted starts of its sentences.
+
+    ``spans`` has all grapheme clusters, and the links, inline code and regions that fit the budget.
+    """
+
+    spans: SpanSet
+    sentences: Sequence[int]
+    inside: Inside
+
+
+def blocked_in(
+    structure: Structure, costs: Costs, protected: SpanSet, leaf: Block, end: int
+) -> Blocked:
+    """Return the blocked spans and sentences of a leaf and of the text after it, up to ``end``.
+
+    ``protected`` has the regions around the leaf that fit the budget.
+    """
+    inside = structure.insides.of(leaf, end)
+    clusters = SpanSet(inside.clusters)
+    blocked = [*inside.clusters, *protected.within(leaf.start, max(leaf.end, end))]
+    tables = inside.tables
+    for tag in map(sorted, zip(tables.outer, tables.inner, strict=True)):
+        first, last = tag
+        if clusters.end(first) == first and costs.is_within(first, last, costs.budget):
+            blocked.append((first, last))
+    sentences: set[int] = set()
+    for text in _texts(structure, costs, leaf, inside):
+        for pos in text.sentences:
+            # If a sentence begins inside a region, a cut may fall at the region's edges instead.
+            sentences |= {protected.start(pos), protected.end(pos)}
+        whole = _Whole(costs, protected, clusters, text, structure.insides.nested)
+        blocked.extend(whole.among(text.spans(), 0))
+    return Blocked(SpanSet(blocked), sorted(sentences), inside)
+
+
+def sentence_cuts(structure: Structure, costs: Costs, protected: SpanSet, leaf: Block) -> list[int]:
+    """Return the positions between sentences of a leaf of prose at which cuts are allowed."""
+    text = structure.insides.several_sentences(leaf)
+    if text is None:
+        return []
+    sentences = text.sentences
+    if any(True for _ in protected.within(leaf.start, leaf.end)):
+        blocked = blocked_in(structure, costs, protected, leaf, leaf.end)
+        spans, sentences = blocked.spans, blocked.sentences
+    else:
+        # No sentence begins inside an inline construct.
+        spans = SpanSet(structure.insides.clusters(leaf.start, leaf.end))
+    return [pos for pos in sentences if leaf.start < pos < leaf.end and spans.end(pos) == pos]
+
+
+def _texts(structure: Structure, costs: Costs, leaf: Block, inside: Inside) -> Iterator[InlineText]:
+    """Yield the prose in a leaf: its own text, or the text of a table's cells that are too long."""
+    insides, shape, budget = structure.insides, structure.row(leaf).shape, costs.budget
+    if inside.text is not None:
+        yield inside.text
+    elif shape == "html-table":
+        tables = inside.tables
+        for cell in pairwise(sorted([leaf.start, *tables.rows, *tables.cells, leaf.end])):
+            if not costs.is_within(*cell, budget):
+                yield insides.cell_text(*cell)
+    elif shape == "table":
+        for row in pairwise(line_starts(structure.parsed, leaf.start, leaf.end)):
+            if costs.is_within(*row, budget):
+                continue
+            for each in insides.cells(*row):
+                if not costs.is_within(each.start, each.end, budget):
+                    yield insides.cell_text(each.text_start, each.text_end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """Finds the outermost inline constructs that fit the budget."""
+
+    costs: Costs
+    protected: SpanSet
+    clusters: SpanSet
+    text: InlineText
+    deepest: int
+
+    def among(
+        self, spans: Iterator[tuple[int, int, InlineSpan]], depth: int
+    ) -> Iterator[tuple[int, int]]:
+        """Yield each construct that fits, or else those inside it."""
+        for start, end, span in spans:
+            # The span is extended to whole grapheme clusters.
+            first, last = self.clusters.start(start), self.clusters.end(end)
+            crosses = self.protected.crosses(first, last)
+            if not crosses and self.costs.is_within(first, last, self.costs.budget):
+                yield first, last
+            elif depth < self.deepest:
+                yield from self.among(self.text.within(span), depth + 1)

@@ -1,0 +1,186 @@
+"""Token counts of chunks: the one place that answers what a chunk costs and how much room it has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import Final
+
+from chunkast.analysis import Structure
+from chunkast.config import ChunkConfig
+from chunkast.cutting.context import Context
+from chunkast.cutting.replaced import Replaced
+from chunkast.text.spans import trim_span
+from chunkast.tokens import NOT_EXACT, TokenCounter, index_of
+
+__all__ = ("Costs",)
+
+# A span with more tokens of white space than this at its ends may be judged too large to join.
+_MOST_SPACE: Final = 16
+# The number of contexts, and of spans, whose counts are remembered.
+_REMEMBERED: Final = 512
+
+
+class Costs:
+    """Counts the tokens of a document's chunks.
+
+    A chunk for ``text[start:end]`` is trimmed if the configuration says so. Counts are exact.
+
+    budget: the maximum number of tokens in a chunk, context and overlap included.
+    text: the document.
+    dropped: the length of the front matter if it is left out of all chunks, or 0.
+    """
+
+    def __init__(self, structure: Structure, config: ChunkConfig, counter: TokenCounter) -> None:
+        self.budget = config.budget
+        self.text = structure.text
+        front_matter = structure.analysis.front_matter
+        # The later cells of a notebook share the front matter of the first.
+        drop = config.front_matter_text == "drop" and self.text.startswith(front_matter)
+        self.dropped = len(front_matter) if drop else 0
+        self._trim = config.trim
+        # An empty text costs nothing, even if special tokens are counted.
+        self.count = lru_cache(_REMEMBERED)(lambda text: counter.count(text) if text else 0)
+        self.cost = lru_cache(_REMEMBERED)(self._cost)
+        self.context = Context(structure, config, self.count)
+        self.replaced = Replaced(structure.analysis.replacements, self.text, trim=config.trim)
+        self._counter = counter
+        self._index = index_of(self.text, counter, structure.leaf_starts)
+        self.estimated = self._index.estimated
+        # By end: the start of a span above the budget that is kept whole, and of its lead-ins.
+        self._kept: dict[int, tuple[int, int]] = {}
+        self._additive = self._index.additive
+
+    @property
+    def most_joined(self) -> float:
+        """Two neighbours with more tokens, by :meth:`before`, are too large to be joined."""
+        if self.replaced:
+            return math.inf
+        return self.budget + _MOST_SPACE if self._additive else 4 * self.budget + 64
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span of the chunk for ``text[start:end]``.
+
+        If ``trim`` is set, blank lines at the start and white space at the end are excluded.
+        """
+        return trim_span(self.text, start, end) if self._trim else (start, end)
+
+    def _cost(self, start: int, end: int) -> int:
+        """Return the token count of the chunk for ``text[start:end]``, without context."""
+        return self._index.count(*self.span(start, end))
+
+    def tokens(self, start: int, end: int) -> int:
+        """Return the token count of ``text[start:end]``, untrimmed."""
+        return self._index.count(start, end)
+
+    def is_within(self, start: int, end: int, room: int) -> bool:
+        """Return whether the text of the chunk for ``text[start:end]`` has at most ``room`` tokens."""
+        if self._index.bounds(start, end)[1] <= room:
+            return True
+        return self._index.is_within(*self.span(start, end), room)
+
+    def bounds(self, start: int, end: int) -> tuple[float, float]:
+        """Return the least and the most that :meth:`size` may return for a chunk, without counting.
+
+        If more than a few tokens of white space are trimmed, the least may be too high.
+        """
+        if self.replaced:
+            return 0, math.inf
+        least, most = self._index.bounds(start, end)
+        return least, most + self.context.most_suffix_tokens
+
+    def size(self, start: int, end: int) -> float:
+        """Return the token count of the chunk for ``text[start:end]`` as embedded.
+
+        This includes the closing line of a fence that ends after the chunk, and the text that
+        replaces spans of the chunk. A span that cannot become one chunk has an infinite size.
+        """
+        if start == end:
+            return 0
+        closing = self.context.suffix_tokens(end)
+        if self.replaced:
+            # What is embedded is only counted for text that may become one chunk.
+            if not (self.is_within(start, end, self.budget) or self._is_placeholder(start, end)):
+                return math.inf
+            embedded = self.embedded(*self.span(start, end))
+            if embedded is not None:
+                return embedded[1] + closing
+        return self.cost(start, end) + closing
+
+    def fits(self, start: int, end: int, room: float) -> bool:
+        """Return whether a chunk for ``text[start:end]`` fits into ``room`` tokens."""
+        least, most = self.bounds(start, end)
+        return most <= room or (least <= room and self.size(start, end) <= room)
+
+    def room(self, start: int) -> int:
+        """Return the token count that context leaves for a chunk that begins at ``start``."""
+        return self.budget - self.context.tokens(start)
+
+    def embedded(self, start: int, end: int) -> tuple[str, int] | None:
+        """Return the text to embed for ``text[start:end]`` and its token count.
+
+        Returns None if the text is embedded as it is.
+        """
+        body = self.replaced.body(start, end) if self.replaced else None
+        return None if body is None else (body, self._counter.count(body))
+
+    def keep(self, whole: tuple[int, int], attached: int) -> None:
+        """Remember a span above the budget that is never cut.
+
+        The text from ``attached`` on introduces it.
+        """
+        self._kept[whole[1]] = attached, whole[0]
+
+    def _is_placeholder(self, start: int, end: int) -> bool:
+        """Return whether the chunk is a span kept whole, with only text before that introduces it."""
+        attached, whole = self._kept.get(end, (end, 0))
+        return attached <= start <= whole and (
+            start == whole or self.is_within(start, whole, self.budget)
+        )
+
+    def before(self, positions: Sequence[int]) -> Sequence[int]:
+        """Return the number of tokens before each of the sorted ``positions``.
+
+        The differences are exact if ``positions`` are the starts of blocks; elsewhere, they are
+        approximate. The size of a span never depends on text outside it.
+        """
+        index = self._index
+        if index.estimated:
+            return list(map(index.estimate, positions))
+        exact = list(index.exact.each(positions))
+        if NOT_EXACT not in exact:
+            return exact
+        sizes = (
+            index.count(*span) if NOT_EXACT in tokens else tokens[1] - tokens[0]
+            for span, tokens in zip(pairwise(positions), pairwise(exact), strict=True)
+        )
+        return list(accumulate(sizes, initial=0))
+
+    def count_after(self, before: str, start: int, end: int, tokens: int) -> int:
+        """Return the token count of ``before + text[start:end]``, whose text has ``tokens``."""
+        if before.endswith("\n") and self._index.adds_up_after_line_end(start):
+            return self.count(before) + tokens
+        return self._index.count_after(before, start, end)
+
+    def count_once(self, text: str) -> int:
+        """Return the token count of a text that is not counted again."""
+        return self._counter.count(text)
+
+    def is_near(self, start: int, end: int) -> bool:
+        """Return whether the estimates for a chunk were as accurate as assumed."""
+        return self._index.is_near(*self.span(start, end))
+
+    def is_above(self, start: int, end: int, room: int) -> bool:
+        """Return whether ``text[start:end]`` has more than ``room`` tokens, without counting.
+
+        The answer is only false by mistake, except for a user's own counter.
+        """
+        if self._additive or self.estimated:
+            return self.bounds(start, end)[0] > room
+        return self._index.estimate(end) - self._index.estimate(start) > room + _MOST_SPACE
+
+    def release(self, pos: int) -> None:
+        """Free memory used for the text before ``pos``; counting there may take longer."""
+        self._index.release(pos)

@@ -1,0 +1,178 @@
+"""Cut a document from the top down, looking no deeper than necessary.
+
+A section that fits is one piece. The parts of another section, its own text and its subsections, are
+cut one by one, and neighbours are joined. Own text that does not fit is built up by joining its
+units, the smallest parts that are never cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise, starmap
+from typing import Final
+
+from chunkast.analysis import Structure
+from chunkast.config import ChunkConfig
+from chunkast.cutting.costs import Costs
+from chunkast.cutting.fill import fill
+from chunkast.cutting.joining import Edge, Edges, Joins, joined
+from chunkast.cutting.overlap import Overlap
+from chunkast.cutting.units import Bodies, Piece
+
+__all__ = ("Cutter",)
+
+# A piece below this share of the budget is a crumb: it joins a neighbour that has room.
+_CRUMB_SHARE: Final = 10
+# The number of positions whose room is remembered.
+_REMEMBERED: Final = 1_024
+
+
+class Cutter:
+    """Cuts one document into pieces that fit the budget.
+
+    A single unit over budget becomes a piece of its own.
+    """
+
+    def __init__(
+        self, structure: Structure, config: ChunkConfig, costs: Costs, bodies: Bodies
+    ) -> None:
+        self.sections = bodies.sections
+        self.overlap = Overlap(structure, config, costs, bodies)
+        self._structure = structure
+        self._config = config
+        self._costs = costs
+        self._bodies = bodies
+        self._least = config.min_tokens
+        self._tenth = -(-costs.budget // _CRUMB_SHARE)
+        self._room = lru_cache(_REMEMBERED)(costs.room)
+        # Cuts inside sections that do not fit; a piece beside one is not a whole section.
+        self._final: set[int] = set()
+
+    def pieces(self) -> list[Piece]:
+        """Return the pieces of the document, in order, without dropped front matter."""
+        start, end = self._costs.dropped, len(self._structure.text)
+        if start == end:
+            return []
+        if self._config.packing == "fill":
+            return fill(
+                self._config,
+                self._bodies.between(start, end),
+                self._costs,
+                self.sections,
+                self.overlap,
+            )
+        return [*starmap(Piece, pairwise([start, *self._section(0, start)]))]
+
+    def body(self, first: int, last: int) -> list[int]:
+        """Cut a section's own text ``[first, last)``, and return the end of each piece."""
+        if self._fits(first, last):
+            return [last]
+        units = self._bodies.between(first, last)
+
+        def fit_together(i: int, h: int, j: int) -> bool:
+            # Context and overlap are ignored for pieces that belong together, such as a heading
+            # and its text.
+            if units.score[units.at(h)] < 0:
+                return self._costs.fits(i, j, self._costs.budget)
+            return self._fits(i, j)
+
+        bounds = self._joined(units.pos, units.edges, fit_together)
+        return self._finished(self._without_crumbs(bounds, units.edges)[1:])
+
+    def _section(self, number: int, first: int) -> list[int]:
+        """Cut a section whose text begins at ``first``, and return the end of each piece.
+
+        The text may begin before the section, with headings that have no text of their own.
+        """
+        sections = self.sections
+        last = sections.end(number)
+        if self._least != 0 and self._fits(first, last):
+            return [last]
+        body_end = sections.starts[number + 1]
+        ends: list[int] = []
+        waiting = first
+        if self._has_text(first, body_end):
+            ends = self.body(first, body_end)
+            waiting = body_end
+        for child in sections.children(number):
+            child_end = sections.end(child)
+            if not self._has_text(sections.starts[child], child_end):
+                continue  # nothing but headings so far
+            ends += self._finished(self._section(child, waiting))
+            waiting = child_end
+        if waiting < last:
+            ends += self.body(waiting, last)
+        bounds = self._joined([first, *ends], self._edges, self._belong)
+        return self._without_crumbs(bounds, self._edges)[1:]
+
+    def _joined(self, bounds: Sequence[int], edges: Edges, joins: Joins) -> list[int]:
+        return joined(self._costs, bounds, edges, joins)
+
+    def _edges(self, cuts: Sequence[int]) -> Iterator[Edge]:
+        """Yield the score and depth of each of the ``cuts``."""
+        for cut in cuts:
+            if self._bodies.whole is None and self.sections.begins(cut):
+                yield self._structure.section_score(cut), 0
+            else:
+                yield from self._bodies.at(cut).edges([cut])
+
+    def _has_text(self, start: int, end: int) -> bool:
+        whole = self._bodies.whole
+        return (self._structure if whole is None else whole).has_text(start, end)
+
+    def _finished(self, ends: list[int]) -> list[int]:
+        """Mark the cuts between these pieces as final, and return ``ends``."""
+        self._final.update(ends[:-1])
+        return ends
+
+    def _without_crumbs(self, bounds: list[int], edges: Edges) -> list[int]:
+        """Join each crumb (a very small piece) with a neighbour, and return the remaining bounds.
+
+        The two must fit into one piece without heading path and overlap.
+        """
+        if any(starmap(self._is_crumb, pairwise(bounds))):
+            return self._joined(bounds, edges, self._crumb_fits)
+        return bounds
+
+    def _is_crumb(self, i: int, j: int) -> bool:
+        least = self._tenth if self._least is None else min(self._tenth, self._least)
+        return self._costs.fits(i, j, least - 1)
+
+    def _crumb_fits(self, i: int, h: int, j: int) -> bool:
+        """Return whether one of two pieces is a crumb (a very small piece) and both fit into one.
+
+        The heading path and overlap are ignored.
+        """
+        if not (self._is_crumb(i, h) or self._is_crumb(h, j)):
+            return False
+        costs = self._costs
+        return costs.fits(i, j, costs.budget - costs.context.frame_tokens(i))
+
+    def _fits(self, i: int, j: int) -> bool:
+        """Return whether ``text[i:j]`` fits together with its context and overlap."""
+        overlap = self.overlap
+        room = self._room(i)
+        least, most = self._costs.bounds(i, j)
+        if most <= room - overlap.most:
+            return True
+        if least > room:
+            return False
+        size = self._costs.size(i, j)
+        if size <= room - overlap.most:
+            return True
+        # The overlap before a piece is only measured near the limit.
+        return size <= room and size <= room - overlap.before(i)
+
+    def _belong(self, i: int, h: int, j: int) -> bool:
+        """Return whether the pieces ``(i, h)`` and ``(h, j)`` should be joined.
+
+        They must fit together, and one of them must be small. Two whole sections may both be large
+        if no minimum size is configured.
+        """
+        whole = self._final.isdisjoint((i, h, j))
+        if not (self._least is None and whole) and self._has_text(h, j):
+            most = (self._tenth if self._least is None else self._least) - 1
+            if not self._costs.fits(i, h, most) and not self._costs.fits(h, j, most):
+                return False
+        return self._fits(i, j)

@@ -1,0 +1,123 @@
+"""Reads the stored documents: their texts, outlines and anchors."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Mapping
+from difflib import get_close_matches
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from chunkast.analysis import analyze
+from chunkast.config import ChunkConfig
+from chunkast.errors import StoreError
+from chunkast.index.checks import json_setting, text_hash
+from chunkast.index.connection import DamageError
+from chunkast.index.remembered import merged
+from chunkast.index.rows import JOINED, read_row
+from chunkast.model import Chunk
+from chunkast.reading import anchors_of
+from chunkast.sources.jupyter import is_notebook
+from chunkast.text.source_map import encode, without_surrogates
+
+if TYPE_CHECKING:
+    from chunkast.chunker import Chunker
+    from chunkast.reading import Outline
+
+__all__ = ("StoredDocuments",)
+
+# The options of an index that determine how a document is read, besides the counter.
+_READING: Final = frozenset({"extensions", "pseudo_headings", "heading_levels", "page_markers"})
+_COUNTING: Final = frozenset({"encoding", "model", "allow_download"})
+
+
+class StoredDocuments:
+    """The documents stored in one state of the index at ``path``.
+
+    ``settings`` are the settings stored in that state.
+    """
+
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, settings: Mapping[str, str]
+    ) -> None:
+        self._path = path
+        self._connection = connection
+        options = json_setting(settings, "options")
+        self._counting = {name: options[name] for name in options.keys() & _COUNTING}
+        self._reading = {name: options[name] for name in options.keys() & _READING}
+        self._anchors: dict[str, list[tuple[int, str]]] = {}
+        self._outlines: dict[str, Outline | None] = {}
+
+    def costs(self) -> dict[str, int]:
+        """Return a mapping from each document's source to its token count, excluding overlap."""
+        rows = self._connection.execute(
+            "SELECT source, coalesce(sum(own_token_count), 0) FROM documents "
+            "LEFT JOIN chunks ON chunks.document = documents.number "
+            "GROUP BY documents.number ORDER BY source"
+        )
+        return dict(rows.fetchall())
+
+    def chunk(self, identity: str) -> Chunk:
+        """Return the chunk with this id, or raise ``StoreError`` if there is none."""
+        query = f"{JOINED} WHERE chunks.id = ? ORDER BY chunks.number"
+        row = self._connection.execute(query, (without_surrogates(identity),)).fetchone()
+        if row is None:
+            raise StoreError(self._path, f"has no chunk {identity!r}")
+        return read_row(row)[2]
+
+    def text(self, source: str) -> str:
+        """Return the text of a document.
+
+        Raises ``StoreError`` if the document or its text is not stored, or if the document is a
+        notebook, and ``DamageError`` if the stored text is damaged.
+        """
+        stored = without_surrogates(source)
+        query = "SELECT text, text_hash FROM documents WHERE source = ?"
+        row = self._connection.execute(query, (stored,)).fetchone()
+        if row is None:
+            near = ", ".join(get_close_matches(stored, self.costs(), n=3))
+            nearest = f"; nearest: {near}" if near else ""
+            raise StoreError(self._path, f"has no document {source!r}{nearest}")
+        text, expected_hash = row
+        if text is None:
+            reason = f"has no text of {source!r} yet; the next 'chunkast index' stores it"
+            raise StoreError(self._path, reason)
+        if text_hash(encode(text)) != expected_hash:
+            raise DamageError(f"the text of {source} is damaged")
+        if is_notebook(source):
+            raise StoreError(self._path, f"{source} is a notebook, which has no outline")
+        return str(text)
+
+    def chunker(self, **options: Any) -> Chunker:
+        """Return a chunker that parses documents and counts tokens in the same way as the index.
+
+        ``options`` override the index's configuration.
+        """
+        from chunkast.chunker import Chunker
+
+        return Chunker(ChunkConfig.of(merged(self._reading | self._counting, options)))
+
+    def outline(self, source: str, chunker: Chunker) -> Outline | None:
+        """Return the outline of a document, or ``None`` if its text cannot be read."""
+        if source not in self._outlines:
+            text = self._readable(source)
+            self._outlines[source] = None if text is None else chunker.outline(text, source)
+        return self._outlines[source]
+
+    def anchor(self, source: str, pos: int) -> str:
+        """Return the anchor of the section at ``pos`` in a document, or an empty string."""
+        if source not in self._anchors:
+            text = self._readable(source)
+            config = ChunkConfig.of(self._reading)
+            analysis = None if text is None else analyze(text, config, source)
+            self._anchors[source] = anchors_of(analysis) if analysis else []
+        anchors = self._anchors[source]
+        before = bisect_right(anchors, pos, key=itemgetter(0))
+        return anchors[before - 1][1] if before else ""
+
+    def _readable(self, source: str) -> str | None:
+        try:
+            return self.text(source)
+        except StoreError:
+            return None

@@ -1,0 +1,143 @@
+"""The HTML report: a self-contained page that does not execute any part of the document.
+
+The document is embedded as JSON that cannot close its script element, and is shown as text. The
+page's content security policy allows only the page's own style sheet and script, identified by
+their hashes, and no network access.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Hashable
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any, Final, TypeVar
+
+from chunkast import __version__
+from chunkast.model import Chunk
+from chunkast.output.view.budgets import BudgetView, View
+from chunkast.output.view.visible import replacements, shorten, visible
+
+__all__ = ("render_html", "report_data", "resource", "source_hash")
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+_MAX_TITLE: Final = 200
+# Characters that could end a script element, and line ends in old versions of JavaScript.
+_ESCAPED: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+_POLICY: Final = (
+    "default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; "
+    "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+def render_html(view: View) -> str:
+    """Return the HTML page, which can be encoded as UTF-8 whatever the document contains."""
+    style, script = resource("page.css"), resource("page.js")
+    data = json.dumps(report_data(view), ensure_ascii=False, separators=(",", ":"))
+    return Template(resource("page.html")).substitute(
+        version=__version__,
+        title=escape(_shown(view.name) or "Chunks"),
+        policy=_POLICY.format(style=source_hash(style), script=source_hash(script)),
+        style=style,
+        script=script,
+        data=data.translate(_ESCAPED),
+    )
+
+
+def report_data(view: View) -> dict[str, Any]:
+    """Return the JSON data for the page. Positions are character indices."""
+    analysis = view.analysis
+    kinds = _Table[str]()
+    paths = _Table[tuple[str, ...]]()
+    return {
+        "name": _shown(view.name),
+        "text": visible(analysis.text),
+        "characters": len(analysis.text),
+        "tokens": view.token_count,
+        "options": _options(view),
+        "notes": [_shown(note) for note in analysis.notes],
+        "replaced": [
+            {"name": name, "shown": shown, "count": count}
+            for name, shown, count in replacements(analysis.text)
+        ],
+        "points": [
+            [point.pos, point.score, kinds.slot(point.kind)] for point in analysis.break_points
+        ],
+        "regions": [
+            [region.start, region.end, kinds.slot(region.kind)] for region in analysis.regions
+        ],
+        "headings": [[heading.start, heading.level] for heading in analysis.headings],
+        "shown": view.shown,
+        "budgets": [_budget(budget, kinds, paths) for budget in view.budgets],
+        # The tables that the numbers above refer to; complete only now.
+        "kinds": [_shown(kind) for kind in kinds],
+        "paths": [[_shown(title) for title in path] for path in paths],
+    }
+
+
+class _Table(dict[_Key, int]):
+    """Distinct values, numbered in the order of first appearance."""
+
+    def slot(self, value: _Key) -> int:
+        return self.setdefault(value, len(self))
+
+
+def _budget(
+    budget: BudgetView, kinds: _Table[str], paths: _Table[tuple[str, ...]]
+) -> dict[str, Any]:
+    return {
+        "max": budget.max_tokens,
+        "chunks": [_chunk(chunk, kinds, paths) for chunk in budget.chunks],
+        # For each chunk except the first: the position of the chosen point, and its kind.
+        "cuts": [
+            [cut.point.pos if cut.point else None, kinds.slot(cut.kind)] for cut in budget.cuts
+        ],
+    }
+
+
+def _chunk(chunk: Chunk, kinds: _Table[str], paths: _Table[tuple[str, ...]]) -> list[Any]:
+    # The page's script expects the fields in this order.
+    return [
+        chunk.start_index,
+        chunk.start_index + chunk.overlap,
+        chunk.end_index,
+        chunk.start_line,
+        chunk.end_line,
+        chunk.token_count,
+        chunk.embed_token_count,
+        [paths.slot(path) for path in chunk.sections],
+        [kinds.slot(kind) for kind in chunk.kinds],
+        chunk.id,
+        int(chunk.oversize),
+    ]
+
+
+def _options(view: View) -> list[str]:
+    config = view.config
+    overlap = config.overlap
+    return [
+        _shown(view.encoding),
+        f"packing {config.packing}",
+        f"overlap {overlap:.0%}" if isinstance(overlap, float) else f"overlap {overlap} tokens",
+        f"context {config.context}",
+        *(["blocks above the budget kept"] if config.oversize == "keep" else []),
+        *(["white space kept"] if not config.trim else []),
+    ]
+
+
+def _shown(text: str) -> str:
+    return visible(shorten(text, _MAX_TITLE))
+
+
+def resource(name: str) -> str:
+    """Return the text of the file ``name`` in this package."""
+    return (files(__package__) / name).read_bytes().decode("utf-8")
+
+
+def source_hash(text: str) -> str:
+    """Return the hash of a style sheet or script, as written in a content security policy."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

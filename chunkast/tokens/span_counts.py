@@ -1,0 +1,123 @@
+"""The interface of indexes that count the tokens in spans of a document."""
+
+# ruff: noqa: ARG002, B027 - some indexes need no argument, or do nothing
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Final, TypeVar
+
+from chunkast.text.source_map import make_array
+
+__all__ = ("NOT_EXACT", "Exact", "SpanCounts", "remember")
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+# Returned for a position whose tokens are not known exactly.
+NOT_EXACT: Final = -1
+
+
+def remember(known: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Store a value in the cache ``known``; if it already has ``most`` values, empty it first."""
+    if len(known) >= most:
+        known.clear()
+    known[key] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """The exact number of ``tokens`` before each of the sorted ``positions``.
+
+    A dictionary would take ten times as much memory.
+    """
+
+    positions: Sequence[int]
+    tokens: Sequence[int]
+
+    def get(self, position: int) -> int:
+        """Return the number of tokens before ``position``, or ``NOT_EXACT`` if it is unknown."""
+        slot = bisect_left(self.positions, position)
+        found = slot < len(self.positions) and self.positions[slot] == position
+        return self.tokens[slot] if found else NOT_EXACT
+
+    def each(self, positions: Sequence[int]) -> Iterable[int]:
+        """Return the number of tokens, or ``NOT_EXACT``, before each of the sorted ``positions``.
+
+        No position may be after the last position that is known.
+        """
+        at, tokens = self.positions, self.tokens
+        if positions == at:
+            return tokens
+        slots = map(bisect_left, repeat(at), positions)
+        return (
+            tokens[slot] if at[slot] == position else NOT_EXACT
+            for slot, position in zip(slots, positions, strict=True)
+        )
+
+
+class SpanCounts(ABC):
+    """Token counts of spans of ``text``, and estimates of the number of tokens before a position.
+
+    ``additive``: true if estimates are sums of exact counts, and off by a few tokens at most.
+    ``estimated``: true if estimates are only exact at the ends of the text.
+    ``exact``: the positions at which estimates are exact, and the number of tokens before each.
+    """
+
+    __slots__ = ("additive", "estimated", "exact", "text")
+
+    additive: bool
+    estimated: bool
+    exact: Exact
+    text: str
+
+    def collect(self, counts: Iterable[int]) -> Sequence[int]:
+        """Return token counts, or sums of them, as a list or an array."""
+        # A user's own counter may return any number.
+        bounded = self.additive or self.estimated
+        return make_array(counts, len(self.text)) if bounded else [*counts]
+
+    @abstractmethod
+    def count(self, start: int, end: int) -> int:
+        """Return the exact number of tokens in ``text[start:end]``."""
+
+    @abstractmethod
+    def count_after(self, before: str, start: int, end: int) -> int:
+        """Return the exact number of tokens in ``before + text[start:end]``."""
+
+    @abstractmethod
+    def estimate(self, position: int) -> int:
+        """Return the estimated number of tokens before ``position``.
+
+        A later position never has a lower estimate.
+        """
+
+    @abstractmethod
+    def bounds(self, start: int, end: int) -> tuple[float, float]:
+        """Return the least and the most that ``count(start, end)`` may be, found without counting.
+
+        Both also hold for the span without the blank lines at its start and the white space at its
+        end, except that the least may be too high if there is much of these.
+        """
+
+    def is_within(self, start: int, end: int, room: int) -> bool:
+        """Return whether ``text[start:end]`` has at most ``room`` tokens.
+
+        If an estimate is far from ``room``, the tokens need not be counted.
+        """
+        return self.count(start, end) <= room
+
+    def is_near(self, start: int, end: int) -> bool:
+        """Return whether a span's estimate is as accurate as :meth:`is_within` assumes."""
+        return True
+
+    def adds_up_after_line_end(self, position: int) -> bool:
+        """Return whether a line end before ``position`` never joins a token after it."""
+        return False
+
+    def release(self, position: int) -> None:
+        """Free memory used for the text before ``position``; counting there may take longer."""

@@ -1,0 +1,92 @@
+"""A construct of one's own: a row and a rule, added at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from markdown_it.rules_block import StateBlock
+
+from chunkast import Chunker
+from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
+from chunkast.markdown.dialects import Dialect, add_dialect, remove_dialect
+from chunkast.markdown.kinds import CONSTRUCTS, Construct
+from chunkast.scores import SCORES
+
+TEXT = (
+    "# Plot\n\nThe butler serves tea. Nobody knows why.\n\n"
+    ">! The butler did it with\n>! the candlestick.\n>! The cook saw him.\n\n"
+    "Read on to learn more.\n"
+)
+WHOLE = ">! The butler did it with\n>! the candlestick.\n>! The cook saw him."
+
+
+def spoiler(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse the lines that begin with ``>!`` as one block."""
+    line = start
+    lines: list[str] = []
+    while line < end and state.sCount[line] >= state.blkIndent and not state.is_code_block(line):
+        at = state.bMarks[line] + state.tShift[line]
+        if not state.src.startswith(">!", at):
+            break
+        lines.append(state.src[at + 2 : state.eMarks[line]].strip())
+        line += 1
+    if line == start:
+        return False
+    if not silent:
+        token = state.push("spoiler", "", 0)
+        token.map = [start, line]
+        token.content = "\n".join(lines)
+        state.line = line
+    return True
+
+
+SPOILERS = Dialect(
+    "spoilers",
+    rule=spoiler,
+    begins={"spoiler": ">"},
+    constructs=(Construct("spoiler", "prose", "html", ("spoiler",), after=True, protected=True),),
+)
+
+
+@pytest.fixture
+def spoilers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, ...]]:
+    """The extensions, with the dialect's."""
+    monkeypatch.setitem(EXTENSIONS, "spoilers", False)
+    add_dialect(SPOILERS)
+    yield (*DEFAULT_EXTENSIONS, "spoilers")
+    remove_dialect(SPOILERS)
+
+
+def test_a_block_is_a_row_and_a_rule(spoilers: tuple[str, ...]) -> None:
+    analysis = Chunker(extensions=spoilers).analyze(TEXT)
+    (leaf,) = [leaf for leaf in analysis.blocks.leaves() if leaf.kind == "spoiler"]
+    assert TEXT[leaf.start : leaf.end].strip() == WHOLE
+    scores = {point.pos: point.score for point in analysis.break_points}
+    assert scores[leaf.start] == scores[TEXT.index("Read on")] == SCORES["html"]
+    assert [region.kind for region in analysis.regions] == ["spoiler"]
+    # Whole where it fits.
+    chunks = Chunker(max_tokens=24, overlap=0, context="none", extensions=spoilers).chunk(TEXT)
+    assert [chunk.kinds for chunk in chunks if WHOLE in chunk.text] == [("spoiler",)]
+    # Between sentences where it does not.
+    small = Chunker(max_tokens=18, overlap=0, context="none", extensions=spoilers).chunk(TEXT)
+    parts = [chunk.text for chunk in small if "spoiler" in chunk.kinds]
+    assert parts[0] == ">! The butler did it with\n>! the candlestick."
+    assert parts[1].startswith(">! The cook saw him.")
+    # Inside other blocks too.
+    nested = "- item\n\n  >! secret\n\n> quote\n> >! secret\n"
+    found = Chunker(extensions=spoilers).chunk(nested)[0].kinds
+    assert found == ("list", "paragraph", "spoiler", "quote")
+
+
+def test_a_construct_can_be_removed(spoilers: tuple[str, ...]) -> None:
+    def kinds() -> set[str]:
+        blocks = Chunker(extensions=spoilers).analyze(TEXT).blocks
+        return {block.kind for block in blocks.walk()}
+
+    assert "spoiler" in kinds()
+    remove_dialect(SPOILERS)
+    assert "spoiler" not in CONSTRUCTS
+    assert "quote" in kinds()
+    add_dialect(SPOILERS)
+    assert "spoiler" in kinds()
