@@ -151,16 +151,15 @@ class Structure:
 
     def leaf_around(self, pos: int) -> Block | None:
         """Return the leaf that contains the character at ``pos``, or None."""
-        blocks, starts = self._blocks, self._starts
+        blocks: Sequence[Block] = self._blocks
         while True:
-            slot = bisect_right(starts, pos) - 1
+            slot = bisect_right(blocks, pos, key=_START) - 1
             if slot < 0 or pos >= blocks[slot].end:
                 return None
             block = blocks[slot]
             if not block.children:
                 return None if CONSTRUCTS[block.kind].blank else block
             blocks = block.children
-            starts = [child.start for child in blocks]
 
     def row(self, leaf: Block) -> Construct:
         """Return the row of the table of constructs for a leaf."""
@@ -178,7 +177,7 @@ class Structure:
 
     def kinds(self, start: int, end: int) -> tuple[str, ...]:
         """Return the kinds of the blocks that overlap ``[start, end)``, in order of appearance."""
-        first = _first_at(self._blocks, self._starts, start)
+        first = _first_at(self._blocks, start)
         last = bisect_left(self._starts, end, first)
         kinds: dict[str, None] = {}
         _add_kinds(self._blocks[first:last], start, end, kinds)
@@ -283,9 +282,9 @@ def _has_text(block: Block) -> bool:
     return not (row.blank or row.heads or block.kind == "front-matter")
 
 
-def _first_at(blocks: Sequence[Block], starts: Sequence[int], pos: int) -> int:
+def _first_at(blocks: Sequence[Block], pos: int) -> int:
     """Return the number of the last block with text that begins at or before ``pos``, or 0."""
-    number = max(bisect_right(starts, pos) - 1, 0)
+    number = max(bisect_right(blocks, pos, key=_START) - 1, 0)
     while number and CONSTRUCTS[blocks[number].kind].blank:
         number -= 1
     return number
@@ -309,8 +308,8 @@ def _add_kinds(blocks: Sequence[Block], start: int, end: int, kinds: dict[str, N
         children = block.children
         if children:
             if start > block.start:
-                starts = [child.start for child in children]
-                children = children[_first_at(children, starts, start) :]
+                first = _first_at(children, start)
+                children = children[first : bisect_left(children, end, first, key=_START)]
             if not _add_kinds(children, start, end, kinds):
                 if added:
                     del kinds[row.named]
