@@ -56,7 +56,7 @@ def read_code(text: str, language: str, config: ChunkConfig) -> Structure:
         items = Outliner().items([*first, *lines[1:]], known)
     else:
         _LOG.info("no grammar for %r: cut at blank lines and indentation", language)
-    points = [found.point for found in scored(items, lines, positions, config.score_table)]
+    points = [item.point for item in scored(items, lines, positions, config.score_table)]
     definitions = list(_definitions(text, items, positions))
     analysis = Analysis(
         text=text,

@@ -29,8 +29,8 @@ _SECTIONS: Final = kinds_where("section")
 
 def _depth(title: str) -> int:
     """Return the depth of a title's number: 3 for "2.3.1 Title", or 0 for an unnumbered title."""
-    found = _NUMBER.match(title)
-    return found["number"].count(".") + 1 if found else 0
+    numbered = _NUMBER.match(title)
+    return numbered["number"].count(".") + 1 if numbered else 0
 
 
 def _with_blocks(analysis: Analysis, children: list[Block]) -> Analysis:

@@ -102,12 +102,12 @@ def _left_out(
     joints: Sequence[_Joint],
 ) -> list[Replacement]:
     """Return the replacements that remove page marks, heads and feet from ``embed_text``."""
-    found: list[Replacement] = []
+    left_out: list[Replacement] = []
     if not config.running_heads_in_embed:
-        found += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
+        left_out += (Replacement(edge.start, _next_text(text, edge.end)) for edge in edges)
     if not config.page_markers_in_embed:
         # A form feed is white space.
-        found += (
+        left_out += (
             Replacement(mark.start, _next_text(text, mark.end))
             for mark in marks
             if not is_blank(text[mark.start : mark.end])
@@ -116,9 +116,9 @@ def _left_out(
         # a table by a line end.
         whole = [joint for joint in joints if not (joint.edged and config.running_heads_in_embed)]
         inside = SpanSet((joint.start, joint.end) for joint in whole)
-        found = [span for span in found if not inside.covers(span.start)]
-        found += (Replacement(joint.start, joint.end, joint.glue) for joint in whole)
-    return sorted(found, key=lambda span: span.start)
+        left_out = [span for span in left_out if not inside.covers(span.start)]
+        left_out += (Replacement(joint.start, joint.end, joint.glue) for joint in whole)
+    return sorted(left_out, key=lambda span: span.start)
 
 
 def _with_mark(mark: PageMark, joint: _Joint) -> ProtectedRegion:
@@ -130,8 +130,8 @@ def _with_mark(mark: PageMark, joint: _Joint) -> ProtectedRegion:
 
 def _next_text(text: str, pos: int) -> int:
     """Return the first position from ``pos`` that is not white space, or the end of the text."""
-    found = _NOT_SPACE.search(text, pos)
-    return found.start() if found else len(text)
+    match = _NOT_SPACE.search(text, pos)
+    return match.start() if match else len(text)
 
 
 def _placed(text: str, block: Block, marks: Sequence[PageMark], starts: Sequence[int]) -> Block:
@@ -183,7 +183,7 @@ def _gaps(children: Sequence[Block], starts: Sequence[int]) -> Iterator[tuple[in
 
 def _running_lines(text: str, children: list[Block], starts: Sequence[int]) -> list[Block]:
     """Relabel lines repeated at page edges as running heads or feet, and return their blocks."""
-    found: list[Block] = []
+    edges: list[Block] = []
     for _ in range(_DEPTH):
         gaps = list(_gaps(children, starts))
         last, first = ([*numbers] for numbers in zip(*gaps, strict=True)) if gaps else ([], [])
@@ -196,8 +196,8 @@ def _running_lines(text: str, children: list[Block], starts: Sequence[int]) -> l
             for number, key in keys.items():
                 if counts[key] >= least:
                     children[number] = replace(children[number], kind=kind)
-                    found.append(children[number])
-    return sorted(found, key=lambda block: block.start)
+                    edges.append(children[number])
+    return sorted(edges, key=lambda block: block.start)
 
 
 def _key(text: str, block: Block) -> str:
@@ -252,23 +252,23 @@ def _absorbed(children: Sequence[Block]) -> list[Block]:
     Only blank lines may separate the two. A mark for the end of a page is treated as the beginning
     of a page if no text precedes it.
     """
-    found: list[Block] = []
+    kept: list[Block] = []
     for block in children:
         construct = CONSTRUCTS[block.kind]
-        last = _last_text(found)
+        last = _last_text(kept)
         if block.kind in _MARKS and construct.clings:
             if last < 0:
                 block = replace(block, kind="page-begin")  # noqa: PLW2901
-            elif _takes_marks(found[last]):
-                found[last:] = [replace(found[last], end=block.end)]
+            elif _takes_marks(kept[last]):
+                kept[last:] = [replace(kept[last], end=block.end)]
                 continue
         elif _takes_marks(block):
-            while last >= 0 and found[last].kind in _MARKS and CONSTRUCTS[found[last].kind].heads:
-                block = replace(block, start=found[last].start)  # noqa: PLW2901
-                del found[last:]
-                last = _last_text(found)
-        found.append(block)
-    return found
+            while last >= 0 and kept[last].kind in _MARKS and CONSTRUCTS[kept[last].kind].heads:
+                block = replace(block, start=kept[last].start)  # noqa: PLW2901
+                del kept[last:]
+                last = _last_text(kept)
+        kept.append(block)
+    return kept
 
 
 def _last_text(blocks: Sequence[Block]) -> int:

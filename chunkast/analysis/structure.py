@@ -7,6 +7,7 @@ leaves are only found for the text that is cut.
 from __future__ import annotations
 
 import logging
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -122,7 +123,7 @@ class Structure:
             points.append(BreakPoint(len(self.text), *last))
         return replace(
             self.analysis,
-            break_points=tuple(self._adjusted(points)),
+            break_points=tuple(points),
             regions=tuple(self._regions(walk, 0, len(self.text))),
         )
 
@@ -134,14 +135,9 @@ class Structure:
             return self._known_stretch(start, end)
         first = max(bisect_right(self._starts, start) - 1, 0)
         walk = self._walk(first, bisect_left(self._starts, end))
-        scores, kinds = walk.scores, walk.kinds
-        if any(dialect.points for dialect in dialects_of(self.analysis.extensions)):
-            rows = zip(walk.leaves, scores, kinds, strict=True)
-            points = self._adjusted([BreakPoint(leaf.start, s, k) for leaf, s, k in rows])
-            scores, kinds = [p.score for p in points], [p.kind for p in points]
         positions = [leaf.start for leaf in walk.leaves]
         regions = self._regions(walk, start, end)
-        return Stretch(positions, scores, kinds, walk.depths, walk.leaves, regions)
+        return Stretch(positions, walk.scores, walk.kinds, walk.depths, walk.leaves, regions)
 
     def section_score(self, start: int) -> float:
         """Return the score of the point at ``start``, where a section begins."""
@@ -223,14 +219,15 @@ class Structure:
                 before -= 1
             walk.continue_from(self._blocks[before : before + 1])
         walk.visit_all(self._blocks[first:last])
+        for pattern in self._attached:
+            walk.attach(pattern)
         return walk
 
-    def _adjusted(self, points: Sequence[BreakPoint]) -> list[BreakPoint]:
-        """Return the points as changed by the dialects."""
-        for dialect in dialects_of(self.analysis.extensions):
-            if dialect.points is not None:
-                points = [*dialect.points(self.text, points, self._config.score_table)]
-        return list(points)
+    @cached_property
+    def _attached(self) -> list[re.Pattern[str]]:
+        """The dialects' patterns for blocks that stay with the block before, if there are any."""
+        patterns = (dialect.attached for dialect in dialects_of(self.analysis.extensions))
+        return [each for each in patterns if each is not None and each.search(self.text)]
 
     def _regions(self, walk: BlockWalk, start: int, end: int) -> list[ProtectedRegion]:
         """Return the regions of blocks, tags, tool calls and pages in ``[start, end)``, sorted."""

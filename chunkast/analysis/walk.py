@@ -9,6 +9,7 @@ introduces, has at most the score of "orphan-heading" or "lead-in".
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -78,6 +79,13 @@ class BlockWalk:
     def visit_all(self, blocks: Sequence[Block]) -> None:
         """Visit the neighbouring top-level ``blocks``."""
         self._children(blocks, 0, math.inf, 0)
+
+    def attach(self, pattern: re.Pattern[str]) -> None:
+        """Keep each leaf that matches ``pattern`` with the leaf before, as after a lead-in."""
+        for number, leaf in enumerate(self.leaves):
+            if pattern.match(self._text, leaf.start):
+                self.kinds[number] = "lead-in"
+                self.scores[number] = min(self.scores[number], self._table["lead-in"])
 
     def last_point(self) -> tuple[float, str] | None:
         """Return the score and kind of the point after the last leaf, if its block scores it."""

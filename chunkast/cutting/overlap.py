@@ -73,9 +73,7 @@ class Overlap:
             tokens = count(longest[0], end)
             if tokens <= room:
                 return longest[0], tokens
-            begun = self._sections.last_begun(previous.end - 1)
-            inside = Piece(max(previous.start, begun), previous.end)
-            tails = chain.from_iterable(self._tails(inside))
+            tails = chain.from_iterable(self._tails(self._in_section(previous)))
             shorter = [tail for tail in tails if tail > longest[0]]
             at = bisect_left(shorter, True, key=lambda tail: count(tail, end) <= room)
             if at < len(shorter):
@@ -84,9 +82,12 @@ class Overlap:
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None."""
-        # No tail begins before the section.
-        first = max(previous.start, self._sections.last_begun(previous.end - 1))
-        return self._longest(Piece(first, previous.end))
+        return self._longest(self._in_section(previous))
+
+    def _in_section(self, previous: Piece) -> Piece:
+        """Return the part of ``previous`` in its last section; no tail begins before that."""
+        begun = self._sections.last_begun(previous.end - 1)
+        return Piece(max(previous.start, begun), previous.end)
 
     def _find_longest(self, previous: Piece) -> tuple[int, int] | None:
         costs, end = self._costs, self._costs.span(*previous)[1]

@@ -24,7 +24,6 @@ from chunkast.text.white_space import is_blank
 
 __all__ = ("Bodies", "Piece", "Units")
 
-# The kinds of regions that are blocks; other regions may cross them.
 _LINE: Final = "line"
 
 

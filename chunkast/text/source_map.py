@@ -42,7 +42,7 @@ def encode(text: str) -> bytes:
 
 
 def has_surrogates(text: str) -> bool:
-    """Return True if the text contains a lone surrogate."""
+    """Return whether the text contains a lone surrogate."""
     if text.isascii():
         return False
     try:

@@ -105,12 +105,12 @@ class SpanSet:
             slot += 1
 
     def crosses(self, start: int, end: int) -> bool:
-        """Return True if a span overlaps ``[start, end)`` and neither contains the other."""
+        """Return whether a span overlaps ``[start, end)`` and neither contains the other."""
         if self.end(start) != start:
             return self.end(start) < end
         return start < self.start(end) < end
 
     def covers(self, pos: int) -> bool:
-        """Return True if the character at ``pos`` is inside a span of the set."""
+        """Return whether the character at ``pos`` is inside a span of the set."""
         slot = bisect_right(self._starts, pos) - 1
         return slot >= 0 and pos < self._ends[slot]

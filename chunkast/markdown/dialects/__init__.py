@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -29,7 +29,7 @@ from chunkast.markdown.dialects.tags import split_tags
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
 from chunkast.markdown.scanner import InlineRule
-from chunkast.model import Block, BreakPoint
+from chunkast.model import Block
 
 __all__ = ("DIALECTS", "Dialect", "add_dialect", "dialects_of", "item_marks", "remove_dialect")
 
@@ -52,7 +52,7 @@ class Dialect:
     begins: the name of the block rule, with the characters that its blocks can begin with.
     read: replaces lines (ended by ``\n``) that the parser does not understand, one for one.
     arrange: changes the tree after the parse.
-    points: changes the break points, given the score table.
+    attached: a pattern for the first line of blocks that stay with the block before them.
     inline: rules for spans that must not be cut, keyed by first character and tried before
         CommonMark's own rules.
     titles: inline rules for the text of titles, keyed by name, each with the stock rule that it
@@ -67,9 +67,7 @@ class Dialect:
     begins: Mapping[str, str] = field(default_factory=dict)
     read: Callable[[str], str] | None = None
     arrange: Arrange | None = None
-    points: (
-        Callable[[str, Iterable[BreakPoint], Mapping[str, float]], Iterable[BreakPoint]] | None
-    ) = None
+    attached: re.Pattern[str] | None = None
     inline: Mapping[str, InlineRule] = field(default_factory=dict)
     titles: Mapping[str, tuple[str, TitleRule]] = field(default_factory=dict)
     items: re.Pattern[str] | None = None
@@ -116,7 +114,7 @@ _ROWS: Final = (
         rule=obsidian.comment_block,
         begins={"obsidian_comment": "%"},
         read=obsidian.read,
-        points=obsidian.with_ids_attached,
+        attached=obsidian.BLOCK_ID,
         inline={"%": obsidian.comment, "^": obsidian.block_id},
     ),
     # Before all other rows that arrange HTML.

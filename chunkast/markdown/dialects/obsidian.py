@@ -7,28 +7,26 @@ lines is a block. A block id stays with the block before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.lines import marks_end
 from chunkast.markdown.scanner import Scanner
-from chunkast.model import BreakPoint
 
-__all__ = ("block_id", "comment", "comment_block", "read", "with_ids_attached")
+__all__ = ("BLOCK_ID", "block_id", "comment", "comment_block", "read")
 
 _ALERT: Final = "[!NOTE]"
 _CALLOUT = re.compile(
     r"^(?P<prefix>[ \t>\-+*.)0-9]*>[ \t]*)\[![^\[\]\n]{1,100}\].*$",
     re.MULTILINE,
 )
-_BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
+BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+(?=[ \t]*(?:[\r\n]|\Z))")
 
 
 def read(text: str) -> str:
     """Replace callouts with alerts."""
-    # One character is match many times faster than two.
+    # One character is found many times faster than two.
     return _CALLOUT.sub(_as_alert, text) if "!" in text and "[!" in text else text
 
 
@@ -67,21 +65,6 @@ def comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool
     return True
 
 
-def with_ids_attached(
-    text: str, points: Iterable[BreakPoint], scores: Mapping[str, float]
-) -> Iterable[BreakPoint]:
-    """Lower each point before a block id on its own line to the score of "lead-in"."""
-    if "^" not in text:
-        return points
-    lead_in = scores["lead-in"]
-    return [
-        BreakPoint(point.pos, min(point.score, lead_in), "lead-in")
-        if _BLOCK_ID.match(text, point.pos)
-        else point
-        for point in points
-    ]
-
-
 def comment(scanner: Scanner, pos: int) -> int:
     """Match ``%%comment%%``; return its end, or -1."""
     end = scanner.finder.find("%%", pos + 2) if scanner.text.startswith("%%", pos) else -1
@@ -90,7 +73,7 @@ def comment(scanner: Scanner, pos: int) -> int:
 
 def block_id(scanner: Scanner, pos: int) -> int:
     """Match a block id and the end of the word before it, so that no cut separates them."""
-    match = _BLOCK_ID.match(scanner.text, pos)
+    match = BLOCK_ID.match(scanner.text, pos)
     before = len(scanner.text[max(pos - 2, 0) : pos].rstrip())
     if not match or not pos or before != 1:
         return -1
