@@ -46,6 +46,8 @@ SIZES: Final[dict[str, int]] = {
     "words/words": 80_000,
     # Counting the rest of the document for each chunk shows here.
     **dict.fromkeys(("fill/page-marks", "fill/page-mark-last", "read/page-marks"), 60_000),
+    # Reading all of a list for each chunk in it shows only in a long list.
+    "small/items": 40_000,
     # Looking back to a line's start shows only in a long line.
     "sentences": 100_000,
 }
