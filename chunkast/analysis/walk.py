@@ -88,7 +88,7 @@ class BlockWalk:
                 self.scores[number] = min(self.scores[number], self._table["lead-in"])
 
     def last_point(self) -> tuple[float, str] | None:
-        """Return the score and kind of the point after the last leaf, if its block scores it."""
+        """Return the score and kind of the point after the last leaf, or None if there is none."""
         if self._after == _NONE or self._previous is None:
             return None
         return self._after, self._after_kind
