@@ -273,8 +273,11 @@ def test_a_sources_ending_says_how_it_is_read() -> None:
     for source in (None, "a.md", "a.mdx.md", "mdx"):
         assert kinds(text, source=source) == plain
     assert kinds(text, source="a.MDX") == kinds(text, "mdx") != plain
+    shortcode = "Some words and then {{< include a-file-to-include.md >}} and words.\n"
     for source in ("a.qmd", "b/a.Rmd"):
-        assert kinds(text, source=source) == kinds(text, "quarto") != plain
+        assert kinds(text, source=source) == plain
+        whole = Chunker(max_tokens=16, overlap=0).chunk(shortcode, source)
+        assert any("{{< include a-file-to-include.md >}}" in chunk.text for chunk in whole)
     assert Chunker(extensions=()).chunk(text, "a.mdx")[0].kinds == ("paragraph",)
 
 
@@ -343,8 +346,8 @@ def test_fenced_divs_nest_by_their_attributes() -> None:
         "::: {.a}\n::: b\nc\n\n```\n:::\n```\n\n:::\n\nd\n:::::\n\n:::: {.e}\nf\n\n"
         "- ::: {.g}\n  h\n  :::\n"
     )
-    found = [(info, last) for info, _, last in containers(text, "quarto")]
-    assert found == [("{.a}", ":::::"), ("b", ":::"), ("{.e}", ":::"), ("{.g}", "h")]
+    found = [(info, last) for info, _, last in containers(text)]
+    assert found == [("{.a}", ":::::"), ("b", ":::"), ("{.g}", ":::")]
 
 
 def test_a_closing_line_in_a_fence_closes_no_container() -> None:

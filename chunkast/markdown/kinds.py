@@ -135,6 +135,16 @@ _ROWS: Final = (
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
     Construct("front-matter", "lines", "front-matter", after=True, protected=True),
     _own("container", "container", "container_block_open"),
+    # A line of a container's marks that contains nothing.
+    Construct(
+        "directive",
+        "lines",
+        "html",
+        ("directive",),
+        after=True,
+        protected=True,
+        introducible=True,
+    ),
     Construct("hr", "lines", "hr", ("hr",), after=True),
     Construct(
         "list",

@@ -1,4 +1,4 @@
-"""Find front matter, and the markers at the start of a line."""
+"""Find front matter and the markers at the start of a line; remove the indentation of lines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ("SHIFTED", "front_matter_lines", "marks_end")
+from markdown_it.rules_block import StateBlock
 
-# The key in the parser's environment that is set once a rule moves the starts of lines.
+__all__ = ("SHIFTED", "front_matter_lines", "marks_end", "unindent")
+
+# The key in the parser's environment that is set once a rule moves the starts of lines, to the
+# number of lines that may still be moved. A line may be moved a few times, on average, so that
+# deep nesting takes linear time.
 SHIFTED: Final = "chunkast_shifted"
+_MAX_SHIFTS: Final = 40
 _YAML_KEY = re.compile(r"(?:[\w.\-/ ]{1,100}|\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')[ \t]*:(?:\s|$)")
 _TOML_LINE = re.compile(r"(?:[\w.\-\"']{1,100}[ \t]*=|\[{1,2}[^\[\]\n]{1,100}\])")
 # Opening line -> closing lines, and a pattern for the first line of content.
@@ -53,3 +58,34 @@ def front_matter_lines(text: str, starts: Sequence[int]) -> int:
                 return 0
             seen = True
     return 0
+
+
+def unindent(state: StateBlock, opener: int, first: int, last: int) -> None:
+    """Remove the indentation of an element's content, the lines ``[first, last)``.
+
+    The indentation is that of the first line with text, beyond that of the line ``opener``.
+    """
+    columns, indent = state.sCount, state.blkIndent
+    inside = (line for line in range(first, last) if not state.isEmpty(line))
+    shift = columns[next(inside, opener)] - columns[opener]
+    left = state.env.get(SHIFTED, _MAX_SHIFTS * len(state.bMarks))
+    if shift <= 0 or left <= 0:
+        return
+    state.env[SHIFTED] = left - (last - first)
+    for line in range(first, last):
+        if columns[line] > indent:
+            _remove_columns(state, line, min(shift, columns[line] - indent))
+
+
+def _remove_columns(state: StateBlock, line: int, most: int) -> None:
+    """Move the start of ``line`` past up to ``most`` columns of white space; no tab is split."""
+    at = start = state.bMarks[line]
+    base = state.bsCount[line]
+    column = removed = 0
+    while at < start + state.tShift[line]:
+        column += 4 - (base + column) % 4 if state.src[at] == "\t" else 1
+        if column > most:
+            break
+        at, removed = at + 1, column
+    state.bMarks[line], state.tShift[line] = at, start + state.tShift[line] - at
+    state.bsCount[line], state.sCount[line] = base + removed, state.sCount[line] - removed

@@ -98,13 +98,7 @@ _ROWS: Final = (
             "note_reference": ("autolink", links.note_reference),
         },
     ),
-    # Before containers, which match the rest.
-    Dialect(
-        "quarto",
-        rule=container_rule("quarto"),
-        begins={"fenced_div": ":"},
-        inline={"{": jsx.expression},
-    ),
+    Dialect("quarto", inline={"{": jsx.expression}),
     Dialect("containers", rule=container_rule("containers"), begins={"container_block": ":"}),
     Dialect("admonitions", rule=container_rule("admonitions"), begins={"admonition": "!?="}),
     Dialect("answers", rule=answer_line, begins={"answer": "`~"}),

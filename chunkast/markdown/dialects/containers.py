@@ -6,21 +6,29 @@ A container ends at its closing line, or at text that is not indented::
     Text.                    Text.                        Text.
     :::                      ///
 
-The plugins for containers read the rest of the document again for each nested container. Here, one
-search finds the closing lines of all containers inside a container as well.
+Microsoft Learn closes containers by their names, and has lines that contain nothing::
+
+    ::: zone pivot="a"       :::row:::                :::image source="a.png":::
+    Text.                    Text.
+    ::: zone-end             :::row-end:::
+
+A line whose container is never closed opens nothing. The plugins for containers read the rest of
+the document again for each nested container. Here, one search finds the closing lines of all
+containers inside a container as well.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.fence_lines import Fences
+from chunkast.markdown.lines import marks_end, unindent
 from chunkast.markdown.open_elements import OpenElements
 
 __all__ = ("container_rule", "is_container_line", "line_text")
@@ -32,25 +40,32 @@ class Marker:
 
     opener: matches the line; its groups are the marks and the container's info.
     indentation: the columns before the text inside, or 0 if a line of marks closes the container.
-    required: a line without a closing line, or without indented text below it, is text.
-    nests: a container may contain another one with as many marks.
+    required: a line without indented text below it is text.
+    exact: the closing line has as many marks as the opening line.
+    named: only a line with the container's name closes it; without one, the line is a directive.
     prefix: begins the container's info.
     """
 
     opener: re.Pattern[str]
     indentation: int = 0
     required: bool = False
-    nests: bool = True
+    exact: bool = False
+    named: bool = False
     prefix: str = ""
 
 
+# By extension. The first marker that matches a line opens the container.
 _MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
-    # Site generators.
-    "containers": (Marker(re.compile(r"(:{3,})([^:].*)"), nests=False),),
-    # Fenced divs in Pandoc and Quarto: attributes in braces, or one word.
-    "quarto": (Marker(re.compile(r"(:{3,})[ \t]*(\{[^{}]*\}|[^\s:{}]+)[ \t]*:*")),),
+    "containers": (
+        # Pandoc and Quarto: attributes in braces or one word, and more marks.
+        Marker(re.compile(r"(:{3,})[ \t]*(\{[^{}]*\}|[^\s:{}]+(?=[ \t]))[ \t]*:{3,}")),
+        # Microsoft Learn: a line with marks at both ends.
+        Marker(re.compile(r"(:{3,})([^:](?:(?!:::).)*):{3,}"), named=True),
+        # Pandoc, Quarto, Docusaurus, VitePress, MyST.
+        Marker(re.compile(r"(:{3,})([^:](?:(?!:::).)*)")),
+    ),
     # PyMdown Extensions and FastAPI's documentation.
-    "blocks": (Marker(re.compile(r"(/{3,})[ \t]*([\w-]+(?:[ \t]*\|.*)?)"), required=True),),
+    "blocks": (Marker(re.compile(r"(/{3,})[ \t]*([\w-]+(?:[ \t]*\|.*)?)"), exact=True),),
     # MkDocs: content tabs; admonitions with words and a title in quotes, or with any other text.
     "admonitions": (
         Marker(re.compile(r"(===[!+]{0,2})[ \t]+(\"[^\"]+\")"), 4, prefix="tab "),
@@ -65,7 +80,35 @@ _MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
 _MARKS: Final = ":/=!?"
 # The marks in a closing line, at least.
 _LEAST: Final = 3
-_KEY: Final = "chunkast_container_ends"
+# A line that closes a container by its name, and such lines anywhere in a text.
+_CLOSER = re.compile(r":{3,}[ \t]*([A-Za-z][\w-]*)-end[ \t]*:*")
+_CLOSERS = re.compile(r":::[ \t]*([A-Za-z][\w-]*)-end[ \t]*(?::+[ \t]*)?$", re.MULTILINE)
+_NAME = re.compile(r":{3,}[ \t]*([A-Za-z][\w-]*)")
+_KEY: Final = "chunkast_containers"
+
+
+class _Opener(NamedTuple):
+    """An opening line and its marker."""
+
+    line: int
+    marker: Marker
+
+
+# By the number of marks, or the name, in the line that closes the container.
+_Opened: TypeAlias = OpenElements[int | str, _Opener]
+
+
+class _Containers:
+    """The containers of one parse.
+
+    ends: the closing lines of containers, by the opening line and the indentation around it; -1 if
+        the container is never closed.
+    names: the names of the containers that a line such as ``::: name-end`` closes.
+    """
+
+    def __init__(self, src: str) -> None:
+        self.ends: dict[tuple[int, int], int] = {}
+        self.names = frozenset(_CLOSERS.findall(src) if "-end" in src else ())
 
 
 def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], bool]:
@@ -73,11 +116,16 @@ def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], boo
     markers = _MARKERS[extension]
 
     def rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+        if state.is_code_block(start_line):
+            return False
         line = line_text(state, start_line)
-        for marker in markers:
-            if (opening := marker.opener.fullmatch(line)) and not state.is_code_block(start_line):
-                return _container(state, marker, opening, start_line, end_line, silent)
-        return False
+        if _CLOSER.fullmatch(line):
+            return silent or _directive(state, start_line)
+        return any(
+            _container(state, marker, opening, start_line, end_line, silent)
+            for marker in markers
+            if (opening := marker.opener.fullmatch(line))
+        )
 
     return rule
 
@@ -86,13 +134,26 @@ def is_container_line(line: str) -> bool:
     """Return whether a line without its containers' prefixes opens or closes a container."""
     if line[0] not in _MARKS:
         return False
-    closes = line[0] in ":/" and len(line) >= _LEAST and not line.strip(line[0])
-    return closes or any(marker.opener.fullmatch(line) for marker in chain(*_MARKERS.values()))
+    return _is_bare(line) or any(
+        marker.opener.fullmatch(line) for marker in chain(*_MARKERS.values())
+    )
 
 
 def line_text(state: StateBlock, line: int) -> str:
     """Return a line without its containers' prefixes and surrounding white space."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+
+
+def _is_bare(line: str) -> bool:
+    """Return whether a line has only the marks that close a container."""
+    return len(line) >= _LEAST and line[0] in ":/" and not line.strip(line[0])
+
+
+def _directive(state: StateBlock, line: int) -> bool:
+    """Add a block for a line that contains nothing."""
+    state.push("directive", "", 0).map = [line, line + 1]
+    state.line = line + 1
+    return True
 
 
 def _container(  # noqa: PLR0917 - as the parser's own methods
@@ -103,19 +164,23 @@ def _container(  # noqa: PLR0917 - as the parser's own methods
     end_line: int,
     silent: bool,
 ) -> bool:
-    """Parse the container whose line ``opening`` matched, unless the line is text."""
+    """Parse the container or directive whose line ``opening`` matched, unless the line is text."""
     indent = state.blkIndent + marker.indentation
     if marker.indentation:
-        last, closed = _indented_end(state, first + 1, end_line, indent), False
-        is_text = last == first + 1 or state.isEmpty(first + 1)
+        last = after = _indented_end(state, first + 1, end_line, indent)
+        is_text = marker.required and (last == first + 1 or state.isEmpty(first + 1))
     else:
-        last, closed = _closing_line(state, marker, first, end_line)
-        is_text = not closed
-    if marker.required and is_text:
+        last = _closing_line(state, marker, first, end_line)
+        after = last + 1
+        is_text = last < 0
+    if is_text and not marker.named:
         return False
     if silent:
         return True
-    after = last + closed
+    if is_text:
+        return _directive(state, first)
+    if marker.named:
+        unindent(state, first, first + 1, last)
     outer = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax, state.blkIndent = "container", last, indent
     token = state.push("container_block_open", "div", 1)
@@ -142,46 +207,82 @@ def _indented_end(state: StateBlock, line: int, end_line: int, indent: int) -> i
     return last
 
 
-def _closing_line(state: StateBlock, marker: Marker, first: int, end_line: int) -> tuple[int, bool]:
-    """Return the line that closes a container, and True; or the line after it, and False."""
-    ends: dict[tuple[int, int], tuple[int, bool]] = state.env.setdefault(_KEY, {})
-    indent = state.blkIndent
-    if (first, indent) not in ends:
-        for opening, last, closed in _ends(state, marker, first, end_line):
-            ends[opening, indent] = last, closed
-    last, closed = ends[first, indent]
-    return (last, closed) if last < end_line else (end_line, False)
+def _closing_line(state: StateBlock, marker: Marker, first: int, end_line: int) -> int:
+    """Return the line that closes a container, or -1."""
+    if _KEY not in state.env:
+        state.env[_KEY] = _Containers(state.src)
+    containers: _Containers = state.env[_KEY]
+    key = first, state.blkIndent
+    if key not in containers.ends:
+        markers = next(markers for markers in _MARKERS.values() if marker in markers)
+        for line, last in _ends(state, markers, containers.names, range(first, end_line)):
+            containers.ends[line, state.blkIndent] = last
+    last = containers.ends.get(key, -1)
+    return last if last < end_line else -1
 
 
 def _ends(
-    state: StateBlock, marker: Marker, line: int, end_line: int
-) -> Iterator[tuple[int, int, bool]]:
-    """Yield the opening line and the end of the container at ``line`` and of those inside it.
+    state: StateBlock, markers: Iterable[Marker], names: frozenset[str], lines: range
+) -> Iterator[tuple[int, int]]:
+    """Yield the opening and the closing line, or -1, of containers in ``lines``.
 
-    A line of marks closes the innermost container with as many marks. If there is none, it closes
-    the innermost container, unless the closing line is required.
+    These are the container that the first line opens, and all inside it.
     """
-    opened: OpenElements[int, list[int]] = OpenElements()
+    opened: _Opened = OpenElements()
     fences = Fences()
-    mark = state.src[state.bMarks[line] + state.tShift[line]]
-    while line < end_line:
+    marks = state.src[state.bMarks[lines[0]] + state.tShift[lines[0]]] * _LEAST
+    for line in lines:
         text = line_text(state, line)
         if text and opened.stack and state.sCount[line] < state.blkIndent:
             break
-        if state.is_code_block(line) or fences.take(text) or not text.startswith(mark):
-            pass
-        elif opening := marker.opener.fullmatch(text):
-            marks = len(opening[1])
-            if opened.stack and not marker.nests and marks >= opened.stack[-1][0]:
-                opened.stack[-1][1].append(line)  # the same line closes both
-            else:
-                opened.open(marks, [line])
-        elif len(text) >= _LEAST and not text.strip(mark):
-            closed = opened.close(len(text))
-            if not closed and not marker.required:
-                closed = opened.close(opened.stack[-1][0])
-            yield from ((each, line, each == closed[-1][0]) for each in chain(*closed))
+        # Microsoft Learn indents the text in rows and columns.
+        is_code = state.is_code_block(line) and not (
+            opened.stack and opened.stack[-1][1].marker.named
+        )
+        if is_code or fences.take(text) or marks not in text:
+            continue
+        # Lines of items and quotes open and close containers of their own.
+        text = text[marks_end(text) :]
+        if closed := _close(opened, text):
+            yield from ((opener.line, -1) for opener in closed[:-1])
+            yield closed[-1].line, line
             if not opened.stack:
                 return
-        line += 1
-    yield from ((each, line, False) for _, lines in opened.stack for each in lines)
+        else:
+            _open(opened, markers, names, text, line)
+    yield from ((opener.line, -1) for _, opener in opened.stack)
+
+
+def _close(opened: _Opened, text: str) -> list[_Opener]:
+    """Close containers at a line of marks; return their openers, innermost first.
+
+    Only the last one is the container that the line closes. A line without a name closes the
+    innermost container with as many marks. If there is none, it closes the innermost container,
+    unless that is closed by its name or needs as many marks.
+    """
+    if closer := _CLOSER.fullmatch(text):
+        return opened.close(closer[1])
+    if not _is_bare(text):
+        return []
+    closed = opened.close(len(text))
+    if not closed and opened.stack:
+        key, opener = opened.stack[-1]
+        if isinstance(key, int) and not opener.marker.exact:
+            closed = opened.close(key)
+    return closed
+
+
+def _open(
+    opened: _Opened, markers: Iterable[Marker], names: frozenset[str], text: str, line: int
+) -> None:
+    """Open the container of a line, if it opens one."""
+    if _CLOSER.fullmatch(text):
+        return
+    for marker in markers:
+        if opening := marker.opener.fullmatch(text):
+            name = _NAME.match(text)
+            if name and name[1] in names:
+                opened.open(name[1], _Opener(line, marker))
+            elif not marker.named:
+                opened.open(len(opening[1]), _Opener(line, marker))
+            return

@@ -17,7 +17,7 @@ from typing import Final
 from markdown_it.rules_block import StateBlock
 
 from chunkast.markdown.dialects.jsx import JsxItem, jsx_item
-from chunkast.markdown.lines import SHIFTED
+from chunkast.markdown.lines import unindent
 
 __all__ = ("mdx_block",)
 
@@ -32,8 +32,7 @@ _KEY: Final = "chunkast_mdx"
 # The characters that may be searched in vain, per character of the text. Keeps the time linear
 # with thousands of braces that are never closed.
 _ALLOWANCE: Final = 4
-# The times that a line may be shifted, on average, and the closing lines that are compared.
-_MAX_SHIFTS: Final = 40
+# The closing lines that are compared.
 _MAX_CLOSERS: Final = 100
 
 
@@ -41,14 +40,12 @@ class _Mdx:
     """The state of one parse.
 
     allowance: the number of characters that may still be searched in vain.
-    shifts: the number of lines that may still be shifted.
     closers: the numbers of the lines that begin with a closing tag, by the names of their tags.
     """
 
     def __init__(self, state: StateBlock) -> None:
         src = state.src
         self.allowance = _ALLOWANCE * len(src)
-        self.shifts = _MAX_SHIFTS * len(state.bMarks)
         self.closers: defaultdict[str, list[int]] = defaultdict(list)
         for line, (start, shift) in enumerate(zip(state.bMarks, state.tShift, strict=True)):
             if src.startswith("</", start + shift):
@@ -166,33 +163,11 @@ def _shift(state: StateBlock, mdx: _Mdx, name: str, start: int, first: int) -> N
 
     The closing tag is indented no more than the opening tag on line ``start``, if possible.
     """
-    columns, indent = state.sCount, state.blkIndent
+    columns = state.sCount
     lines = mdx.closers[name]
     slot = bisect_left(lines, first)
     later = lines[slot : slot + _MAX_CLOSERS]
     if not later:
         return
     last = next((line for line in later if columns[line] <= columns[start]), later[0])
-    inside = (line for line in range(first, last) if not state.isEmpty(line))
-    shift = columns[next(inside, start)] - columns[start]
-    if shift <= 0 or mdx.shifts <= 0:
-        return
-    mdx.shifts -= last - first
-    state.env[SHIFTED] = True
-    for line in range(first, last):
-        if columns[line] > indent:
-            _remove_columns(state, line, min(shift, columns[line] - indent))
-
-
-def _remove_columns(state: StateBlock, line: int, most: int) -> None:
-    """Move the start of ``line`` past up to ``most`` columns of white space; no tab is split."""
-    at = start = state.bMarks[line]
-    base = state.bsCount[line]
-    column = removed = 0
-    while at < start + state.tShift[line]:
-        column += 4 - (base + column) % 4 if state.src[at] == "\t" else 1
-        if column > most:
-            break
-        at, removed = at + 1, column
-    state.bMarks[line], state.tShift[line] = at, start + state.tShift[line] - at
-    state.bsCount[line], state.sCount[line] = base + removed, state.sCount[line] - removed
+    unindent(state, start, first, last)
