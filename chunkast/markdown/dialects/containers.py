@@ -85,6 +85,9 @@ _CLOSER = re.compile(r":{3,}[ \t]*([A-Za-z][\w-]*)-end[ \t]*:*")
 _CLOSERS = re.compile(r":::[ \t]*([A-Za-z][\w-]*)-end[ \t]*(?::+[ \t]*)?$", re.MULTILINE)
 _NAME = re.compile(r":{3,}[ \t]*([A-Za-z][\w-]*)")
 _KEY: Final = "chunkast_containers"
+# The lines that may be searched for closing lines, per line of the text. Keeps the time linear if
+# the search takes text for a fence, and so has to be repeated for the containers in it.
+_ALLOWANCE: Final = 8
 
 
 class _Opener(NamedTuple):
@@ -104,11 +107,13 @@ class _Containers:
     ends: the closing lines of containers, by the opening line and the indentation around it; -1 if
         the container is never closed.
     names: the names of the containers that a line such as ``::: name-end`` closes.
+    allowance: the number of lines that may still be searched.
     """
 
-    def __init__(self, src: str) -> None:
+    def __init__(self, state: StateBlock) -> None:
         self.ends: dict[tuple[int, int], int] = {}
-        self.names = frozenset(_CLOSERS.findall(src) if "-end" in src else ())
+        self.names = frozenset(_CLOSERS.findall(state.src) if "-end" in state.src else ())
+        self.allowance = _ALLOWANCE * len(state.bMarks)
 
 
 def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], bool]:
@@ -210,19 +215,19 @@ def _indented_end(state: StateBlock, line: int, end_line: int, indent: int) -> i
 def _closing_line(state: StateBlock, marker: Marker, first: int, end_line: int) -> int:
     """Return the line that closes a container, or -1."""
     if _KEY not in state.env:
-        state.env[_KEY] = _Containers(state.src)
+        state.env[_KEY] = _Containers(state)
     containers: _Containers = state.env[_KEY]
     key = first, state.blkIndent
-    if key not in containers.ends:
+    if key not in containers.ends and containers.allowance > 0:
         markers = next(markers for markers in _MARKERS.values() if marker in markers)
-        for line, last in _ends(state, markers, containers.names, range(first, end_line)):
+        for line, last in _ends(state, markers, containers, range(first, end_line)):
             containers.ends[line, state.blkIndent] = last
     last = containers.ends.get(key, -1)
     return last if last < end_line else -1
 
 
 def _ends(
-    state: StateBlock, markers: Iterable[Marker], names: frozenset[str], lines: range
+    state: StateBlock, markers: Iterable[Marker], containers: _Containers, lines: range
 ) -> Iterator[tuple[int, int]]:
     """Yield the opening and the closing line, or -1, of containers in ``lines``.
 
@@ -232,6 +237,7 @@ def _ends(
     fences = Fences()
     marks = state.src[state.bMarks[lines[0]] + state.tShift[lines[0]]] * _LEAST
     for line in lines:
+        containers.allowance -= 1
         text = line_text(state, line)
         if text and opened.stack and state.sCount[line] < state.blkIndent:
             break
@@ -249,7 +255,7 @@ def _ends(
             if not opened.stack:
                 return
         else:
-            _open(opened, markers, names, text, line)
+            _open(opened, markers, containers.names, text, line)
     yield from ((opener.line, -1) for _, opener in opened.stack)
 
 
