@@ -71,6 +71,7 @@ def test_the_promises_hold_without_it(
     [
         *(("title: null", ""), ("title: ~", ""), ("title:", ""), ('title: ""', "")),
         *(("title: # c", ""), ("title: T # c", "T"), ("title: !!str null", "null")),
+        *(("title: .npmrc", ".npmrc"), ("title: '.a'", ".a"), ("title: .5 # c", ".5")),
         *(("title: 'It''s'", "It's"), ('"title": T', "T"), ("title: 'a: b' # c", "a: b")),
         *(("title: |\n  A\n  b", "A b"), ("title: A\n  b", "A b"), ("x: |\n  title: T", "")),
         *(

@@ -38,7 +38,7 @@ _TOO_DEEP: Final = f"front matter is nested deeper than {_MAX_DEPTH} levels"
 # Front matter that may have keys which are not at the start of a line.
 _HAS_OTHER_KEYS: Final = re.compile(r"<<|\n[?{\[&!]|\A\n+[ \t]")
 # A value that has no other meaning in YAML and TOML, and its quotation mark if it has any.
-_PLAIN: Final = re.compile(r"([\"']?)([^\W_][\w ,.()/&!?+-]*)\1")
+_PLAIN: Final = re.compile(r"([\"']?)(\.?[^\W_][\w ,.()/&!?+-]*)\1")
 _COMMENT: Final = re.compile(r"[ \t]#|\n")
 _TABLE: Final = re.compile(r"\n[ \t]*\[")
 
