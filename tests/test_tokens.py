@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import cast
 
 import pytest
+import regex
 import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from tiktoken_ext.openai_public import r50k_pat_str  # type: ignore[import-untyp
 from chunkast import Chunker, count_tokens
 from chunkast.tokens import index_of, resolve_counter
 from chunkast.tokens.long_space import encoder
+from chunkast.tokens.resolve import pretoken_count
 from chunkast.tokens.vocabulary import BUNDLED
 from tests.strategies import documents, nasty_text
 
@@ -106,6 +109,24 @@ ALIKE = st.tuples(*map(st.sampled_from, (BEFORE_SPACE, RUNS, AFTER_SPACE))).map(
 @settings(max_examples=4 * settings().max_examples)
 def test_any_text_is_encoded_with_runs_apart(text: str, name: str) -> None:
     assert ENCODE[name](text) == ENCODERS[name].encode_ordinary(text)
+
+
+@given(PIECED, st.sampled_from(sorted(BUNDLED)))
+def test_pretokens_count_the_same_with_and_without_splitting(text: str, name: str) -> None:
+    encoding = tiktoken.get_encoding(name)
+
+    def split(pretoken: str) -> int:
+        return len(encoding.encode_ordinary(pretoken))
+
+    whole = pretoken_count(encoding, split)
+    assert whole is not split, "this tiktoken has no call for a pre-token, so counting is slower"
+    for pretoken in regex.findall(encoding._pat_str, text):
+        assert whole(pretoken) == split(pretoken)
+
+
+def test_without_a_call_for_pretokens_they_are_split() -> None:
+    without = cast("tiktoken.Encoding", object())
+    assert pretoken_count(without, len) is len
 
 
 def test_special_tokens_are_ordinary_text() -> None:

@@ -7,7 +7,7 @@ a str and return an int are also supported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import accumulate
 from os import PathLike
@@ -24,7 +24,7 @@ from chunkast.tokens.vocabulary import BUNDLED, load_encoding
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ("resolve_counter",)
+__all__ = ("pretoken_count", "resolve_counter")
 
 # No encoding's name has this extension.
 _FILE_EXTENSION: Final = ".json"
@@ -121,5 +121,19 @@ def _of_known(encoding: tiktoken.Encoding) -> TokenCounter:
     if bundled is None:
         return TokenCounter(encoding.name, count)
     others = CountFunctions(count, token_ends)
-    pretokens = PretokenCounter(*RULES[bundled.pattern], count, others)
+    pretokens = PretokenCounter(*RULES[bundled.pattern], pretoken_count(encoding, count), others)
     return TokenCounter(encoding.name, pretokens.count, pretokens)
+
+
+def pretoken_count(
+    encoding: tiktoken.Encoding, count: Callable[[str], int]
+) -> Callable[[str], int]:
+    """Return a function that counts the tokens in a pre-token of known characters.
+
+    tiktoken can encode a pre-token without splitting it, which takes a quarter of the time, but the
+    call is not public. If it is missing, the function is ``count``.
+    """
+    encode = getattr(getattr(encoding, "_core_bpe", None), "encode_single_piece", None)
+    if encode is None:
+        return count
+    return lambda pretoken: len(encode(pretoken.encode()))
