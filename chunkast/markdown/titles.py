@@ -24,6 +24,8 @@ __all__ = ("heading_id", "plain_title", "without_attributes")
 # Characters that may begin markup, and those that only Python counts as white space. A title
 # without them needs no parsing.
 _SPECIAL = re.compile(r"[\\`*_<\[&~\x1c-\x1f\x85\ufeff]")
+# Text whose only markup is code in single backticks, with no space at either end.
+_ONLY_CODE = re.compile(r"(?:[^\\`*_<\[&~$^]|`[^`\s](?:[^`]*[^`\s])?`(?!`))+")
 # Possible markup; not an underscore inside a word or an ampersand before a space.
 _MARKUP = re.compile(r"[\\`*<\[]|_(?![^\W_])|(?<![^\W_])_|&[#A-Za-z]|~~")
 # Attributes of Pandoc, kramdown and Docusaurus; an id in a comment, as in MDX.
@@ -82,7 +84,9 @@ def plain_title(
     """
     if not _SPECIAL.search(content):
         return " ".join(content.split())
-    if len(content) <= _MAX_TITLE and _MARKUP.search(content):
+    if len(content) <= _MAX_TITLE and _ONLY_CODE.fullmatch(content):
+        content = content.replace("`", "")
+    elif len(content) <= _MAX_TITLE and _MARKUP.search(content):
         env: dict[str, Any] = {"references": _Definitions(references), "footnotes": footnotes}
         tokens: list[Token] = []
         md = _inline_parser(dialects_of(extensions))
