@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import accumulate, pairwise, product
 from typing import cast
 
 import pytest
@@ -159,6 +159,18 @@ def test_any_span_counts_as_tiktoken_counts_it(text: str, name: str, data: st.Da
     for _ in range(6):
         start, end = sorted((data.draw(places), data.draw(places)))
         assert index.count(start, end) == encode(name, text[start:end])
+
+
+@pytest.mark.parametrize("name", sorted(BUNDLED))
+def test_lines_with_any_number_of_spaces(name: str) -> None:
+    spaces = [" " * size for size in range(140)]
+    lines = [f"{each}a{each}/b\n{each[:3]}\n\n" for each in spaces]
+    text = "".join(lines) + "  /"
+    starts = [*accumulate(map(len, lines))]
+    index = index_of(text, resolve_counter(name), starts)
+    for start, end in pairwise([0, *starts, len(text)]):
+        assert index.count(start, end) == encode(name, text[start:end])
+    assert index.count(0, len(text)) == encode(name, text)
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])

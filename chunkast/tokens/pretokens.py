@@ -100,6 +100,12 @@ _MAX_REMEMBERED_PRETOKENS = 65_536
 # Texts with more characters are split step by step: a list of their pre-tokens takes twelve times
 # as much memory as the text.
 _MAX_SPLIT_AT_ONCE = 65_536
+# White space that may belong to several words or be several tokens. Fewer spaces are one token.
+_NOT_BETWEEN_WORDS: Final = (" \n", "\t", "\r", "\v", "\f", " " * 64)
+_LAST_LINE_END: Final = re.compile(r"\n(?=[^\n])")
+_SPACES: Final = re.compile(" {3,}")
+# Precedes the first word of a line; other words follow a space.
+_LINE_START: Final = "\r"
 
 
 class CountFunctions(NamedTuple):
@@ -147,6 +153,8 @@ class PretokenCounter:
         self._ascii = re.compile(ascii_pattern)
         self._pattern = pattern
         self._tokens = RememberedCounts(count).__getitem__
+        self._words = RememberedCounts(self._count_word).__getitem__
+        self._not_words = (*_NOT_BETWEEN_WORDS, "\n/") if safe.slash else _NOT_BETWEEN_WORDS
         self._others = others
 
     # Compiling these takes milliseconds, and English text may never need them.
@@ -177,14 +185,22 @@ class PretokenCounter:
 
     def counts(self, text: str, positions: Sequence[int]) -> Iterable[int]:
         """Return the token count of each span between neighbouring ``positions``, in order."""
-        tokens, findall = self._tokens, self._ascii.findall
-        # Most spans are a few words of ASCII, which are counted here without a call of ``count``.
-        return (
-            sum(map(tokens, findall(span)))
-            if span.isascii() and len(span) <= _MAX_SPLIT_AT_ONCE
-            else self.count(span)
-            for span in spans_between(text, positions)
-        )
+        others = [mark for mark in self._not_words if mark in text]
+        all_ascii = text.isascii()
+        for span in spans_between(text, positions):
+            if (
+                not (all_ascii or span.isascii())
+                or span.endswith(" ")
+                or len(span) > _MAX_SPLIT_AT_ONCE
+                or (others and any(mark in span for mark in others))
+            ):
+                yield self.count(span)
+            else:
+                yield sum(map(self._words, _words_of(span)))
+
+    def _count_word(self, word: str) -> int:
+        text = word[1:] if word[:1] == _LINE_START else " " + word
+        return sum(map(self._tokens, self._ascii.findall(text)))
 
     def token_ends(self, text: str, start: int) -> Iterable[int]:
         """Return the end of each token's pre-token, for a text that begins at index ``start``."""
@@ -199,3 +215,16 @@ class PretokenCounter:
         ends = accumulate(map(len, pretokens), initial=start)
         next(ends)
         return chain.from_iterable(map(repeat, ends, map(self._tokens, pretokens)))
+
+
+def _words_of(span: str) -> list[str]:
+    """Return the words between the spaces of ``span``, each with the line ends after it.
+
+    No pre-token spans the start of a line, or a space and the character before it. Of several
+    spaces, all but the last are a pre-token, which is returned as the word "".
+    """
+    if "\n" in span:
+        span = _LAST_LINE_END.sub(f"\n {_LINE_START}", span)
+    if "   " in span:
+        span = _SPACES.sub("  ", span)
+    return f"{_LINE_START}{span}".split(" ")
