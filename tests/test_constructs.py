@@ -90,3 +90,27 @@ def test_a_construct_can_be_removed(spoilers: tuple[str, ...]) -> None:
     assert "quote" in kinds()
     add_dialect(SPOILERS)
     assert "spoiler" in kinds()
+
+
+def contents(state: StateBlock, start: int, _end: int, silent: bool) -> bool:
+    """Parse a line that begins with ``[toc]``."""
+    if not state.src.startswith("[toc]", state.bMarks[start] + state.tShift[start]):
+        return False
+    if not silent:
+        token = state.push("toc", "", 0)
+        token.map = [start, start + 1]
+        state.line = start + 1
+    return True
+
+
+def test_a_block_of_ones_own_in_list_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Construct("toc", "lines", "html", ("toc",))
+    dialect = Dialect("toc", rule=contents, begins={"toc": "["}, constructs=(row,))
+    monkeypatch.setitem(EXTENSIONS, "toc", False)
+    add_dialect(dialect)
+    try:
+        analysis = Chunker(extensions=("toc",)).analyze("- [toc]\n- a\n- [b]\n")
+        kinds = [block.kind for block in analysis.blocks.walk()]
+        assert kinds[2:] == ["item", "toc", "item", "paragraph", "item", "paragraph"]
+    finally:
+        remove_dialect(dialect)

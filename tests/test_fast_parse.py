@@ -15,7 +15,8 @@ from typing import Any
 
 import markdown_it
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
@@ -30,7 +31,7 @@ from tests.hostile import CASES
 from tests.strategies import documents
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-CONFIGURATIONS = ((), ("tables",), DEFAULT_EXTENSIONS, tuple(EXTENSIONS))
+CONFIGURATIONS = ((), ("tables", "deflists"), DEFAULT_EXTENSIONS, tuple(EXTENSIONS))
 # Hard cases of lists, quotes, tabs and the end of a text.
 CORNERS = (
     ">> a\n      # b\nc\n",
@@ -184,6 +185,28 @@ def test_trees_of_hard_cases(text: str) -> None:
 def test_trees_of_generated_markdown(text: str) -> None:
     if not _DIFFERENT.search(text):
         assert_same(text)
+
+
+# The lines of lists: markers, the text of items, and the beginnings of other blocks.
+MARKS = ("- ", "* ", "+ ", "1. ", "10. ", "12) ", "123456789. ", "-", "-   ", "-     ", "1.\t")
+ITEM_TEXTS = (
+    *("a", "b c  ", "**d** e", "_f_", "`g` h", "[i](j) k", "[l]", "[m]: n", "[^o]: p", "[^q]"),
+    *("[ ] r", "[x] s", "[ ]", "[t", "[u\\]: v", "**", "* * *", "---", "===", "- -", "_ _ _", "__"),
+    *("# w", "#x", "```", "``y``", "~~~", "~ z", ": a", ":::", "> b", "<div>", "<c>", "<!-- d -->"),
+    *("| e |", "| f | g", "|---|", "-|-", "1", "2. h", "+", "!!! i", "$$", "%%", "\\", "&", "\xa0"),
+)
+ITEM_LINES = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(("", "", " ", "  ", "   ", "    ", "      ", "         ")),
+    st.sampled_from(("", "", *MARKS)),
+    st.sampled_from(("", *ITEM_TEXTS)),
+)
+
+
+@given(st.lists(st.just("") | ITEM_LINES, min_size=1, max_size=9).map("\n".join))
+@settings(max_examples=4 * settings().max_examples)
+def test_trees_of_lists(text: str) -> None:
+    assert_same(f"- {text}\n")
 
 
 @pytest.mark.parametrize(("text", "plain"), DIFFERENT)

@@ -194,6 +194,17 @@ class TreeBuilder:
         self.stack.append(opened)
         self.children = opened.children
 
+    def item(self, first: int, last: int, info: str, text: str) -> None:
+        """Add a list item that is one paragraph, over the lines ``[first, last)``."""
+        if first > self.cursor:
+            self._gap(first)
+        start, self.at = self.at, self.starts[last]
+        self.cursor = last
+        self.kinds.add("paragraph")
+        inside = new_block("paragraph", start, self.at, (), (0, text, "", True))
+        details = self.list_depth, "", info, True
+        self.children.append(new_block("item", start, self.at, (inside,), details))
+
     def _callout(self, number: int) -> str:
         """Return the type of an alert or callout, read from its first line in the source."""
         callout = _CALLOUT.search(self.line(number))

@@ -40,6 +40,8 @@ _OWN_RULES: Final[Mapping[str, Rule]] = {
     "reference": leaf_rules.reference,
     "table": leaf_rules.table,
 }
+# The rules that ``list_block`` knows: none matches what it takes for an item of one paragraph.
+_KNOWN_IN_ITEMS: Final = {*_FIRST_CHARACTERS, *_OWN_RULES, "answer", "deflist", "footnote_def"}
 _CHAINS: Final = ("paragraph", "blockquote", "list", "reference")
 
 
@@ -69,9 +71,12 @@ class FastBlocks(ParserBlock):
         def dispatch(names: Iterable[str], without: str = "") -> Dispatch:
             return _dispatch({name: rules[name] for name in names if name != without}, first)
 
+        others = rules.keys() - _KNOWN_IN_ITEMS
+        simple_items = all(name in first and not set("`*_[") & set(first[name]) for name in others)
         # For texts without tables, and for all others.
         self._chains = tuple(
             Chains(
+                simple_items,
                 dispatch(rules, without),
                 *(dispatch(chains[chain], without) for chain in _CHAINS[:-1]),
             )

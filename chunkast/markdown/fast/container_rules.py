@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from chunkast.markdown.fast.state import BlockState
+from chunkast.markdown.fast.state import TRIMMED, BlockState
 
 __all__ = ("blockquote", "column_after", "list_block")
 
 # An item's marker with the space after it; a number precedes its last character.
 _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z))")
+# The beginning of text with one of the characters, but none of the beginnings, of other blocks.
+_PLAIN = re.compile(r"`(?!``)|\*\*(?=[^\s*])|_(?=[^\s_])|\[(?!\^|[ xX]\])[^\[\]\\\n]*\](?!:)")
+# The first characters of lines that make another block of the text before them.
+_AFTER_TEXT: Final = "=:~"
 _SPACES = re.compile(r"[ \t]*")
 _CHECKBOX = re.compile(r"\[([ xX])\][ \t]")
 _ALERTS: Final = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
@@ -48,8 +52,11 @@ def _items(state: BlockState, marker: re.Match[str], line: int, end: int) -> Non
     src, indent, rules_at = state.src, state.blkIndent, state.chains.ends_item
     starts, shifts, columns = state.bMarks, state.tShift, state.sCount
     mark = marker[1][-1]
+    is_deep = state.level + 1 >= state.max_nesting
+    simple = state.chains.simple_items and not (state.has_tabs or state.quotes or is_deep)
     while True:
-        _item(state, marker, line, end)
+        if not (simple and _simple_item(state, marker, line, end)):
+            _item(state, marker, line, end)
         line = state.line
         if line >= end or not 0 <= columns[line] - indent < 4:
             return
@@ -61,6 +68,43 @@ def _items(state: BlockState, marker: re.Match[str], line: int, end: int) -> Non
         if again is None or again[1][-1] != mark:
             return
         marker = again
+
+
+def _simple_item(state: BlockState, match: re.Match[str], line: int, end: int) -> bool:
+    """Parse an item that is one paragraph, as most are; return False for any other.
+
+    No line of the text begins like another block. After it comes an item that is not inside this
+    one, or blank lines and then a line that is not.
+    """
+    src, others, rows = state.src, state.chains.starts, state.delimiter_rows
+    starts, ends, shifts, columns = state.bMarks, state.eMarks, state.tShift, state.sCount
+    content, last = match.end(), line + 1
+    if (
+        content >= ends[line]
+        or content - match.end(1) > 4
+        or (src[content] in others and not _PLAIN.match(src, content))
+        or last in rows
+        or state.tokens
+    ):
+        return False
+    column = columns[line] + content - match.start(1)
+    text = src[content : ends[line]]
+    while last < end and (at := starts[last] + shifts[last]) < ends[last]:
+        if columns[last] < min(column, state.blkIndent + 4) and _MARKER.match(src, at):
+            break
+        is_text = column <= columns[last] < column + 4 and src[at] not in others
+        if not is_text or src[at] in _AFTER_TEXT or last + 1 in rows:
+            return False
+        text += "\n" + src[starts[last] + column : ends[last]]
+        last += 1
+    following = last
+    while following < state.lineMax and starts[following] + shifts[following] >= ends[following]:
+        following += 1
+    if last < following < end and columns[following] >= column:
+        return False
+    state.line = following
+    state.tree.item(line, last, match[1][:-1], text.strip(TRIMMED))
+    return True
 
 
 def _item(state: BlockState, match: re.Match[str], line: int, end: int) -> None:

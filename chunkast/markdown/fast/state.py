@@ -152,8 +152,12 @@ Dispatch: TypeAlias = Mapping[str, tuple[Rule, ...]]
 
 
 class Chains(NamedTuple):
-    """The rules of a parser, grouped by purpose."""
+    """The rules of a parser, grouped by purpose.
 
+    ``simple_items`` is true if no rule but known ones may match the text of most list items.
+    """
+
+    simple_items: bool
     starts: Dispatch
     ends_paragraph: Dispatch
     ends_quote: Dispatch
