@@ -25,7 +25,7 @@ from chunkast import (
     ProtectedRegion,
     count_tokens,
 )
-from chunkast.analysis import DocumentDraft, DocumentHeuristic
+from chunkast.analysis import DocumentDraft, DocumentHeuristic, structure_of
 from chunkast.heuristics import Heuristic, Patch
 from chunkast.markdown.fast.block_parser import FastBlocks
 from chunkast.model import Block, Heading, Replacement
@@ -339,3 +339,15 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
                 chunk.start_index <= call.start_index and call.end_index <= chunk.end_index
                 for chunk in chunks
             )
+
+
+@given(documents() | markdown(), st.sampled_from([{}, {"h2": 3.0, "paragraph": 40.0}]))
+def test_a_section_scores_what_a_walk_finds_at_its_heading(
+    text: str, scores: dict[str, float]
+) -> None:
+    structure = structure_of(text, ChunkConfig(scores=scores))
+    for heading in structure.headings.all:
+        if heading.start > 0:
+            stretch = structure.stretch(heading.start, heading.end)
+            walked = stretch.scores[[*stretch.positions].index(heading.start)]
+            assert structure.section_score(heading.start) == walked

@@ -19,7 +19,7 @@ from chunkast.analysis.frames import Frame, frames_of
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
 from chunkast.analysis.syntax import SyntaxPoint, fence_points
-from chunkast.analysis.walk import INSIDE, BlockWalk, line_end
+from chunkast.analysis.walk import HEADING_KINDS, INSIDE, BlockWalk, line_end
 from chunkast.code import Outliner
 from chunkast.config import ChunkConfig
 from chunkast.markdown.dialects import dialects_of
@@ -141,9 +141,30 @@ class Structure:
 
     def section_score(self, start: int) -> float:
         """Return the score of the point at ``start``, where a section begins."""
-        heading = self.headings.all[self.headings.number_at(start)]
-        first, last = bisect_left(self._starts, start), bisect_left(self._starts, heading.end)
-        return self._walk(first, last).scores[0]
+        first = bisect_left(self._starts, start)
+        score = self._plain_score(first)
+        if score is None:
+            heading = self.headings.all[self.headings.number_at(start)]
+            score = self._walk(first, bisect_left(self._starts, heading.end)).scores[0]
+        return score
+
+    def _plain_score(self, number: int) -> float | None:
+        """Return the score before block ``number`` if it is a heading after text or a heading.
+
+        Nearly all headings are; for any other, returns None. Nothing ends with such text, so a walk
+        would find the same score.
+        """
+        block, before = self._blocks[number], number - 1
+        row = CONSTRUCTS[block.kind]
+        while before > 0 and CONSTRUCTS[self._blocks[before].kind].blank:
+            before -= 1
+        if before < 0 or not (row.section and row.leveled) or self._attached:
+            return None
+        scores, previous = self._config.score_table, CONSTRUCTS[self._blocks[before].kind]
+        score = scores[HEADING_KINDS[block.level]]
+        if previous.section:
+            return min(score, scores["orphan-heading"])
+        return score if previous.plain and not previous.heads and not previous.after else None
 
     def leaf_around(self, pos: int) -> Block | None:
         """Return the leaf that contains the character at ``pos``, or None."""

@@ -17,7 +17,7 @@ from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Block, ProtectedRegion
 from chunkast.scores import item_kind
 
-__all__ = ("INSIDE", "BlockWalk", "line_end")
+__all__ = ("HEADING_KINDS", "INSIDE", "BlockWalk", "line_end")
 
 # The depth of a position inside a leaf: deeper than any container.
 INSIDE: Final = 255
@@ -31,7 +31,7 @@ _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
 # Below every score.
 _NONE: Final = -math.inf
-_HEADING_KINDS = ("", "h1", "h2", "h3", "h4", "h5", "h6")
+HEADING_KINDS: Final = ("", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 class BlockWalk:
@@ -251,7 +251,7 @@ def _last_with_text(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:
 
 def _score_kind(block: Block, row: Construct) -> str:
     """Return the score table's key for the point before a heading or list item."""
-    return _HEADING_KINDS[block.level] if row.section else item_kind(block.level)
+    return HEADING_KINDS[block.level] if row.section else item_kind(block.level)
 
 
 def line_end(text: str, end: int) -> int:

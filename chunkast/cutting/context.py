@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice, product
+from itertools import chain, islice
 from typing import Final
 
 from chunkast.analysis import Frame, Structure
@@ -48,10 +48,10 @@ class Context:
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long is left out, so that the headings have room.
         self._root = stated if count(stated) <= self._half else ""
+        # By the titles to show: the longest context, and its tokens without a frame.
         self._longest = lru_cache(_REMEMBERED)(lambda *key: next(self._allowed(*key)))
-        # The tokens of the longest context of the text below each heading, without a frame.
         self._tokens = lru_cache(_REMEMBERED)(
-            lambda *key: count(self._longest(*self._path(*key), _NO_FRAME))
+            lambda titles: count(self._longest(titles, _NO_FRAME))
         )
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
@@ -68,12 +68,9 @@ class Context:
 
     def tokens(self, pos: int) -> int:
         """Return the token count of the context for a chunk that begins at ``pos``."""
+        titles = self._titles(pos)
         frame = self.frame_at(pos)
-        number = self._headings.number_at(pos)
-        begins = number >= 0 and self._headings.all[number].start == pos
-        if frame is None:
-            return self._tokens(number, begins)
-        return self._count(self._longest(*self._path(number, begins), frame))
+        return self._tokens(titles) if frame is None else self._count(self._longest(titles, frame))
 
     def frame_at(self, pos: int) -> Frame | None:
         """Return the frame for text that begins at ``pos``, or None if there is none."""
@@ -110,20 +107,12 @@ class Context:
         The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
         start of that text is not repeated in the context.
         """
-        number = self._headings.number_at(own)
-        begins = number >= 0 and self._headings.all[number].start == own
-        key = *self._path(number, begins), self.frame_at(start) or _NO_FRAME
+        key = self._titles(own), self.frame_at(start) or _NO_FRAME
         yield self._longest(*key)
         yield from islice(self._allowed(*key), 1, None)
 
-    def _path(self, number: int, begins: bool) -> tuple[tuple[str, ...], bool]:
-        """Return the path of heading ``number``, and whether the chunk begins with its title."""
-        # The text after a definition in code has no title of its own.
-        begins = begins and bool(self._headings.all[number].title)
-        return self._headings.path(number), begins
-
-    def _allowed(self, path: tuple[str, ...], begins: bool, frame: Frame) -> Iterator[str]:
-        for before in self._shorter(self._titles(path, begins), frame.prefix):
+    def _allowed(self, titles: tuple[str, ...], frame: Frame) -> Iterator[str]:
+        for before in self._shorter(titles, frame.prefix):
             if self._count(before) <= self._half:
                 yield before
         if frame.bare != frame.prefix:
@@ -132,21 +121,36 @@ class Context:
             yield ""
 
     def _shorter(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
-        root = path[:1] if path[:1] == (self._root,) else ()
-        shorter = [root + path[first:] for first in range(len(root), len(path) + 1)]
-        # Front matter belongs to the whole document, and is left out first.
-        for matter, titles in dict.fromkeys([(self._matter, path), *product([""], [*shorter, ()])]):
+        for matter, titles in self._parts(path):
             above = matter + _SEPARATOR.join(titles)
             before = (above.rstrip("\n") + "\n\n" if above else "") + frame
             # A long path is not counted as a whole when its titles alone are too much.
             if len(before) <= self._half or sum(map(self._count, titles)) <= self._half:
                 yield before
 
-    def _titles(self, path: tuple[str, ...], begins: bool) -> tuple[str, ...]:
-        """Return the titles from ``path`` to show in the context.
+    def _parts(self, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield front matter and titles to show, from all to none."""
+        yield self._matter, path
+        # Front matter belongs to the whole document, and is left out first.
+        if self._matter:
+            yield "", path
+        root = path[:1] if path[:1] == (self._root,) else ()
+        for first in range(len(root) + 1, len(path) + 1):
+            yield "", root + path[first:]
+        if root:
+            yield "", ()
 
-        If ``begins`` is true, the chunk begins with the last heading of the path.
+    def _titles(self, pos: int) -> tuple[str, ...]:
+        """Return the titles to show in the context of text that begins at ``pos``.
+
+        The title of a heading at ``pos`` is not among them.
         """
+        number = self._headings.number_at(pos)
+        path, begins = self._headings.path(number), False
+        if number >= 0:
+            heading = self._headings.all[number]
+            # The text after a definition in code has no title of its own.
+            begins = heading.start == pos and heading.title != ""
         if self._mode == "none":
             return ()
         if self._mode == "headings":
