@@ -42,7 +42,7 @@ def frames_of(text: str, leaf: Block, tables: HtmlTables, cuts: Sequence[int]) -
         yield Frame(leaf.start, leaf.end, text[leaf.start : starts[2]])
     elif row.shape == "html-table":
         inside = (pos for pos in cuts if pos < leaf.end)
-        around = list(tags_around(text, leaf.start, leaf.end, tables, inside))
+        around = list(tags_around(text, tables, inside))
         ends = [*(pos for pos, *_ in around[1:]), leaf.end - 1]
         # The table may be cut only at its end: then there are no tags.
         for (pos, prefix, bare, suffix), end in zip(around, ends, strict=False):

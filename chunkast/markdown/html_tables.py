@@ -73,7 +73,7 @@ def _tables(text: str, children: Sequence[Block], places: Sequence[int]) -> list
     opened: list[int] = []
     spans: list[tuple[int, int]] = []
     for block in children:
-        if not opened and not _has_any(places, block):
+        if not opened and (block.kind not in _LEAVES or not _has_any(places, block)):
             continue
         if block.kind not in _LEAVES:
             opened.clear()
@@ -154,6 +154,7 @@ class HtmlTables:
     inner: the other ends of the tags, in the same order.
     edges: the start and end of each stretch of text outside the tables, alternating.
     headers: the span of each table's caption and header.
+    tags: all tags, in order.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -165,6 +166,7 @@ class HtmlTables:
     inner: list[int] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     headers: list[tuple[int, int]] = field(default_factory=list)
+    tags: list[Tag] = field(default_factory=list)
 
 
 class _Reader:
@@ -228,7 +230,8 @@ class _Reader:
 def html_tables(text: str, start: int, end: int) -> HtmlTables:
     """Find the tables in ``text[start:end]`` by their tags alone."""
     reader = _Reader(text, start)
-    for tag, stack in _walk(text, start, end):
+    tags = reader.tables.tags = list(tags_in(text, start, end))
+    for tag, stack in _walk(tags):
         depth = stack.count("table")
         if not depth:
             reader.edge(tag.start)
@@ -238,21 +241,21 @@ def html_tables(text: str, start: int, end: int) -> HtmlTables:
         elif depth == 1 and tag.closing and tag.name == "table":
             reader.finish(tag)
     reader.edge(end)
-    for tag in tags_in(text, start, end):
+    for tag in tags:
         edges = tag.start, tag.end
         reader.tables.outer.append(edges[tag.closing])
         reader.tables.inner.append(edges[not tag.closing])
     return reader.tables
 
 
-def _walk(text: str, start: int, end: int) -> Iterator[tuple[Tag, list[str]]]:
+def _walk(tags: Iterable[Tag]) -> Iterator[tuple[Tag, list[str]]]:
     """Yield each tag in a table, with the elements that are open before it, outermost first.
 
     A closing tag that matches no open element in the innermost table is skipped.
     """
     stack: list[str] = []
     deeper = 0
-    for tag in tags_in(text, start, end):
+    for tag in tags:
         name = tag.name
         if not stack and (tag.closing or name != "table"):
             continue
@@ -294,15 +297,15 @@ def _inner(stack: list[str]) -> int:
 
 
 def tags_around(
-    text: str, start: int, end: int, tables: HtmlTables, cuts: Iterable[int]
+    text: str, tables: HtmlTables, cuts: Iterable[int]
 ) -> Iterator[tuple[int, str, str, str]]:
-    """Yield each of the ``cuts`` in ``text[start:end]``, in order, with the tags to add there.
+    """Yield each of the ``cuts`` in a leaf's ``tables``, in order, with the tags to add there.
 
     The tags are two alternative prefixes for the part after the cut, with and without the table's
     caption and header, and the suffix that closes the part before the cut. A part that begins
     inside a row has no header.
     """
-    walk = _walk(text, start, end)
+    walk = _walk(tables.tags)
     tag, stack = next(walk, (None, []))
     header_ends = {header_end: inside for inside, header_end in tables.headers}
     wanted, rows = set(cuts), set(tables.rows)
