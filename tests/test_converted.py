@@ -36,7 +36,8 @@ def test_what_is_no_bold_heading() -> None:
         "**Two\nlines**\n\nText.\n",
     ):
         assert "bold-heading" not in dict(leaves(text)), text
-    assert "bold-heading" in dict(leaves("> **Bold**\n>\n> Text.\n"))
+    for text in ("> **Bold**\n>\n> Text.\n", "**Bold**\xa0\n\nText.\n", "__Bold__:\r\rText.\r"):
+        assert "bold-heading" in dict(leaves(text)), text
     assert "bold-heading" not in dict(leaves("**Bold**\n\nText.\n", extensions=()))
 
 

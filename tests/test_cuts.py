@@ -76,7 +76,8 @@ def test_a_heading_after_a_label_begins_its_section_there(label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "closer", ["<!-- tocstop -->", "<!-- LIST:END -->", "<!-- /x -->", "</div>"]
+    "closer",
+    ["<!-- tocstop -->", "<!-- LIST:END -->", "<!-- /x -->", "<!-- end--><!-- x -->", "</div>"],
 )
 def test_what_only_closes_belongs_to_what_stands_before_it(closer: str) -> None:
     text = f"# One\n\n{PROSE}\n\n{closer}\n\n## Two\n\n{PROSE}\n"

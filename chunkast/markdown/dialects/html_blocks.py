@@ -30,7 +30,8 @@ _ELEMENTS: Final = frozenset(
 )
 # A longer comment is not a label.
 _MAX_COMMENT: Final = 200
-_CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)|(?:\bend|stop)\s*-->", re.IGNORECASE)
+_CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)", re.IGNORECASE)
+_LAST_WORD = re.compile(r"(?:\bend|stop)\Z", re.IGNORECASE)
 _ANCHORS = re.compile(
     r"(?:\s*<a\s+(?:id|name)\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*(?:/>|>\s*</a>))+\s*"
 )
@@ -64,7 +65,10 @@ def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tupl
 def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
     """Return ``block`` with its leaves of these ``kinds`` paired and relabelled."""
     children = [
-        _arranged(text, child, kinds) if child.children else child for child in block.children
+        _arranged(text, child, kinds)
+        if child.children and text.find("<", child.start, child.end) >= 0
+        else child
+        for child in block.children
     ]
     roles = {
         number: role
@@ -73,14 +77,18 @@ def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
     }
     if not roles:
         return with_children(block, children)
-    pairs = _nested(_pairs(children, roles), len(children))
+    pairs: Sequence[tuple[int, int]] = ()
+    if any(role.opens or role.closes for role in roles.values()):
+        pairs = _nested(_pairs(children, roles), len(children))
     for number, role in roles.items():
         if role.kind == "closer" or (role.kind and _labels(children, number)):
             children[number] = relabelled(role.kind, children[number])
     for opener, closer in pairs:
         children[opener] = relabelled("label", children[opener])
         children[closer] = relabelled("closer", children[closer])
-    return relabelled(block.kind, block, tuple(_wrapped(children, pairs, roles)))
+    if pairs:
+        children = _wrapped(children, pairs, roles)
+    return relabelled(block.kind, block, tuple(children))
 
 
 def _wrapped(
@@ -132,7 +140,7 @@ def _role_of(content: str) -> _Role:
         return _Role(kind="label")
     without = _without_comments(content)
     if not without.strip(_MARGIN):
-        closer = _CLOSING_COMMENT.search(content) is not None
+        closer = _closes(content)
         return _Role(kind="closer" if closer else "label" if len(content) <= _MAX_COMMENT else "")
     tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in TAG.finditer(without)]
     elements: OpenElements[str, None] = OpenElements()
@@ -148,6 +156,14 @@ def _role_of(content: str) -> _Role:
     bare = not TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
+
+
+def _closes(content: str) -> bool:
+    """Return whether one of the comments in ``content`` marks the end of something."""
+    comments = (comment.rstrip() for comment in content.split("-->")[:-1])
+    return _CLOSING_COMMENT.search(content) is not None or any(
+        _LAST_WORD.search(comment, max(len(comment) - 5, 0)) for comment in comments
+    )
 
 
 def _without_comments(text: str) -> str:

@@ -9,10 +9,11 @@ Converters write them as paragraphs or, if the text is large or bold, as heading
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from chunkast.markdown.blocks import Signs, new_block, rearranged, relabelled
+from chunkast.markdown.blocks import Signs, new_block, rearranged, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block
 
@@ -33,7 +34,7 @@ _BOLD = re.compile(
     r"(?<![\s\\])(?P=mark):?)\s*"
 )
 # The ends of bold lines. Each pattern begins with a literal, which is fast to search for.
-_BOLD_ENDS = tuple(re.compile(rf"{mark}:?[ \t]*\r?$", re.MULTILINE) for mark in (r"\*\*", "__"))
+_BOLD_ENDS = tuple(re.compile(rf"{mark}(?=:?[^\S\r\n]*(?:[\r\n]|\Z))") for mark in (r"\*\*", "__"))
 
 _DOTS: Final = ".…·"
 _LEADERS = re.compile(rf"[{_DOTS}][{_DOTS} \t_*]{{4,}}")
@@ -79,18 +80,23 @@ def _is_caption(text: str, block: Block) -> bool:
 def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
     """Relabel entirely bold paragraphs that precede text as "bold-heading"."""
 
-    def with_headings(blocks: list[Block]) -> list[Block]:
-        return [
-            relabelled("bold-heading", block)
-            if CONSTRUCTS[block.kind].plain
-            and bold_title(text, block)
-            and _heads_text(blocks, number)
-            else block
-            for number, block in enumerate(blocks)
-        ]
+    def arranged(block: Block) -> Block:
+        children = list(block.children)
+        for number, child in enumerate(block.children):
+            if bisect_left(ends, child.start) == bisect_left(ends, child.end):
+                continue
+            if child.children:
+                children[number] = arranged(child)
+            elif (
+                CONSTRUCTS[child.kind].plain
+                and bold_title(text, child)
+                and _heads_text(block.children, number)
+            ):
+                children[number] = relabelled("bold-heading", child)
+        return with_children(block, children)
 
-    has_bold = any(end.search(text) for end in _BOLD_ENDS)
-    return (rearranged(tree, with_headings) if has_bold else tree), []
+    ends = sorted(end.start() for mark in _BOLD_ENDS for end in mark.finditer(text))
+    return (arranged(tree) if ends else tree), []
 
 
 def bold_title(text: str, block: Block) -> str:
