@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from chunkast.analysis import Structure
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Piece
 from chunkast.identity import Location, PartCounts
-from chunkast.model import Analysis, Annotation, Chunk
+from chunkast.model import Analysis, Annotation, Chunk, mutable_type
 from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
@@ -20,6 +20,9 @@ __all__ = ("assemble",)
 
 # The token count of a joined context and text differs from the sum of theirs by less than this.
 _JOINED = 8
+
+_MutableChunk: Final = mutable_type(Chunk)
+_new = _MutableChunk.__new__
 
 
 def assemble(
@@ -54,29 +57,31 @@ def assemble(
         parts[place.key] += 1
         # Blank lines after dropped front matter belong to its leaf.
         blank = trim_start(text, 0, len(text)) if start == costs.dropped else 0
-        yield Chunk(
-            id=place.id(part),
-            index=number,
-            source=source,
-            text=text,
-            start_index=start,
-            end_index=end,
-            start_byte=source_map.byte(start),
-            end_byte=source_map.byte(end),
-            start_line=source_map.line(start),
-            end_line=source_map.line(end - 1),
-            token_count=tokens,
-            overlap=own - start,
-            headings=path,
-            kinds=structure.kinds(start + blank, end),
-            embed_text=embed_text,
-            embed_token_count=embed_tokens,
-            oversize=tokens > costs.budget,
-            metadata=_metadata(analysis, own, end),
-            pages=pages_of_text(analysis.pages, text, start),
-            sections=tuple(path for _, path in sections),
-            section_starts=tuple(begin for begin, _ in sections),
-        )
+        # The frozen class's own constructor would take several times as long.
+        chunk: Any = _new(_MutableChunk)
+        chunk.id = place.id(part)
+        chunk.index = number
+        chunk.source = source
+        chunk.text = text
+        chunk.start_index = start
+        chunk.end_index = end
+        chunk.start_byte = source_map.byte(start)
+        chunk.end_byte = source_map.byte(end)
+        chunk.start_line = source_map.line(start)
+        chunk.end_line = source_map.line(end - 1)
+        chunk.token_count = tokens
+        chunk.overlap = own - start
+        chunk.headings = path
+        chunk.kinds = structure.kinds(start + blank, end)
+        chunk.embed_text = embed_text
+        chunk.embed_token_count = embed_tokens
+        chunk.oversize = tokens > costs.budget
+        chunk.metadata = _metadata(analysis, own, end)
+        chunk.pages = pages_of_text(analysis.pages, text, start)
+        chunk.sections = tuple(path for _, path in sections)
+        chunk.section_starts = tuple(begin for begin, _ in sections)
+        chunk.__class__ = Chunk
+        yield chunk
         number += 1
         previous = piece
         # The next chunk may repeat the end of this one, and nothing before it.
