@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.bench.against import ROOT
 from tests.bench.against import main as compare_checkouts
 from tests.bench.facts import Facts, Source, facts
+from tests.bench.instructions import ROOT
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, Question
 from tests.bench.retrieval.scores import score

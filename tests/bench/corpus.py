@@ -19,13 +19,29 @@ from importlib.metadata import distributions
 from itertools import count, cycle
 from pathlib import Path
 
-__all__ = ("CJK", "ENGLISH", "FIXTURES", "by_language", "copies", "load_corpus", "of_size", "some")
+__all__ = (
+    "CJK",
+    "ENGLISH",
+    "FIXTURES",
+    "Document",
+    "by_language",
+    "copies",
+    "find_documents",
+    "load_corpus",
+    "of_size",
+    "some",
+)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "documents"
 # Where packages of other kinds keep their documentation, on the systems that have these.
 SYSTEM = (Path("/usr/lib/node_modules"), Path("/usr/share/doc"))
 SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".qmd"})
 MAX_BYTES = 400_000
+# The documents that versions are compared on.
+COMPARED = frozenset({".md", ".mdx", ".qmd", ".Rmd"})
+LEAST_BYTES, MOST_BYTES = 1_000, 200_000
+# A document's path and text.
+Document = tuple[str, str]
 _SEED = 1
 
 # Everything that is not CJK; the fixtures have a little of other languages.
@@ -113,3 +129,16 @@ def _readmes() -> Iterator[str]:
         kind = str(metadata.get("description_content_type", ""))
         if kind.startswith("text/markdown") and isinstance(text, str) and len(text) < MAX_BYTES:
             yield text
+
+
+def find_documents(folders: Sequence[Path]) -> list[Document]:
+    """Return the Markdown files of 1 to 200 KB below the folders, equal texts once."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in COMPARED and LEAST_BYTES <= path.stat().st_size <= MOST_BYTES:
+                try:
+                    found.setdefault(path.read_bytes().decode(), str(path.relative_to(folder)))
+                except UnicodeDecodeError:
+                    continue
+    return [(source, text) for text, source in found.items()]
