@@ -98,6 +98,7 @@ UNCLOSED = (
 CASES: Final[dict[str, Build]] = {
     # CommonMark's block rules.
     "fences-growing": growing(lambda number: "`" * (number + 3) + "\n"),
+    "fence-lines": filled("a = 1\n", "```\n", "```\n"),
     "indented-code": filled("    a\n\n"),
     "quotes-deep-lazy": filled(QUOTED + "lazy\n" * 20),
     "list-deepening": growing(lambda number: "  " * number + "- a\n"),
@@ -125,6 +126,7 @@ CASES: Final[dict[str, Build]] = {
     "link-titles-escaped": filled(r"[a](b (\)"),
     "tag-attributes": filled("a ", "x <a "),
     "comment-openers": filled("a <!-- "),
+    "emphasis-unclosed": filled("*a **b "),
     "emphasis-closed": halves("*a ", " a*"),
     "unclosed-inline": filled("[a](b `c ``d $e $$f **g ~~h ![i [j][k [[l <m n='o <!-- p \"q (r "),
     # Extensions, by name.
@@ -157,6 +159,7 @@ CASES: Final[dict[str, Build]] = {
     "dollars": filled("$a "),
     "begin-lines": filled("\\begin{a}\n"),
     "tags-nested": nested_tags,
+    "tags-open": filled("<ctx>\n"),
     "tags-unclosed": filled("<tag a='b\n\n"),
     "deflists": filled("a\n\n: b\n\n"),
     "mdx-statements": filled("export {\n\n"),
@@ -172,6 +175,7 @@ CASES: Final[dict[str, Build]] = {
     "no-break-paragraphs": filled("\n\n\xa0", "# T\n\na", "\n\nb"),
     "letters": filled("a"),
     "base64": base64_noise,
+    "cjk-sentences": filled("\u6f22\u5b57\u3002"),
     "cjk-one-sentence": filled("\u3053\u308c\u306f\u3001"),
     "emoji-joined": filled("\U0001f468\u200d"),
     "surrogates": filled("A \ud800 stands here.\n\n"),

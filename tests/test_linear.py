@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from chunkast import Chunker
+from chunkast import Chunker, cutting
 from chunkast.index import Store
 from chunkast.reading import Outline, SectionError
 from tests.hostile import CASES, VARIANTS, Build, filled, options_of, words
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +118,38 @@ def test_time_grows_linearly(variant: str, name: str) -> None:
     assert time_growth(chunker_of(**options).chunk, CASES[name], size) <= TIME_LIMIT
 
 
+def lines_run(action: Callable[[str], object], text: str, package: ModuleType) -> int:
+    """The number of lines of a package that are run; unlike times, the same in each run."""
+    count = 0
+
+    def line(*_: object) -> TraceFunction:
+        nonlocal count
+        count += 1
+        return line
+
+    def call(frame: FrameType, *_: object) -> TraceFunction | None:
+        return line if frame.f_code.co_filename.startswith(package.__path__[0]) else None
+
+    before = sys.gettrace()
+    sys.settrace(call)
+    try:
+        action(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cutting_with_overlap_grows_linearly(name: str) -> None:
+    # Looking back to a section's start for each cut takes many cuts to show.
+    # Only lines of more than 16 tokens are divided: those of the larger document.
+    size = 30_000 if name == "containers-growing" else SIZE
+    chunk = chunker_of(**options_of(name), max_tokens=16).chunk
+    small, large = CASES[name](size), CASES[name](GROWTH * size)
+    least, most = (lines_run(chunk, text, cutting) for text in (small, large))
+    assert most / len(large) <= TIME_LIMIT * least / len(small)
+
+
 class Span(NamedTuple):
     """A part of a document to expand."""
 
@@ -159,7 +196,9 @@ def test_reading_grows_linearly(what: str, name: str, encoding: Any) -> None:
     assert time_growth(action, CASES[name], SIZES.get(f"{what}/{name}", 12_000)) <= TIME_LIMIT
 
 
-@pytest.mark.parametrize("build", [filled("\n\nA.", "a"), filled("a\n", "```\n", "```\n")])
+@pytest.mark.parametrize(
+    "build", [filled("\n\nA.", "a"), filled("a\n", "```\n", "```\n"), filled("a"), filled("a b. ")]
+)
 def test_what_overlap_counts_does_not_grow_with_the_budget(build: Build) -> None:
     # By a counter that does not add up, which is given all that is counted.
     text = build(20_000)

@@ -118,13 +118,20 @@ class Overlap:
         That unit is included, since a tail may begin with one of its later sentences. Units inside
         divided blocks are skipped.
         """
-        last: list[int] = []
-        for unit in range(units.at(previous.end) - 1, units.at(previous.start) - 1, -1):
-            if units.kind[unit] not in _DIVIDED:
-                last.append(unit)
-                if self._costs.is_above(units.pos[unit], previous.end, self.budget):
-                    break
-        return last
+        pos, end = units.pos, self._costs.span(*previous)[1]
+        begin, last = units.at(previous.start), units.at(previous.end)
+        # A later unit's tail never has more tokens. Text far before the end is not counted.
+        low, step = last - 1, 1
+        while low > begin and self._is_within(pos[low], end):
+            low, step = max(low - step, begin), 2 * step
+        first = bisect_left(
+            range(last), True, max(low, begin), key=lambda unit: self._is_within(pos[unit], end)
+        )
+        return [
+            unit
+            for unit in range(last - 1, max(begin, first - 1) - 1, -1)
+            if units.kind[unit] not in _DIVIDED
+        ]
 
     def _sentences(self, units: Units, unit: int) -> list[int]:
         """Return the positions between sentences in a unit of undivided prose."""
