@@ -154,7 +154,7 @@ def check_promises(
 ) -> list[Chunk]:
     """Chunk ``text`` and assert every promise that one run can show; returns the chunks.
 
-    A sentence may be cut at ``own_points``, which a user's heuristic set. ``text`` is Markdown,
+    A sentence or row may be cut if one of the ``own_points`` of a user's heuristic is in it. ``text`` is Markdown,
     or code in ``language``.
     """
     chunker = Chunker(config)
@@ -228,6 +228,7 @@ def check_promises(
         for leaf in analysis.blocks.leaves()
         if leaf.kind in ("table", "html-table")
         for row in _rows(analysis.masked or text, leaf)
+        if not any(row[0] < point < row[1] for point in own_points)
     ]
     kept = [*analysis.regions, *rows]
     if not language:
@@ -242,14 +243,11 @@ def check_promises(
             inside = [cut for cut in inside if not is_blank(text[cut : region.end])]
             inside = [cut for cut in inside if not is_blank(text[region.start : cut])]
             assert not inside, f"cut inside {region}"
-    for point in own_points:
-        # White space around it may be trimmed.
-        before = len(text[:point].rstrip(WHITE_SPACE))
-        after = len(text) - len(text[point:].lstrip(WHITE_SPACE))
-        cuts -= {*range(before, after + 1)}
     oracle = sentencex_spans(analysis, config)
     for start, end in (*sentence_spans(analysis, config, boundaries), *oracle):
         sentence = ProtectedRegion(start, end)
+        if any(start < point < end for point in own_points):
+            continue  # a part of it may have more tokens than the whole
         if count(text[start:end]) <= budget and not any(
             # Where a region runs over a sentence's end, the region is what stays whole.
             _cross(sentence, region)

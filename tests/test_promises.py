@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkast import ChunkConfig, Chunker
+from chunkast import Analysis, BreakPoint, ChunkConfig, Chunker
+from chunkast.analysis import DocumentDraft
+from chunkast.heuristics import Heuristic, Patch
 from tests.checks import check_promises
 from tests.strategies import documents, markdown, nasty_text, spaced_text
 
@@ -66,6 +70,35 @@ def test_promises_with_the_users_own_counter(
     text: str, budget: int, counter: object, trim: bool
 ) -> None:
     check_promises(text, ChunkConfig(max_tokens=budget, encoding=counter, trim=trim))
+
+
+def below_headings() -> st.SearchStrategy[str]:
+    """Headings and paragraphs of a few short sentences."""
+    sentence = st.integers(1, 7).map(lambda count: " ".join(["W", *["w"] * (count - 1)]) + ".")
+    paragraph = st.lists(sentence, min_size=1, max_size=6).map(" ".join)
+    heading = st.sampled_from(["# A b c", "## D", "> # E", "[f]: /g", "- h:"])
+    return st.lists(heading | paragraph, min_size=1, max_size=8).map("\n\n".join)
+
+
+@given(
+    below_headings() | markdown(),
+    configurations(),
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from([-5.0, 0.0, 30.0, 95.0])), max_size=12),
+    st.booleans(),
+)
+def test_promises_with_the_users_own_break_points(
+    text: str, config: ChunkConfig, places: list[tuple[float, float]], by_words: bool
+) -> None:
+    points = [BreakPoint(int(place * len(text)), score, "own") for place, score in places]
+
+    def add(draft: DocumentDraft) -> Patch[Analysis]:
+        assert draft.value is not None
+        return Patch(value=draft.value.plus(break_points=points))
+
+    own = Heuristic("own", "post-parse", add)
+    encoding = words if by_words else config.encoding
+    config = replace(config, heuristics=(own,), encoding=encoding)
+    check_promises(text, config, own_points={point.pos for point in points})
 
 
 @given(documents(), configurations())

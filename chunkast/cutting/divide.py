@@ -54,7 +54,8 @@ class Divider:
             return []
         score = self._config.score_table["sentence"]
         cuts = sentence_cuts(structure, costs, protected, leaf)
-        return [BreakPoint(pos, score, "sentence") for pos in cuts]
+        # The paragraph may go on after ``end``, where a user's heuristic set a point.
+        return [BreakPoint(pos, score, "sentence") for pos in cuts if start < pos < end]
 
     def cuts(self, leaf: Block, protected: SpanSet, start: int, end: int) -> list[BreakPoint]:
         """Return the cuts inside the unit ``[start, end)``, which begins with ``leaf``, sorted.
