@@ -276,3 +276,31 @@ def test_room_is_left_for_what_makes_a_part_whole(
     chunks = check_promises(f"{head}{rows}{foot}\n", options)
     assert all(chunk.embed_text.startswith(head) for chunk in chunks)
     assert all(chunk.embed_text.rstrip().endswith(foot) for chunk in chunks)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 25), st.integers(0, 25), st.lists(st.integers(2, 12), max_size=6)),
+        min_size=2,
+        max_size=5,
+    ),
+    st.sampled_from([10, 20]),
+    st.booleans(),
+)
+def test_no_part_of_a_section_is_joined_with_the_section_before(
+    sections: list[tuple[int, int, list[int]]], budget: int, by_heuristics: bool
+) -> None:
+    starts, text = [], ""
+    for title, comment, body in sections:
+        starts.append(len(text))
+        text += f"# {' '.join('w' * title)}\n\n"
+        text += "<!--\n" + "w\n" * comment + "-->\n\n" if comment else ""
+        text += "".join(map(paragraph, [4, *body]))
+    extra = (Heuristic("none", "post-parse", lambda _: None),) if by_heuristics else ()
+    chunks = check_promises(text, config(budget, overlap=0, heuristics=extra))
+    for chunk in chunks:
+        for start, end in pairwise([*starts, len(text)]):
+            if chunk.start_index < start < chunk.end_index < end:
+                parts = text[chunk.start_index : start], text[start : chunk.end_index]
+                rest = tokens(text[chunk.end_index : end])
+                assert not rest or min(map(tokens, parts)) < budget / 10

@@ -168,10 +168,12 @@ class Cutter:
         """Return whether the pieces ``(i, h)`` and ``(h, j)`` should be joined.
 
         They must fit together, and one of them must be small. Two whole sections may both be large
-        if no minimum size is configured.
+        if no minimum size is configured, and headings without text have any size.
         """
         whole = self._final.isdisjoint((i, h, j))
-        if not (self._least is None and whole) and self._has_text(h, j):
+        # The start of a section that was cut has text, even if the text is in the next piece.
+        has_text = j in self._final or self._has_text(h, j)
+        if has_text and not (self._least is None and whole):
             most = (self._tenth if self._least is None else self._least) - 1
             if not self._costs.fits(i, h, most) and not self._costs.fits(h, j, most):
                 return False
