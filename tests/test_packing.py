@@ -8,6 +8,7 @@ one of three tokens. ``@50`` gives the place before the next block that score.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -20,8 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkast import BreakPoint, Chunk
+from chunkast.analysis import DocumentHeuristic
 from chunkast.heuristics import Heuristic, Patch
-from tests.checks import check_promises
+from tests.checks import check_promises, counter_of
 from tests.units import config, tokens
 
 
@@ -243,6 +245,28 @@ def test_no_two_neighbours_of_a_body_would_fit_in_one_chunk(body: list[int], bud
         assert one.token_count + two.token_count > budget
 
 
+@given(
+    st.lists(
+        st.sampled_from(["harbour", "a", "mooring", "x1", "\u6f22\u5b57"]),
+        min_size=90,
+        max_size=250,
+    ),
+    st.sampled_from(["", "> ", "- "]),
+    st.sampled_from(["sections", "fill"]),
+    st.sampled_from(["cl100k_base", lambda text: math.ceil(len(text) / 8)]),
+)
+def test_no_two_neighbours_of_a_divided_block_would_fit_in_one_chunk(
+    words: list[str], opening: str, packing: str, encoding: Any
+) -> None:
+    # Separate counts of words add up to twice as much as the text.
+    text = opening + " ".join(words) + "\n"
+    options = config(24, encoding=encoding, packing=packing, window=4)
+    chunks = check_promises(text, options)
+    count = counter_of(options)
+    for one, two in pairwise(chunks[:-1]):
+        assert count(text[one.start_index : two.end_index]) > 24
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_an_edit_at_the_start_of_a_long_section_moves_few_cuts(seed: int) -> None:
     chance = Random(seed)
@@ -296,7 +320,8 @@ def test_no_part_of_a_section_is_joined_with_the_section_before(
         text += f"# {' '.join('w' * title)}\n\n"
         text += "<!--\n" + "w\n" * comment + "-->\n\n" if comment else ""
         text += "".join(map(paragraph, [4, *body]))
-    extra = (Heuristic("none", "post-parse", lambda _: None),) if by_heuristics else ()
+    none: DocumentHeuristic = Heuristic("none", "post-parse", lambda _: None)
+    extra = (none,) if by_heuristics else ()
     chunks = check_promises(text, config(budget, overlap=0, heuristics=extra))
     for chunk in chunks:
         for start, end in pairwise([*starts, len(text)]):

@@ -17,8 +17,6 @@ from chunkast.tokens import NOT_EXACT, TokenCounter, index_of
 
 __all__ = ("Costs",)
 
-# A span with more tokens of white space than this at its ends may be judged too large to join.
-_MOST_SPACE: Final = 16
 # The number of contexts, and of spans, whose counts are remembered.
 _REMEMBERED: Final = 512
 
@@ -51,14 +49,6 @@ class Costs:
         self.estimated = self._index.estimated
         # By end: the start of a span above the budget that is kept whole, and of its lead-ins.
         self._kept: dict[int, tuple[int, int]] = {}
-        self._additive = self._index.additive
-
-    @property
-    def most_joined(self) -> float:
-        """Two neighbours with more tokens, by :meth:`before`, are too large to be joined."""
-        if self.replaced:
-            return math.inf
-        return self.budget + _MOST_SPACE if self._additive else 4 * self.budget + 64
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the span of the chunk for ``text[start:end]``.
@@ -143,8 +133,9 @@ class Costs:
     def before(self, positions: Sequence[int]) -> Sequence[int]:
         """Return the number of tokens before each of the sorted ``positions``.
 
-        The differences are exact if ``positions`` are the starts of blocks; elsewhere, they are
-        approximate. The size of a span never depends on text outside it.
+        The differences are exact if ``positions`` are the starts of blocks. Elsewhere they are sums
+        of separate counts, which may be far too high: they only serve to compare spans. The size of
+        a span never depends on text outside it.
         """
         index = self._index
         if index.estimated:
@@ -157,6 +148,10 @@ class Costs:
             for span, tokens in zip(pairwise(positions), pairwise(exact), strict=True)
         )
         return list(accumulate(sizes, initial=0))
+
+    def may_fit(self, start: int, end: int) -> bool:
+        """Return whether a chunk for ``text[start:end]`` may fit the budget, without counting."""
+        return self.bounds(start, end)[0] <= self.budget
 
     def count_after(self, before: str, start: int, end: int, tokens: int) -> int:
         """Return the token count of ``before + text[start:end]``, whose text has ``tokens``."""
@@ -171,15 +166,6 @@ class Costs:
     def is_near(self, start: int, end: int) -> bool:
         """Return whether the estimates for a chunk were as accurate as assumed."""
         return self._index.is_near(*self.span(start, end))
-
-    def is_above(self, start: int, end: int, room: int) -> bool:
-        """Return whether ``text[start:end]`` has more than ``room`` tokens, without counting.
-
-        The answer is only false by mistake, except for a user's own counter.
-        """
-        if self._additive or self.estimated:
-            return self.bounds(start, end)[0] > room
-        return self._index.estimate(end) - self._index.estimate(start) > room + _MOST_SPACE
 
     def release(self, pos: int) -> None:
         """Free memory used for the text before ``pos``; counting there may take longer."""

@@ -40,15 +40,17 @@ class _Search:
         self.last = len(units)
         self.sections = sections
         self.overlap = overlap
-        # The number of tokens before each unit.
+        # The number of tokens before each unit; inside blocks, this is only roughly right.
         self.before = costs.before(units.pos)
 
     def fits(self, i: int, j: int, room: int) -> bool:
         """Return whether the units ``(i, j)`` fit into ``room`` tokens."""
-        # Spans that are far too large are not counted.
-        if self.before[j] - self.before[i] > self.costs.most_joined:
-            return False
         return self.costs.fits(self.pos[i], self.pos[j], room)
+
+    def share(self, i: int, j: int) -> float:
+        """Return the token count of the units ``(i, j)``, divided by what ``before`` has for them."""
+        rough = self.before[j] - self.before[i]
+        return self.costs.tokens(self.pos[i], self.pos[j]) / rough if rough else 1.0
 
     def piece(self, i: int, j: int) -> Piece:
         return Piece(self.pos[i], self.pos[j])
@@ -102,7 +104,8 @@ class _Search:
         moved back to the nearest point.
         """
         before, window = self.before, self.config.window_tokens
-        distances = {h: max(room - before[h] + before[first], 0) for h in points}
+        share = self.share(first, points[0]) if points else 1.0
+        distances = {h: max(room - share * (before[h] - before[first]), 0) for h in points}
         nearest = min(distances.values(), default=0)
         limit = nearest if nearest > window else 0
         cuts = ((h, distance - limit, self.score[h]) for h, distance in distances.items())
@@ -117,10 +120,11 @@ class _Search:
             return middle
         reserve = self.overlap.reserve(self.piece(*ends[-4:-2])) if len(ends) > 3 else 0
         start = before[first]
-        half = (before[last] - start) / 2
+        share = self.share(first, last)
+        half = share * (before[last] - start) / 2
         cuts: list[tuple[int, float, float]] = []
         for h in range(middle - 1, first, -1):
-            tokens = before[h] - start
+            tokens = share * (before[h] - start)
             if tokens < crumb:
                 break
             cuts.append((h, abs(tokens - half), self.score[h]))

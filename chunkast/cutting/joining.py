@@ -42,9 +42,9 @@ def joined(
     smaller union and the position.
     """
     last = len(bounds) - 1
-    before, most = costs.before(bounds), costs.most_joined
+    before = costs.before(bounds)
     # Neighbours that are too large together stay so as they grow.
-    tried = [True, *(before[i + 1] - before[i - 1] > most for i in range(1, last)), True]
+    tried = [True, *(not costs.may_fit(bounds[i - 1], bounds[i + 1]) for i in range(1, last)), True]
     open_ = [number for number in range(1, last) if not tried[number]]
     if len(open_) == 1:
         (number,) = open_
@@ -71,8 +71,7 @@ def joined(
             number = below
             continue
         tried[number] = True
-        fit = before[above] - before[below] <= most
-        if fit and joins(bounds[below], bounds[number], bounds[above]):
+        if joins(bounds[below], bounds[number], bounds[above]):
             order.remove(number)
             removed.append(number)
         number = below
