@@ -21,6 +21,7 @@ __all__ = (
     "html_table",
     "markdown",
     "nasty_text",
+    "nested",
     "paged",
     "spaced_text",
 )
@@ -246,6 +247,38 @@ def paged() -> SearchStrategy[str]:
     )
     gap = pick(("\n\n", "\n\n", "\n", "\r\n\r\n", "\n\n\n\n", "\n> "))
     return joined(st.tuples(pick(blocks) | pick(PAGE_MARKS), gap).map("".join), 1, 30)
+
+
+def nested() -> SearchStrategy[str]:
+    """Headings among the lines that open and close containers, tags and components, or do not."""
+    lines = (
+        *(
+            "::: note",
+            "::: zone a",
+            "::: zone-end",
+            ":::: {.panel-tabset}",
+            ":::",
+            "::::",
+            ":::tip[Title]",
+            "/// tab | One",
+            "///",
+        ),
+        *("<Tab title='One'>", "</Tab>", "<details>", "</details>", "<section>", "</section>"),
+        *("# Title", "## Section", "### Part", "Title\n---", "<h2>In HTML</h2>"),
+        *(
+            "",
+            "",
+            "A few words of text. ",
+            "- item",
+            "  - ## In an item",
+            "> ## Quoted",
+            "[a]: /url",
+        ),
+        *("[^1]: Note", "---", "---\ntitle: Page\n---", "<a id='x'></a>", "!!! note", '=== "Two"'),
+        *("    # Indented", "```\n# code\n```", "{#anchor}", "<!-- comment -->"),
+    )
+    line = st.tuples(pick(lines), pick(("\n", "\n", "\n\n"))).map("".join)
+    return joined(line, 1, 40)
 
 
 # What opens an HTML block that goes on after a blank line, or only labels; what closes it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from markdown_it.rules_block import StateBlock
 from chunkast import Chunker
 from chunkast.config import DEFAULT_EXTENSIONS, EXTENSIONS
 from chunkast.markdown.dialects import Dialect, add_dialect, remove_dialect
+from chunkast.markdown.dialects.containers import Marker, container_rule
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.scores import SCORES
 
@@ -114,3 +116,34 @@ def test_a_block_of_ones_own_in_list_items(monkeypatch: pytest.MonkeyPatch) -> N
         assert kinds[2:] == ["item", "toc", "item", "paragraph", "item", "paragraph"]
     finally:
         remove_dialect(dialect)
+
+
+PERCENT = Dialect(
+    "percent",
+    rule=container_rule([Marker(re.compile(r"(%{3,})[ \t]*([^%\s].*)"))]),
+    begins={"percent": "%"},
+)
+
+
+def test_a_container_is_a_marker_and_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTENSIONS, "percent", False)
+    add_dialect(PERCENT)
+    try:
+        chunker = Chunker(extensions=(*DEFAULT_EXTENSIONS, "percent"))
+        text = "# A\n\n%%% panel b\n\n## C\n\nd\n\n%%% note\n## e\n%%%\n\n%%%\n\nf\n\n%%% g\n\n## H\n\ni\n"
+        analysis = chunker.analyze(text)
+        for each in (analysis, chunker.analyze(text.replace("\n", "\r\n"))):
+            blocks = [block for block in each.blocks.walk() if block.children]
+            assert [(block.kind, block.info) for block in blocks] == [
+                ("document", ""),
+                ("container", "panel b"),
+                ("admonition", "note"),
+            ]
+        assert [heading.path for heading in analysis.headings] == [("A",), ("A", "C"), ("A", "H")]
+        small = Chunker(
+            max_tokens=40, min_tokens=0, overlap=0, extensions=chunker.config.extensions
+        )
+        paths = [chunk.headings for chunk in small.chunk(text)]
+        assert paths == [("A",), ("A",), ("A", "H")]
+    finally:
+        remove_dialect(PERCENT)

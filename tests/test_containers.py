@@ -36,7 +36,7 @@ CASES = [
     # Marks without a name close no container with a name; a name closes no other container.
     (
         "::: zone a\n::: tip\nb\n:::\nc\n::: zone-end\n",
-        f"container[zone a]({M} container[tip]({M} paragraph {M}) paragraph {M})",
+        f"container[zone a]({M} admonition[tip]({M} paragraph {M}) paragraph {M})",
     ),
     (
         "::: zone a\n::: moniker b\nc\n::: zone-end\n\n::: moniker-end\n",
@@ -67,7 +67,7 @@ CASES = [
         ":::image a:::\n\n:::image b:::\nc\n:::image-end:::\n",
         f"directive container[image b]({M} paragraph {M})",
     ),
-    ("::: tip\n:::image a:::\n:::\nb\n", f"container[tip]({M} directive {M}) paragraph"),
+    ("::: tip\n:::image a:::\n:::\nb\n", f"admonition[tip]({M} directive {M}) paragraph"),
     (':::no-loc text="a"::: is text, and so is :::no-loc text="b":::\n', "paragraph"),
     ("::: zone-end\n\n:::row-end:::\n", "directive directive"),
     ("- a\n\n  :::image b:::\n\n  c\n", "list[](item[](paragraph directive paragraph))"),
@@ -75,20 +75,20 @@ CASES = [
     ("::: zone a\n\n# b\n\n::: zone c\n\n# d\n", "paragraph heading paragraph heading"),
     (
         "::: note\n\n# b\n\n::: tip\nc\n:::\n",
-        f"paragraph heading container[tip]({M} paragraph {M})",
+        f"paragraph heading admonition[tip]({M} paragraph {M})",
     ),
     ("/// note\n\n# b\n", "paragraph heading"),
     ("- ::: a\n\n  b\n\n# c\n\n:::\n", "list[](item[](paragraph paragraph)) heading paragraph"),
     # Docusaurus, VitePress.
-    (":::note[A b]\nc\n:::\n", f"container[note[A b]]({M} paragraph {M})"),
-    (":::tip My tip\n\nc\n\n:::\n", f"container[tip My tip]({M} paragraph {M})"),
+    (":::note[A b]\nc\n:::\n", f"admonition[note[A b]]({M} paragraph {M})"),
+    (":::tip My tip\n\nc\n\n:::\n", f"admonition[tip My tip]({M} paragraph {M})"),
     ("::: code-group\n```a\n```\n:::\n", f"container[code-group]({M} fence {M})"),
     (
         ":::: a\n::: b\nc\n:::\nd\n::::\ne\n",
         f"container[a]({M} container[b]({M} paragraph {M}) paragraph {M}) paragraph",
     ),
     # MyST.
-    (":::{note}\na\n:::\n", f"container[{{note}}]({M} paragraph {M})"),
+    (":::{note}\na\n:::\n", f"admonition[{{note}}]({M} paragraph {M})"),
     (
         "::::{grid} 2\n:::{card}\na\n:::\n::::\n",
         f"container[{{grid}} 2]({M} container[{{card}}]({M} paragraph {M}) {M})",
@@ -100,7 +100,7 @@ CASES = [
     ),
     (
         "::: warning ::::::\na\n\n::: b\nc\n:::\n::::::::::::::\n",
-        f"container[warning]({M} paragraph container[b]({M} paragraph {M}) {M})",
+        f"admonition[warning]({M} paragraph container[b]({M} paragraph {M}) {M})",
     ),
     ("::::: {#a .b} ::::\nc\n::::::::::\n", f"container[{{#a .b}}]({M} paragraph {M})"),
     ("::: toc :::\na\n", "directive paragraph"),
@@ -113,10 +113,10 @@ CASES = [
         ),
     ),
     # PyMdown Extensions, MkDocs.
-    ("/// note | a\nb\n///\n", f"container[note | a]({M} paragraph {M})"),
+    ("/// note | a\nb\n///\n", f"admonition[note | a]({M} paragraph {M})"),
     (
         '!!! a "b"\n    # c\n\n??? d\n    e\n',
-        f'container[a "b"]({M} heading) container[d]({M} paragraph)',
+        f'admonition[a "b"]({M} heading) admonition[d]({M} paragraph)',
     ),
     ('=== "tip"\n    ## a\n', f'container[tab "tip"]({M} heading)'),
 ]

@@ -99,9 +99,9 @@ BLOCKS = [
     # Between lines of slashes.
     (
         "//// tab | A\n\n/// tip\nb\n///\n\n////\nc\n",
-        "container[tab | A](marker container[tip](marker paragraph marker) marker) paragraph",
+        "container[tab | A](marker admonition[tip](marker paragraph marker) marker) paragraph",
     ),
-    ("> /// note\n> b\n> ///\n", "quote[](container[note](marker paragraph marker))"),
+    ("> /// note\n> b\n> ///\n", "quote[](admonition[note](marker paragraph marker))"),
     ("/// note\n```\n///\n```\n", "paragraph fence"),
     ("    /// note\n    b\n    ///\n", "code"),
     ("- /// note\n\n///\n", "list[](item[](paragraph)) paragraph"),

@@ -255,7 +255,10 @@ def kinds(text: str, *extensions: str, source: str | None = None) -> list[str]:
     return [kind for kind, _ in leaves(text, *extensions, source=source)]
 
 
-def containers(text: str, *extensions: str, of: tuple[str, ...] = ("container",)) -> list[Any]:
+CONTAINERS = ("container", "admonition")
+
+
+def containers(text: str, *extensions: str, of: tuple[str, ...] = CONTAINERS) -> list[Any]:
     """Info, first and last line of every block of these kinds."""
     blocks = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions)).analyze(text).blocks.walk()
     found = [(block, text[block.start : block.end].strip().split("\n")) for block in blocks]
@@ -326,9 +329,8 @@ def test_what_is_not_mdx_on_lines_of_its_own_stays_text() -> None:
         assert kinds(f"{text}\n\nAfter.\n", "mdx") == ["paragraph", "paragraph"]
     for text in ("<https://example.org>", "a <B />", "{`", "<T,>"):
         assert kinds(f"{text}\n\nAfter.\n", "mdx") == ["paragraph", "paragraph"]
-    # A component around sections leaves them sections.
     text = "<Page>\n\n# A\n\n## B\n\n<Tabs>\n\n### C\n\nx\n\n</Tabs>\n\n</Page>\n"
-    assert titles(text, "mdx") == ["A", "B"]
+    assert titles(text, "mdx") == ["A", "B", "C"]
 
 
 def test_jsx_and_shortcodes_in_prose_are_not_cut() -> None:

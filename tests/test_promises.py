@@ -12,7 +12,7 @@ from chunkast import Analysis, BreakPoint, ChunkConfig, Chunker
 from chunkast.analysis import DocumentDraft
 from chunkast.heuristics import Heuristic, Patch
 from tests.checks import check_promises
-from tests.strategies import documents, markdown, nasty_text, spaced_text
+from tests.strategies import documents, markdown, nasty_text, nested, spaced_text
 
 
 def words(text: str) -> int:
@@ -58,6 +58,25 @@ def test_promises_on_plain_random_text(text: str, config: ChunkConfig) -> None:
 @given(documents(), configurations())
 def test_promises_on_spliced_documents(text: str, config: ChunkConfig) -> None:
     check_promises(text, config)
+
+
+@given(nested(), configurations())
+def test_promises_on_headings_in_containers(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(nested(), configurations())
+def test_paths_name_the_sections_of_the_outline(text: str, config: ChunkConfig) -> None:
+    chunker = Chunker(replace(config, trim=True))
+    outline = chunker.outline(text)
+    sections = [section for section in outline.sections[1:] if section.path]
+    for chunk in chunker.chunk(text):
+        own = chunk.start_index + chunk.overlap
+        around = [each for each in sections if each.start_index <= own < each.end_index]
+        innermost = max(around, key=lambda each: each.start_index, default=outline.sections[0])
+        assert outline.find(chunk).path == innermost.path
+        assert not innermost.path or chunk.sections[0] == innermost.path
+        assert innermost.path[-len(chunk.headings) :] == chunk.headings or not chunk.headings
 
 
 @given(spaced_text(), configurations())

@@ -4,7 +4,7 @@ import logging
 
 from chunkast.analysis.code import read_code
 from chunkast.analysis.frames import Frame
-from chunkast.analysis.heading_paths import Sections
+from chunkast.analysis.heading_paths import Run, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
@@ -22,6 +22,7 @@ __all__ = (
     "Frame",
     "InlineText",
     "Inside",
+    "Run",
     "Sections",
     "Stretch",
     "Structure",

@@ -1,20 +1,30 @@
-"""The heading path at each position, and the sections of a document and of its spans."""
+"""The heading path at each position, and the sections of a document and of its spans.
+
+A section consists of runs of its own text and of the sections inside it. Usually its own text is
+one run. A section inside a wrapper, such as a tab, ends with the wrapper; then the section around
+the wrapper goes on, with another run.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import repeat
-from typing import Final
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from chunkast.model import Heading
 from chunkast.text.source_map import make_array
 
-__all__ = ("Headings", "Sections", "titled_path")
+__all__ = ("Headings", "OpenSections", "Part", "Run", "Sections", "titled_path")
 
+_START = attrgetter("start")
 # Sections nested deeper than this become siblings. Markdown has six levels, but code and
 # heuristics may have any number, and sections are cut recursively.
 _DEEPEST: Final = 64
+# The level of the document; headings are deeper.
+_DOCUMENT: Final = 0
+# The order of what happens at one position: wrappers end, wrappers begin, a heading.
+_LEAVE, _ENTER, _HEADING = range(3)
 
 
 def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
@@ -26,20 +36,78 @@ def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
     return (title, *titles) if title and title not in titles else titles
 
 
+class Run(NamedTuple):
+    """The text from ``start`` up to the next run, which belongs to one section and no deeper one.
+
+    heading: the number of the section's heading, or -1 for text before the first heading.
+    first: the number of the run with which the section begins.
+    """
+
+    start: int
+    heading: int
+    first: int
+
+
+class OpenSections:
+    """The sections that are open at a position, outermost first: level and number of each."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[int, int]] = []
+        # For each open wrapper, the level of the section around it, and the first section in it.
+        self._wrappers: list[tuple[int, int]] = []
+
+    def begin(self, level: int, number: int) -> list[int]:
+        """Open a section, and return the numbers of the sections that it ends."""
+        ended: list[int] = []
+        while self.stack and (self.stack[-1][0] >= level or len(self.stack) > _DEEPEST):
+            ended.append(self.stack.pop()[1])
+        self.stack.append((level, number))
+        return ended
+
+    def enter(self, number: int) -> None:
+        """Enter a wrapper; ``number`` is that of the next section."""
+        self._wrappers.append((self.stack[-1][0] if self.stack else _DOCUMENT, number))
+
+    def leave(self) -> list[int]:
+        """Leave the innermost wrapper, and return the numbers of the sections that it ends.
+
+        These are the sections that began in it and are deeper than the section around it.
+        """
+        level, first = self._wrappers.pop()
+        ended: list[int] = []
+        while self.stack and self.stack[-1][1] >= first and self.stack[-1][0] > level:
+            ended.append(self.stack.pop()[1])
+        return ended
+
+
 class Headings:
     """The headings that open sections, which are looked up by position.
 
-    ``first_path`` is the heading path of the text before the first heading.
+    all: the headings.
+    first_path: the heading path of the text before the first heading.
+    runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
+    ends: for each run that begins a section, the number of the first run after the section.
     """
 
-    def __init__(self, text: str, headings: Sequence[Heading], first_path: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        size: int,
+        headings: Sequence[Heading],
+        first_path: tuple[str, ...],
+        wrappers: Sequence[tuple[int, int]] = (),
+    ) -> None:
         self.all = headings
         self.first_path = first_path
-        self._starts = make_array((heading.start for heading in headings), len(text))
+        self.runs, self.ends = _runs_of(headings, wrappers)
+        self._starts = make_array(map(_START, self.runs), size)
+
+    def run_at(self, pos: int) -> int:
+        """Return the number of the run that contains ``pos``."""
+        return bisect_right(self._starts, pos) - 1
 
     def number_at(self, pos: int) -> int:
         """Return the number of the heading whose section contains ``pos``; -1 before the first."""
-        return bisect_right(self._starts, pos) - 1
+        return self.runs[self.run_at(pos)].heading
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the heading path of the section that heading ``number`` opens."""
@@ -52,51 +120,104 @@ class Headings:
         section only if its path is not empty.
         """
         sections: list[tuple[int, tuple[str, ...]]] = []
-        for number in range(self.number_at(start), bisect_left(self._starts, end)):
-            heading = self.all[number] if number >= 0 else None
-            path = titled_path(self.path(number), title)
+        for number in range(self.run_at(start), bisect_left(self._starts, end)):
+            run = self.runs[number]
+            heading = self.all[run.heading] if run.heading >= 0 else None
+            path = titled_path(self.path(run.heading), title)
             # In code, the text after a definition has a heading without a title.
             again = heading and not heading.title and sections and sections[-1][1] == path
             if path and not again:
-                sections.append((max(start, heading.start) if heading else start, path))
+                sections.append((max(start, run.start), path))
         return sections
 
 
-class Sections:
-    """The sections of a document, numbered in order; section 0 is the document itself.
+def _runs_of(
+    headings: Sequence[Heading], wrappers: Sequence[tuple[int, int]]
+) -> tuple[list[Run], list[int]]:
+    """Return the runs of a document, and the ends of its sections, as in :class:`Headings`."""
+    events = [(heading.start, _HEADING, number) for number, heading in enumerate(headings)]
+    for start, end in wrappers:
+        # A section that begins with the lines before a wrapper ends with the wrapper too.
+        before = bisect_right(headings, start, key=_START) - 1
+        begun = before >= 0 and start < headings[before].end
+        events.append((headings[before].start if begun else start, _ENTER, 0))
+        events.append((end, _LEAVE, 0))
+    events.sort()
+    runs, ends = [Run(0, -1, 0)], [0]
+    opened = OpenSections()
+    opened.begin(_DOCUMENT, 0)
+    for pos, event, heading in events:
+        number = len(runs)
+        if event == _ENTER:
+            opened.enter(number)
+        elif event == _HEADING:
+            # The document is around all other sections.
+            ended = opened.begin(max(headings[heading].level, _DOCUMENT + 1), number)
+            ends += [number]
+            for run in ended:
+                ends[run] = number
+            runs.append(Run(pos, heading, number))
+        elif ended := opened.leave():
+            ends += [number]
+            for run in ended:
+                ends[run] = number
+            first = opened.stack[-1][1]
+            runs.append(Run(pos, runs[first].heading, first))
+    for _, run in opened.stack:
+        ends[run] = len(runs)
+    return runs, ends
 
-    ``starts`` has the start of each section, and then the end of the text. The section of a heading
-    begins at the heading, unless no cut is allowed there.
+
+class Part(NamedTuple):
+    """A part of a section: ``[start, end)``, and the number of the run that opens it as a section.
+
+    The number is -1 for text of the section's own.
     """
 
-    def __init__(self, headings: Sequence[Heading], starts: Sequence[int]) -> None:
-        count = len(starts) - 1
-        self.starts = starts
-        # For each section, the number of the next section that is not inside it.
-        self._after = make_array(repeat(count, count), starts[-1])
-        opened: list[int] = []
-        for number, heading in enumerate(headings, 1):
-            while opened and (
-                len(opened) >= _DEEPEST or headings[opened[-1] - 1].level >= heading.level
-            ):
-                self._after[opened.pop()] = number
-            opened.append(number)
+    start: int
+    end: int
+    section: int
 
-    def end(self, number: int) -> int:
+
+class Sections:
+    """The sections of a document, as they are cut; each is numbered as the run that opens it.
+
+    ``starts`` has the start of each run, and then the end of the text. A run begins at its start in
+    the document, unless no cut is allowed there.
+    """
+
+    def __init__(self, headings: Headings, starts: Sequence[int]) -> None:
+        self.starts = starts
+        self._runs = headings.runs
+        self._ends = headings.ends
+
+    def end(self, section: int) -> int:
         """Return the position after a section."""
-        return self.starts[self._after[number]]
+        return self.starts[self._ends[section]]
+
+    def parts(self, section: int) -> Iterator[Part]:
+        """Yield the parts of a section that have any text, in order."""
+        begin = self.starts[section]
+        number, last = section + 1, self._ends[section]
+        while number < last:
+            start = self.starts[number]
+            if self._runs[number].first != number:
+                number += 1
+                continue
+            after = self.end(number)
+            if start < after:
+                if begin < start:
+                    yield Part(begin, start, -1)
+                yield Part(start, after, number)
+                begin = after
+            number = self._ends[number]
+        if begin < self.starts[last]:
+            yield Part(begin, self.starts[last], -1)
 
     def last_begun(self, pos: int) -> int:
-        """Return the start of the innermost section that contains ``pos``."""
+        """Return the start of the run that contains ``pos``."""
         return self.starts[bisect_right(self.starts, pos) - 1]
 
     def begins(self, pos: int) -> bool:
-        """Return whether a section begins at ``pos``."""
+        """Return whether a run begins at ``pos``."""
         return self.last_begun(pos) == pos
-
-    def children(self, number: int) -> Iterator[int]:
-        """Yield the numbers of the sections directly inside section ``number``."""
-        child = number + 1
-        while child < self._after[number]:
-            yield child
-            child = self._after[child]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from chunkast.analysis.heading_paths import OpenSections
 from chunkast.markdown.dialects.html_headings import html_title
 from chunkast.markdown.dialects.paragraphs import bold_title
 from chunkast.markdown.kinds import CONSTRUCTS, kinds_where
 from chunkast.markdown.prose import Prose
 from chunkast.markdown.titles import plain_title, without_attributes
 from chunkast.model import Analysis, Block, Heading
-from chunkast.text.spans import SpanSet
 
-__all__ = ("find_headings", "numbered_headings", "pseudo_headings")
+__all__ = ("numbered_headings", "pseudo_headings", "with_headings")
 
 # "2.3.1 Title", perhaps after the marks of emphasis; "2. Title" is of the first level.
 _NUMBER = re.compile(r"[\s*_]*(?P<number>\d{1,3}(?:\.\d{1,3}){0,5})[.)]?[\s*_]+\S")
@@ -25,6 +25,9 @@ _BOLD: Final = frozenset({"bold-heading"})
 _BLANK: Final = kinds_where("blank")
 _LABELS: Final = kinds_where("labels")
 _SECTIONS: Final = kinds_where("section")
+_WRAPPERS: Final = kinds_where("wrapper")
+_MARKERS: Final = kinds_where("marker")
+_TAGS: Final = kinds_where("tag")
 
 
 def _depth(title: str) -> int:
@@ -79,46 +82,110 @@ def numbered_headings(analysis: Analysis) -> Analysis:
     return _with_blocks(analysis, children)
 
 
-def find_headings(analysis: Analysis) -> Iterator[Heading]:
-    """Yield the headings that open sections: those at the top level and outside XML tags."""
-    levels: list[int] = []
-    # The last path at each depth; equal ones, as under repeated titles, are the same object.
-    paths: list[tuple[str, ...]] = [()]
-    tags = SpanSet(analysis.tags) if analysis.tags else None
-    attributes = "attributes" in analysis.extensions
-    begin = -1  # the start of the labels right before a heading
-    for block in analysis.blocks.children:
-        kind = block.kind
-        if kind in _LABELS:
-            begin = block.start if begin < 0 else begin
-            continue
-        if kind in _BLANK:
-            continue
-        start, begin = begin, -1
-        if kind not in _SECTIONS or (tags is not None and tags.covers(block.start)):
-            continue
-        start = block.start if start < 0 else start
-        while levels and levels[-1] >= block.level:
-            levels.pop()
-        levels.append(block.level)
-        if kind == "html-heading":
-            title = html_title(analysis.text[block.start : block.end])
-        else:
-            content = _content(analysis, block) if analysis.masked else block.content
-            title = plain_title(
-                without_attributes(content) if attributes else content,
-                analysis.references,
-                analysis.footnotes,
-                analysis.extensions,
-            )
-        depth = len(levels)
-        path = (*paths[depth - 1], title)
-        if depth == len(paths):
-            paths.append(path)
-        elif paths[depth] != path:
-            paths[depth] = path
-        path = paths[depth]
-        yield Heading(start, block.end, block.level, path[-1], path)
+def with_headings(analysis: Analysis) -> Analysis:
+    """Return the analysis with the headings that open sections, and the wrappers around them.
+
+    A heading opens a section at the top level and directly inside a wrapper.
+    """
+    reader = _Reader(analysis)
+    reader.read_document()
+    wrappers = tuple(sorted(reader.wrappers))
+    return replace(analysis, headings=tuple(reader.headings), wrappers=wrappers)
+
+
+class _Reader:
+    """Reads the blocks of a document in order, and lists what begins and ends sections.
+
+    headings: the headings that open sections.
+    wrappers: the spans of pairs of tags, and of the containers in which a heading begins.
+    """
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.headings: list[Heading] = []
+        self.wrappers: list[tuple[int, int]] = []
+        self._analysis = analysis
+        self._attributes = "attributes" in analysis.extensions
+        self._opened = OpenSections()
+        # The last path at each depth; equal ones, as under repeated titles, are the same object.
+        self._paths: dict[int, tuple[str, ...]] = {}
+        # The pairs of tags that begin later, the last first, and the ends of those that are open.
+        self._tags = sorted(analysis.wrappers, key=lambda span: (-span[0], span[1]))
+        self._open_tags: list[tuple[int, int]] = []
+        # The start of the labels, and of the lines that open wrappers, right before a heading.
+        self._begin = -1
+
+    def read_document(self) -> None:
+        """Read the top-level blocks."""
+        self._read_all(self._analysis.blocks.children, is_wrapper=False)
+        self._pass_tags(len(self._analysis.text))
+
+    def _read_all(self, blocks: Sequence[Block], *, is_wrapper: bool) -> None:
+        """Read the blocks at the top level or directly inside a wrapper."""
+        for number, block in enumerate(blocks):
+            kind = block.kind
+            if kind in _BLANK:
+                continue
+            if self._tags or self._open_tags:
+                self._pass_tags(block.start)
+            if kind in _SECTIONS:
+                self._heading(block)
+            elif kind in _WRAPPERS and block.children:
+                self._container(block)
+            elif (
+                kind in _LABELS
+                or (kind in _TAGS and block.info == "open")
+                or (is_wrapper and number == 0 and kind in _MARKERS)
+            ):
+                self._begin = block.start if self._begin < 0 else self._begin
+            else:
+                self._begin = -1
+
+    def _container(self, block: Block) -> None:
+        """Read the blocks inside a container; labels before it belong to a heading in it."""
+        self._begin = block.start if self._begin < 0 else self._begin
+        before = len(self.headings)
+        self._opened.enter(before)
+        self._read_all(block.children, is_wrapper=True)
+        self._pass_tags(block.end)
+        self._opened.leave()
+        if len(self.headings) > before:
+            self.wrappers.append((block.start, block.end))
+        self._begin = -1
+
+    def _pass_tags(self, pos: int) -> None:
+        """Leave the tags that end at or before ``pos``, and enter those that contain it."""
+        while self._open_tags and self._open_tags[-1][1] <= pos:
+            self._opened.leave()
+            self.wrappers.append(self._open_tags.pop())
+        while self._tags and self._tags[-1][0] <= pos:
+            start, end = self._tags.pop()
+            if pos < end and not (self._open_tags and self._open_tags[-1][1] < end):
+                self._open_tags.append((start, end))
+                self._opened.enter(len(self.headings))
+
+    def _heading(self, block: Block) -> None:
+        start = block.start if self._begin < 0 else self._begin
+        self._begin = -1
+        self._opened.begin(block.level, len(self.headings))
+        stack = self._opened.stack
+        above = self.headings[stack[-2][1]].path if len(stack) > 1 else ()
+        path = (*above, self._title(block))
+        if self._paths.get(len(path)) != path:
+            self._paths[len(path)] = path
+        path = self._paths[len(path)]
+        self.headings.append(Heading(start, block.end, block.level, path[-1], path))
+
+    def _title(self, block: Block) -> str:
+        analysis = self._analysis
+        if block.kind == "html-heading":
+            return html_title(analysis.text[block.start : block.end])
+        content = _content(analysis, block) if analysis.masked else block.content
+        return plain_title(
+            without_attributes(content) if self._attributes else content,
+            analysis.references,
+            analysis.footnotes,
+            analysis.extensions,
+        )
 
 
 def _content(analysis: Analysis, heading: Block) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from chunkast.analysis.headings import find_headings, numbered_headings, pseudo_headings
+from chunkast.analysis.headings import numbered_headings, pseudo_headings, with_headings
 from chunkast.analysis.page_layout import with_pages
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, check_patch, in_order
 from chunkast.analysis.structure import Structure
@@ -67,7 +67,7 @@ def read_markdown(
     assert draft.value is not None, "paragraphs are always found"
     value = with_calls(draft.value, calls) if calls else draft.value
     value = with_pages(value, marks, config) if marks else value
-    structure = Structure(_with_headings(value, config), config, complete=False)
+    structure = Structure(_with_sections(value, config), config, complete=False)
     if extended:
         draft = replace(draft, value=structure.completed())
         draft = run.phase(heuristics.post_parse, draft)
@@ -90,6 +90,7 @@ def _analysis(
         front_matter=text[: document.front_matter_end],
         masked="" if source == text else source,
         tags=tuple(document.tags),
+        wrappers=tuple(document.wrappers),
         extensions=extensions,
         footnotes=document.footnotes,
     )
@@ -105,13 +106,13 @@ def _fallback(draft: DocumentDraft) -> DocumentDraft:
     return replace(draft, value=value, notes=notes)
 
 
-def _with_headings(analysis: Analysis, config: ChunkConfig) -> Analysis:
+def _with_sections(analysis: Analysis, config: ChunkConfig) -> Analysis:
     """Return the analysis with its headings and parsed front matter."""
     if config.pseudo_headings:
         analysis = pseudo_headings(analysis)
     if config.heading_levels == "numbering":
         analysis = numbered_headings(analysis)
-    analysis = replace(analysis, headings=tuple(find_headings(analysis)))
+    analysis = with_headings(analysis)
     if config.front_matter == "parsed" and analysis.front_matter:
         return _with_front_matter(analysis)
     return analysis

@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, lru_cache
 from operator import attrgetter
+from typing import Final
 
 from chunkast.analysis.frames import Frame, frames_of
 from chunkast.analysis.heading_paths import Headings
@@ -34,6 +34,8 @@ __all__ = ("Stretch", "Structure")
 
 _LOG = logging.getLogger(__name__)
 _START = attrgetter("start")
+# The number of walks over containers that are remembered.
+_REMEMBERED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,13 @@ class Structure:
         self.analysis = analysis
         self.text = analysis.text
         self.complete = complete
-        self.headings = Headings(analysis.text, analysis.headings, analysis.path)
+        self.headings = Headings(
+            len(analysis.text), analysis.headings, analysis.path, analysis.wrappers
+        )
         self._config = config
         self._blocks = analysis.blocks.children
         self._starts = make_array(map(_START, self._blocks), len(analysis.text))
+        self._remembered_walk = lru_cache(_REMEMBERED)(lambda first: self._walk(first, first + 1))
 
     # What is known of the whole document
 
@@ -133,20 +138,28 @@ class Structure:
         """Return the possible cuts in ``[start, end)``, which begins and ends with a section."""
         if self.complete:
             return self._known_stretch(start, end)
-        first = max(bisect_right(self._starts, start) - 1, 0)
-        walk = self._walk(first, bisect_left(self._starts, end))
-        positions = [leaf.start for leaf in walk.leaves]
+        walk = self._walk_over(start, end)
+        first = max(bisect_right(walk.leaves, start, key=_START) - 1, 0)
+        to = slice(first, bisect_left(walk.leaves, end, key=_START))
+        leaves = walk.leaves[to]
+        positions = [leaf.start for leaf in leaves]
         regions = self._regions(walk, start, end)
-        return Stretch(positions, walk.scores, walk.kinds, walk.depths, walk.leaves, regions)
+        return Stretch(positions, walk.scores[to], walk.kinds[to], walk.depths[to], leaves, regions)
 
-    def section_score(self, start: int) -> float:
-        """Return the score of the point at ``start``, where a section begins."""
-        first = bisect_left(self._starts, start)
-        score = self._plain_score(first)
-        if score is None:
-            heading = self.headings.all[self.headings.number_at(start)]
-            score = self._walk(first, bisect_left(self._starts, heading.end)).scores[0]
-        return score
+    def run_score(self, start: int) -> float:
+        """Return the score of the point at ``start``, where a run of text begins."""
+        number = bisect_left(self._starts, start)
+        if number < len(self._blocks) and self._starts[number] == start:
+            score = self._plain_score(number)
+            if score is not None:
+                return score
+        run = self.headings.runs[self.headings.run_at(start)]
+        heading = self.headings.all[run.heading] if run.heading >= 0 else None
+        # The score of a heading counts before the labels and opening lines right before it.
+        end = heading.end if heading and heading.start == start else start + 1
+        walk = self._walk_over(start, end)
+        slot = bisect_left(walk.leaves, start, key=_START)
+        return walk.scores[slot] if slot < len(walk.scores) else 0.0
 
     def _plain_score(self, number: int) -> float | None:
         """Return the score before block ``number`` if it is a heading after text or a heading.
@@ -165,6 +178,11 @@ class Structure:
         if previous.section:
             return min(score, scores["orphan-heading"])
         return score if previous.plain and not previous.heads and not previous.after else None
+
+    def next_leaf(self, pos: int) -> int:
+        """Return the start of the first leaf with text at or after ``pos``, or the text's end."""
+        leaves = _leaves_from(self._blocks, pos)
+        return next((leaf.start for leaf in leaves), len(self.text))
 
     def leaf_around(self, pos: int) -> Block | None:
         """Return the leaf that contains the character at ``pos``, or None."""
@@ -202,14 +220,7 @@ class Structure:
 
     def has_text(self, start: int, end: int) -> bool:
         """Return whether ``[start, end)`` has more than headings and front matter."""
-        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        if (
-            first
-            and start < self._blocks[first - 1].end
-            and not is_blank(self.text[start : min(end, self._blocks[first - 1].end)])
-        ):
-            return True
-        return any(map(_has_text, self._blocks[first:last]))
+        return _has_text(self.text, self._blocks, start, end)
 
     @cached_property
     def insides(self) -> Insides:
@@ -231,9 +242,19 @@ class Structure:
         """Return the frames of the parts of a leaf that is divided at the sorted ``cuts``."""
         return list(frames_of(self.text, leaf, inside.tables, cuts))
 
+    def _walk_over(self, start: int, end: int) -> BlockWalk:
+        """Return the finished walk over the top-level blocks that contain ``[start, end)``."""
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        last = bisect_left(self._starts, end)
+        if last - first == 1 and self._blocks[first].children:
+            # All sections inside a container ask for the same walk.
+            return self._remembered_walk(first)
+        return self._walk(first, last)
+
     def _walk(self, first: int, last: int) -> BlockWalk:
         """Return the finished walk over the top-level blocks with these numbers."""
-        walk = BlockWalk(self.text, self._config.score_table)
+        start = self._blocks[first].start if first < last else 0
+        walk = BlockWalk(self.text, self._config.score_table, self._open_tags(start))
         if first:
             before = first - 1
             while before and CONSTRUCTS[self._blocks[before].kind].blank:
@@ -244,6 +265,22 @@ class Structure:
             walk.attach(pattern)
         return walk
 
+    def _open_tags(self, pos: int) -> int:
+        """Return the number of XML tags that are open at ``pos``."""
+        starts, ends = self._tag_edges
+        return bisect_left(starts, pos) - bisect_right(ends, pos)
+
+    @cached_property
+    def _tag_edges(self) -> tuple[list[int], list[int]]:
+        """The sorted starts and the sorted ends of the spans between XML tags."""
+        tags = self.analysis.tags
+        return sorted(start for start, _ in tags), sorted(end for _, end in tags)
+
+    @cached_property
+    def _tags(self) -> list[tuple[int, int]]:
+        """The spans of pairs of tags, and of wrappers that may be such spans, sorted."""
+        return sorted({*self.analysis.tags, *self.analysis.wrappers})
+
     @cached_property
     def _attached(self) -> list[re.Pattern[str]]:
         """The dialects' patterns for blocks that stay with the block before, if there are any."""
@@ -252,16 +289,20 @@ class Structure:
 
     def _regions(self, walk: BlockWalk, start: int, end: int) -> list[ProtectedRegion]:
         """Return the regions of blocks, tags, tool calls and pages in ``[start, end)``, sorted."""
-        known, tags = self.analysis.regions, self.analysis.tags
+        first, last = (bisect_left(walk.regions, pos, key=_START) for pos in (start, end))
+        regions = walk.regions[first:last]
+        known, tags = self.analysis.regions, self._tags
         if not known and not tags:
-            return walk.regions
-        regions = [region for region in known if start <= region.start < end]
+            return regions
+        begun = {region.start for region in regions}
+        regions += (region for region in known if start <= region.start < end)
+        first, last = (bisect_left(tags, (pos,)) for pos in (start, end))
         regions += (
             ProtectedRegion(first, line_end(self.text, last), "tag")
-            for first, last in tags
-            if start <= first < end
+            for first, last in tags[first:last]
+            if first not in begun
         )
-        return sorted(chain(regions, walk.regions), key=lambda region: (region.start, -region.end))
+        return sorted(regions, key=lambda region: (region.start, -region.end))
 
     def _known_stretch(self, start: int, end: int) -> Stretch:
         """Return the possible cuts of a complete analysis."""
@@ -293,11 +334,34 @@ def _add_starts(blocks: Sequence[Block], starts: list[int]) -> None:
             starts.append(block.start)
 
 
-def _has_text(block: Block) -> bool:
-    if block.children:
-        return any(map(_has_text, block.children))
-    row = CONSTRUCTS[block.kind]
-    return not (row.blank or row.heads or block.kind == "front-matter")
+def _has_text(text: str, blocks: Sequence[Block], start: int, end: int) -> bool:
+    for number in range(max(bisect_right(blocks, start, key=_START) - 1, 0), len(blocks)):
+        block = blocks[number]
+        if block.start >= end:
+            break
+        if block.end <= start:
+            continue
+        if block.children:
+            if _has_text(text, block.children, start, end):
+                return True
+        elif block.start < start:
+            if not is_blank(text[start : min(end, block.end)]):
+                return True
+        else:
+            row = CONSTRUCTS[block.kind]
+            if not (row.blank or row.heads or block.kind == "front-matter"):
+                return True
+    return False
+
+
+def _leaves_from(blocks: Sequence[Block], pos: int) -> Iterator[Block]:
+    """Yield the leaves with text that begin at or after ``pos``."""
+    for number in range(max(bisect_right(blocks, pos, key=_START) - 1, 0), len(blocks)):
+        block = blocks[number]
+        if block.children:
+            yield from _leaves_from(block.children, pos)
+        elif block.start >= pos and not CONSTRUCTS[block.kind].blank:
+            yield block
 
 
 def _first_at(blocks: Sequence[Block], pos: int) -> int:

@@ -41,9 +41,11 @@ class BlockWalk:
     scores, kinds: the score and kind of the point before each leaf; 0 and "" for the first leaf.
     depths: the number of containers that contain both a leaf and the leaf before it.
     regions: the spans of protected blocks, sorted by start, the longest first.
+
+    ``open_tags`` is the number of XML tags that are open where the walk begins.
     """
 
-    def __init__(self, text: str, scores: Mapping[str, float]) -> None:
+    def __init__(self, text: str, scores: Mapping[str, float], open_tags: int = 0) -> None:
         self.leaves: list[Block] = []
         self.scores: list[float] = []
         self.kinds: list[str] = []
@@ -62,19 +64,23 @@ class BlockWalk:
         self._before, self._before_kind = _NONE, ""
         self._after, self._after_kind = _NONE, ""
         self._introducible = False
-        self._open_tags = 0
-        # The number of the leaf that begins the labels directly before the next leaf.
-        self._label = -1
+        self._open_tags = open_tags
+        # The number of the leaf that begins the labels directly before the next leaf, and the same
+        # with the lines that open a container or tag.
+        self._label = self._opening = -1
+        # True if headings open sections in the container that is visited.
+        self._opens_sections = True
         self._last_only = False
 
     def continue_from(self, blocks: Sequence[Block]) -> None:
         """Set the state to that after the top-level ``blocks``; only their last leaf is visited."""
-        self._last_only = True
+        self._last_only, open_tags = True, self._open_tags
         self.visit_all(blocks)
-        self._last_only = False
+        self._last_only, self._open_tags = False, open_tags
         for rows in (self.leaves, self.scores, self.kinds, self.depths, self.regions):
             rows.clear()
-        self._open_tags, self._label, self._shared = 0, -1, 0
+        self._label = self._opening = -1
+        self._shared = 0
 
     def visit_all(self, blocks: Sequence[Block]) -> None:
         """Visit the neighbouring top-level ``blocks``."""
@@ -96,8 +102,8 @@ class BlockWalk:
     def _children(self, blocks: Sequence[Block], depth: int, cap: float, lists: int) -> None:
         """Visit the blocks inside a container at ``depth``.
 
-        ``cap`` is the highest score that a point inside the container may have. ``lists`` is the
-        number of open lists.
+        ``cap`` is the highest score that a point inside the container may have, unless a section
+        begins there. ``lists`` is the number of open lists.
         """
         numbered: Iterable[tuple[int, Block]] = enumerate(blocks)
         if self._last_only:
@@ -110,9 +116,10 @@ class BlockWalk:
                 # A line with only a container's own markers belongs to the block that it
                 # opens or closes.
                 self._begins(min(self._table["paragraph"], cap), "paragraph")
-                self._leaf(block, row, number == 0)
+                opens = number == 0 and len(blocks) > 1
+                self._leaf(block, row, number == 0, opens=opens)
                 self._shared = depth
-                self._opens_container = number == 0 and len(blocks) > 1
+                self._opens_container = opens
             elif row.tag:
                 self._tag(block, row, cap)
                 self._shared = depth
@@ -126,7 +133,8 @@ class BlockWalk:
             self._protect(block)
         kind = _score_kind(block, row) if row.leveled else row.score
         score = self._table[kind]
-        score = cap if score > cap else score  # noqa: FURB136 - a call for every block
+        if score > cap and not (row.section and self._opens_sections):
+            score = cap
         if row.introducible:
             self._introducible = True
         if row.shape != "container":
@@ -152,7 +160,10 @@ class BlockWalk:
                 self._ended(min(self._table["list-end"], cap), "list-end")
         else:
             self._begins(cap, _score_kind(block, row) if row.leveled else row.score)
+            outside = self._opens_sections
+            self._opens_sections = outside and row.wrapper
             self._children(block.children, min(depth + 1, _DEEPEST), cap, lists)
+            self._opens_sections = outside
         self._ended_container = True
         self._shared = min(self._shared, depth)
 
@@ -183,14 +194,17 @@ class BlockWalk:
         self._begins(min(self._table[kind], cap), kind)
         beside_tag = self._previous is not None and CONSTRUCTS[self._previous.kind].tag
         self._opens_container = self._opens_container and not beside_tag
-        self._leaf(block, row, opens or beside_tag)
+        self._leaf(block, row, opens or beside_tag, opens=opens)
         self._opens_container = opens
         self._open_tags += 1 if opens else -1
         if not opens:
             self._ended(min(self._table["tag-close"], cap), "tag-close")
 
-    def _leaf(self, block: Block, row: Construct, first: bool) -> None:
-        """Add a leaf, which stays with the previous one unless it is ``first``."""
+    def _leaf(self, block: Block, row: Construct, first: bool, *, opens: bool = False) -> None:
+        """Add a leaf, which stays with the previous one unless it is ``first``.
+
+        If ``opens`` is true, the leaf is a line that opens a container or a tag.
+        """
         previous = self._previous
         score, kind = 0.0, ""
         if previous is not None:
@@ -199,7 +213,9 @@ class BlockWalk:
             if self._after > score:
                 score, kind = self._after, self._after_kind
             if before.labels:
-                self._raise_label(score, kind)
+                self._raise(self._label, score, kind)
+            if row.section and self._opens_sections:
+                self._raise(self._opening, score, kind)
             if before.section:
                 kind = "orphan-heading"
                 score = min(score, self._table[kind])
@@ -213,6 +229,10 @@ class BlockWalk:
                 score = min(score, self._table[kind])
             if row.labels and not before.labels:
                 self._label = len(self.leaves)
+        if not (opens or row.labels):
+            self._opening = -1
+        elif self._opening < 0:
+            self._opening = len(self.leaves)
         self.leaves.append(block)
         self.scores.append(score)
         self.kinds.append(kind)
@@ -221,11 +241,10 @@ class BlockWalk:
         self._previous = block
         self._introducible = self._opens_container = self._ended_container = False
 
-    def _raise_label(self, score: float, kind: str) -> None:
-        """If ``score`` is higher, give it and ``kind`` to the point before the last label."""
-        label = self._label
-        if label >= 0 and 0 <= self.scores[label] < score:
-            self.scores[label], self.kinds[label] = score, kind
+    def _raise(self, number: int, score: float, kind: str) -> None:
+        """If ``score`` is higher, give it and ``kind`` to the point before leaf ``number``."""
+        if number >= 0 and 0 <= self.scores[number] < score:
+            self.scores[number], self.kinds[number] = score, kind
 
     def _is_led_in(self, previous: Block, row: Construct) -> bool:
         """Return whether ``previous`` introduces the next leaf, for example by ending with a colon.

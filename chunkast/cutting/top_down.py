@@ -80,30 +80,25 @@ class Cutter:
         bounds = self._joined(units.pos, units.edges, fit_together)
         return self._finished(self._without_crumbs(bounds, units.edges)[1:])
 
-    def _section(self, number: int, first: int) -> list[int]:
+    def _section(self, section: int, first: int) -> list[int]:
         """Cut a section whose text begins at ``first``, and return the end of each piece.
 
         The text may begin before the section, with headings that have no text of their own.
         """
-        sections = self.sections
-        last = sections.end(number)
+        last = self.sections.end(section)
         if self._least != 0 and self._fits(first, last):
             return [last]
-        body_end = sections.starts[number + 1]
-        ends: list[int] = []
-        waiting = first
-        if self._has_text(first, body_end):
-            ends = self.body(first, body_end)
-            waiting = body_end
-        for child in sections.children(number):
-            child_end = sections.end(child)
-            if not self._has_text(sections.starts[child], child_end):
+        bounds = [first]
+        for part in self.sections.parts(section):
+            if not self._has_text(part.start, part.end):
                 continue  # nothing but headings so far
-            ends += self._finished(self._section(child, waiting))
-            waiting = child_end
-        if waiting < last:
-            ends += self.body(waiting, last)
-        bounds = self._joined([first, *ends], self._edges, self._belong)
+            if part.section >= 0:
+                bounds += self._finished(self._section(part.section, bounds[-1]))
+            else:
+                bounds += self.body(bounds[-1], part.end)
+        if bounds[-1] < last:
+            bounds += self.body(bounds[-1], last)
+        bounds = self._joined(bounds, self._edges, self._belong)
         return self._without_crumbs(bounds, self._edges)[1:]
 
     def _joined(self, bounds: Sequence[int], edges: Edges, joins: Joins) -> list[int]:
@@ -113,7 +108,7 @@ class Cutter:
         """Yield the score and depth of each of the ``cuts``."""
         for cut in cuts:
             if self._bodies.whole is None and self.sections.begins(cut):
-                yield self._structure.section_score(cut), 0
+                yield self._structure.run_score(cut), 0
             else:
                 yield from self._bodies.at(cut).edges([cut])
 

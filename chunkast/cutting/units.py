@@ -13,7 +13,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from chunkast.analysis import INSIDE, Sections, Stretch, Structure
+from chunkast.analysis import INSIDE, Run, Sections, Stretch, Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in
 from chunkast.cutting.costs import Costs
@@ -93,7 +93,7 @@ class Bodies:
 
     ``whole`` has the units of the whole text if they are needed: where a user's points may be
     anywhere, and for ``packing="fill"``. ``sections`` begin at the first allowed cut at or after
-    their headings.
+    their headings; a wrapper that fits is not cut at the sections inside it.
     """
 
     def __init__(
@@ -103,11 +103,13 @@ class Bodies:
         self._bodies: list[Units] = []
         self._starts: list[int] = []
         self.whole: Units | None = None
-        headings, size = structure.headings.all, len(structure.text)
-        starts = [costs.dropped, *(heading.start for heading in headings), size]
+        headings, size = structure.headings, len(structure.text)
         if config.packing == "fill" or structure.complete:
             self.whole = self._units_of(costs.dropped, size)
-            starts = [self.whole.pos[self.whole.at(start)] for start in starts]
+            starts = [max(run.start, costs.dropped) for run in headings.runs]
+            starts = [self.whole.pos[self.whole.at(start)] for start in (*starts, size)]
+        else:
+            starts = [*_run_starts(structure, costs, headings.runs), size]
         self.sections = Sections(headings, starts)
 
     def between(self, start: int, end: int) -> Units:
@@ -124,6 +126,22 @@ class Bodies:
         if self.whole is not None:
             return self.whole
         return self._bodies[bisect_right(self._starts, cut) - 1]
+
+
+def _run_starts(structure: Structure, costs: Costs, runs: Sequence[Run]) -> Iterator[int]:
+    """Yield the first allowed cut at or after the start of each run."""
+    fitting = SpanSet(
+        [
+            (start, end)
+            for start, end in structure.analysis.wrappers
+            if costs.is_within(start, end, costs.budget)
+        ]
+    )
+    for number, run in enumerate(runs):
+        start = fitting.end(run.start)
+        # A wrapper ends before the blank lines after it.
+        moved = start > run.start or run.first != number
+        yield max(structure.next_leaf(start) if moved else start, costs.dropped)
 
 
 def units_of(structure: Structure, costs: Costs, divider: Divider, start: int, end: int) -> Units:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from operator import is_
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from chunkast.model import Block, mutable_type
 from chunkast.text.source_map import line_starts
@@ -15,7 +15,9 @@ from chunkast.text.white_space import is_blank
 
 __all__ = (
     "NO_DETAILS",
+    "Arranged",
     "Details",
+    "Pair",
     "Signs",
     "leaf_parts",
     "new_block",
@@ -27,6 +29,24 @@ __all__ = (
 # A block's level, content and info, and whether it is closed.
 Details: TypeAlias = tuple[int, str, str, bool]
 NO_DETAILS: Final[Details] = (0, "", "", True)
+
+
+class Pair(NamedTuple):
+    """A pair of tags: the start of the line that opens it, and the end of the one that closes it.
+
+    protected: the blocks between the tags are kept together.
+    wraps: a heading between the tags opens a section.
+    """
+
+    start: int
+    end: int
+    protected: bool
+    wraps: bool
+
+
+# Another tree, and the pairs of tags in it.
+Arranged: TypeAlias = tuple[Block, Sequence[Pair]]
+
 # The first characters of a tag, as many as ``Signs.may_open`` needs.
 _OPENING = re.compile("<([^<]{0,5})")
 

@@ -16,7 +16,14 @@ from itertools import takewhile
 from operator import attrgetter, eq
 from typing import Final
 
-from chunkast.markdown.blocks import Signs, leaf_parts, new_block, relabelled, with_children
+from chunkast.markdown.blocks import (
+    Arranged,
+    Signs,
+    leaf_parts,
+    new_block,
+    relabelled,
+    with_children,
+)
 from chunkast.model import Block
 from chunkast.text.html import VOID_ELEMENTS, Tag, tags_in
 from chunkast.text.source_map import line_starts
@@ -47,7 +54,7 @@ _IMPLIED: Final = {
 _DEEPEST: Final = 24
 
 
-def arrange_tables(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_tables(text: str, tree: Block, signs: Signs) -> Arranged:
     """Turn the lines of each table into an "html-table" leaf."""
     if not signs.may_open(*_NAMES):
         return tree, []

@@ -39,8 +39,9 @@ class Construct:
     leads: the block's last line may be a lead-in.
     heads: the block stays with the next block.
     clings: the block stays with the previous block.
-    section: the block opens a section if it is at the top level.
+    section: the block opens a section if it is at the top level or directly in a wrapper.
     labels: the block belongs to the section of a heading right after it.
+    wrapper: a heading directly inside the block opens a section, which ends with the block.
     plain: the block is text without markup of its own, which dialects may relabel.
     nests: the block adds a level of nesting, like a list.
     fenced: the block's opening line names a language, and each part repeats the fence lines.
@@ -64,6 +65,7 @@ class Construct:
     clings: bool = False
     section: bool = False
     labels: bool = False
+    wrapper: bool = False
     plain: bool = False
     nests: bool = False
     fenced: bool = False
@@ -134,7 +136,18 @@ _ROWS: Final = (
     # A comment of Obsidian, over several lines.
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
     Construct("front-matter", "lines", "front-matter", after=True, protected=True),
-    _own("container", "container", "container_block_open"),
+    _own("container", "container", "container_open", wrapper=True),
+    # A container that is a note or a warning.
+    Construct(
+        "admonition",
+        "container",
+        "container",
+        ("admonition_open",),
+        after=True,
+        protected=True,
+        introducible=True,
+        named="container",
+    ),
     # A line of a container's marks that contains nothing.
     Construct(
         "directive",

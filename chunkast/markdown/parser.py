@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.markdown.blocks import Signs
+from chunkast.markdown.blocks import Pair, Signs
 from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
 from chunkast.markdown.inline import normalize_label
@@ -40,6 +40,7 @@ class ParsedMarkdown:
 
     references: the normalized labels of the link definitions.
     tags: the spans of pairs of XML tags, sorted.
+    wrappers: the spans of the tags and components around blocks, sorted; none cross.
     front_matter_end: the end of the front matter, or 0 if there is none.
     footnotes: the labels of the footnotes, as written in the text.
     """
@@ -49,6 +50,7 @@ class ParsedMarkdown:
     tags: Sequence[tuple[int, int]]
     front_matter_end: int
     footnotes: frozenset[str] = frozenset()
+    wrappers: Sequence[tuple[int, int]] = ()
 
 
 def _stock_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
@@ -98,6 +100,8 @@ def parse_document(
     starts, front = _lines(text, extensions)
     dialects = dialects_of(frozenset(extensions))
     readable = _normalized(text, starts, front)
+    # A list's loop is inlined; a generator's is a call for each row.
+    dialects = tuple([row for row in dialects if row.needs is None or row.needs(readable)])
     for dialect in dialects:
         readable = dialect.read(readable) if dialect.read else readable
     builder = TreeBuilder(text, starts, front, blanks=blanks)
@@ -111,11 +115,26 @@ def parse_document(
     footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
     tree = builder.document()
     signs = Signs(text, builder.kinds)
-    tags: list[tuple[int, int]] = []
+    pairs: list[Pair] = []
     for arrange in dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange):
-        tree, pairs = arrange(text, tree, signs)
-        tags += pairs
-    return ParsedMarkdown(tree, references, tags, starts[front] if front else 0, footnotes)
+        tree, found = arrange(text, tree, signs)
+        pairs += found
+    tags = [(pair.start, pair.end) for pair in pairs if pair.protected]
+    front_end = starts[front] if front else 0
+    return ParsedMarkdown(tree, references, tags, front_end, footnotes, _wrappers(pairs))
+
+
+def _wrappers(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
+    """Return the spans of the wrappers among ``pairs``, sorted; one that crosses is left out."""
+    kept: list[tuple[int, int]] = []
+    ends: list[int] = []
+    for start, last in sorted((pair.start, -pair.end) for pair in pairs if pair.wraps):
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if not ends or -last <= ends[-1]:
+            kept.append((start, -last))
+            ends.append(-last)
+    return kept
 
 
 def parse_paragraphs(text: str, extensions: Sequence[str] = DEFAULT_EXTENSIONS) -> ParsedMarkdown:

@@ -16,7 +16,6 @@ from typing import Final
 from markdown_it.token import Token
 
 from chunkast.markdown.blocks import NO_DETAILS, Details, new_block
-from chunkast.markdown.dialects.containers import is_container_line
 from chunkast.markdown.kinds import TOKENS, Construct, kinds_where
 from chunkast.markdown.lines import marks_end
 from chunkast.model import Block
@@ -43,6 +42,7 @@ class _Open:
     """An open container, which begins on line ``first``.
 
     ``lines[1]`` is the line after the container, and is set by the time the container is closed.
+    ``own`` has the lines that only open and close the container.
     """
 
     kind: str
@@ -50,6 +50,7 @@ class _Open:
     lines: Sequence[int]
     level: int = 0
     info: str = ""
+    own: Sequence[int] = ()
     children: list[Block] = field(default_factory=list)
 
 
@@ -101,7 +102,7 @@ class TreeBuilder:
                 build(*arguments)
             elif row := TOKENS.get(token.type):
                 if row.shape == "container":
-                    self.open(row.kind, token.map, token.info)
+                    self.open(row.kind, token.map, token.info, token.meta.get("own", ()))
                 else:
                     self._leaf_of(token, row, stream)
             elif token.nesting < 0 and (row := TOKENS.get(_opening(token.type))):
@@ -173,11 +174,13 @@ class TreeBuilder:
         rest = line[marks_end(f"{line} ") :]
         if number == 0:
             rest = rest.removeprefix("\ufeff")
-        if not rest or is_container_line(rest) or _CALLOUT.match(rest) or _NOTE.match(rest):
+        if not rest or number in self.stack[-1].own or _CALLOUT.match(rest) or _NOTE.match(rest):
             return "marker"
         return "link-definition" if rest.startswith("[") else "paragraph"
 
-    def open(self, kind: str, lines: Sequence[int] | None, info: str = "") -> None:
+    def open(
+        self, kind: str, lines: Sequence[int] | None, info: str = "", own: Sequence[int] = ()
+    ) -> None:
         """Begin a container; ``lines`` are its first line and the line after it.
 
         The second value may be set later, before the container is closed.
@@ -190,7 +193,7 @@ class TreeBuilder:
         self.quotes += kind in _QUOTES
         level = max(self.list_depth, 0) if kind in _LEVELED else 0
         info = self._callout(first) if kind == "alert" else info.strip()
-        opened = _Open(kind, self.cursor, lines, level, info)
+        opened = _Open(kind, self.cursor, lines, level, info, own)
         self.stack.append(opened)
         self.children = opened.children
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Protocol
 
 from chunkast.analysis import structure_of
@@ -89,13 +90,21 @@ class Outline:
             if not 1 <= where <= self.sections[0].end_line:
                 reason = f"is not in the document, whose last line is {self.sections[0].end_line}"
                 raise SectionError(where, reason, ())
-            after = bisect_right(self.sections, where, key=lambda section: section.start_line)
-            return self.sections[max(after - 1, 0)]
+            return self._innermost("line", where)
         if isinstance(where, (str, Sequence)):
             return find_section(self.sections, where)
         own = where.start_index + getattr(where, "overlap", 0)
-        after = bisect_right(self.sections, own, key=lambda section: section.start_index)
-        return self.sections[max(after - 1, 0)]
+        return self._innermost("index", own)
+
+    def _innermost(self, unit: str, place: int) -> Section:
+        """Return the innermost section around a line ("line") or a position ("index")."""
+        start, end = attrgetter(f"start_{unit}"), attrgetter(f"end_{unit}")
+        number = max(bisect_right(self.sections, place, key=start) - 1, 0)
+        # A section inside a wrapper may end before the next one begins.
+        last = place if unit == "line" else place + 1
+        while number and end(self.sections[number]) < last:
+            number -= 1
+        return self.sections[number]
 
     def read(
         self,

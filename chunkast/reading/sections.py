@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from chunkast.analysis.heading_paths import titled_path
+from chunkast.analysis.heading_paths import Headings, titled_path
 from chunkast.errors import ChunkastError, shown
 from chunkast.markdown.titles import heading_id
 from chunkast.model import Analysis
@@ -84,22 +84,27 @@ def sections_of(
     text = analysis.text
     title = front_matter_value(analysis.front_matter, "title", plain=True)
     # In code, the text after a definition has a heading without a title.
-    headings = [heading for heading in analysis.headings if heading.title]
-    starts = [0, *(heading.start for heading in headings), len(text)]
-    ends = _ends([0, *(heading.level for heading in headings)])
-    anchors = ["", *(anchor for _, anchor in anchors_of(analysis))]
-    for number, heading in enumerate([None, *headings]):
-        start, end = trim_span(text, starts[number], starts[ends[number]])
-        own_end = trim_span(text, starts[number], starts[number + 1])[1]
+    titled = [heading for heading in analysis.headings if heading.title]
+    headings = Headings(len(text), titled, analysis.path, analysis.wrappers)
+    anchors = [*(anchor for _, anchor in anchors_of(analysis)), ""]
+    starts = [*(run.start for run in headings.runs), len(text)]
+    own: dict[int, list[int]] = {}
+    for number, run in enumerate(headings.runs):
+        own.setdefault(run.first, []).append(number)
+    for first, runs in own.items():
+        number = headings.runs[first].heading
+        heading = titled[number] if number >= 0 else None
+        start, end = trim_span(text, starts[first], starts[headings.ends[first]])
+        spans = (trim_span(text, starts[run], starts[run + 1]) for run in runs)
         yield Section(
-            path=titled_path(heading.path if heading else analysis.path, title),
+            path=titled_path(headings.path(number), title),
             level=heading.level if heading else 0,
             anchor=anchors[number],
             start_index=start,
             end_index=end,
             start_line=line_at(lines, start),
             end_line=line_at(lines, max(end - 1, start)),
-            tokens=count(start, own_end),
+            tokens=sum(count(*span) for span in spans),
             total_tokens=count(start, end),
         )
 
@@ -107,17 +112,6 @@ def sections_of(
 def line_at(lines: Sequence[int], pos: int) -> int:
     """Return the number, from 1, of the line at ``pos``, given the starts of all lines."""
     return max(bisect_right(lines, pos, hi=len(lines) - 1), 1)
-
-
-def _ends(levels: Sequence[int]) -> list[int]:
-    """Return, for each level, the number of the next one that is not deeper."""
-    ends = [len(levels)] * len(levels)
-    open_: list[int] = []
-    for number, level in enumerate(levels):
-        while open_ and levels[open_[-1]] >= level:
-            ends[open_.pop()] = number
-        open_.append(number)
-    return ends
 
 
 def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:

@@ -14,10 +14,10 @@ from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-from chunkast.markdown.blocks import Signs
+from chunkast.markdown.blocks import Arranged, Signs
 from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.answers import answer_line
-from chunkast.markdown.dialects.containers import container_rule
+from chunkast.markdown.dialects.containers import MARKERS, container_rule
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
 from chunkast.markdown.dialects.paragraphs import (
@@ -25,7 +25,7 @@ from chunkast.markdown.dialects.paragraphs import (
     arrange_captions,
     arrange_contents,
 )
-from chunkast.markdown.dialects.tags import split_tags
+from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
 from chunkast.markdown.scanner import InlineRule
@@ -34,8 +34,7 @@ from chunkast.model import Block
 __all__ = ("DIALECTS", "Dialect", "add_dialect", "dialects_of", "item_marks", "remove_dialect")
 
 TitleRule: TypeAlias = Callable[[StateInline, bool], bool]
-# Returns another tree, and the spans that pairs of tags enclose.
-Arrange: TypeAlias = Callable[[str, Block, Signs], tuple[Block, list[tuple[int, int]]]]
+Arrange: TypeAlias = Callable[[str, Block, Signs], Arranged]
 
 # Item markers that Markdown does not know, at the start of a line.
 BULLET: Final = re.compile(r"[ \t>]*(?:[•◦‣▪●○–]|\([a-z]{1,3}\))[ \t]+\S")
@@ -59,6 +58,7 @@ class Dialect:
         precedes.
     items: a pattern for lines inside a paragraph that begin a list item.
     constructs: the kinds of blocks that the rule adds.
+    needs: returns whether the dialect may make a difference to a text; the parser's input.
     """
 
     extension: str
@@ -72,6 +72,7 @@ class Dialect:
     titles: Mapping[str, tuple[str, TitleRule]] = field(default_factory=dict)
     items: re.Pattern[str] | None = None
     constructs: tuple[Construct, ...] = ()
+    needs: Callable[[str], bool] | None = None
 
     def add_to(self, md: MarkdownIt) -> None:
         """Add the dialect's block rules to a parser."""
@@ -99,8 +100,16 @@ _ROWS: Final = (
         },
     ),
     Dialect("quarto", inline={"{": jsx.expression}),
-    Dialect("containers", rule=container_rule("containers"), begins={"container_block": ":"}),
-    Dialect("admonitions", rule=container_rule("admonitions"), begins={"admonition": "!?="}),
+    Dialect(
+        "containers",
+        rule=container_rule(MARKERS["containers"]),
+        begins={"container_block": ":"},
+    ),
+    Dialect(
+        "admonitions",
+        rule=container_rule(MARKERS["admonitions"]),
+        begins={"admonition": "!?="},
+    ),
     Dialect("answers", rule=answer_line, begins={"answer": "`~"}),
     Dialect(
         "obsidian",
@@ -121,9 +130,18 @@ _ROWS: Final = (
         arrange=split_tags,
         inline={"<": jsx.tag, "{": jsx.expression},
     ),
-    Dialect("xml_tags", arrange=split_tags),
     Dialect(
-        "blocks", rule=container_rule("blocks"), begins={"slash_block": "/"}, arrange=arrange_html
+        "xml_tags",
+        rule=tag_line,
+        begins={"tag_line": "<"},
+        arrange=split_tags,
+        needs=may_have_tags,
+    ),
+    Dialect(
+        "blocks",
+        rule=container_rule(MARKERS["blocks"]),
+        begins={"slash_block": "/"},
+        arrange=arrange_html,
     ),
     # After the rows that relabel paragraphs otherwise.
     Dialect("captions", arrange=arrange_captions),

@@ -20,9 +20,8 @@ containers inside a container as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from markdown_it.rules_block import StateBlock
@@ -31,7 +30,21 @@ from chunkast.markdown.fence_lines import Fences
 from chunkast.markdown.lines import marks_end, unindent
 from chunkast.markdown.open_elements import OpenElements
 
-__all__ = ("container_rule", "is_container_line", "line_text")
+__all__ = ("MARKERS", "Marker", "container_rule", "line_text")
+
+_NOTES: Final = (
+    "(?:note|tip|info|warning|danger|caution|important|attention|error|hint|seealso|success"
+    r"|admonition)(?![\w-])"
+)
+# The info of an admonition: in PyMdown and site generators, in MyST, in Pandoc and Quarto.
+_ADMONITION = re.compile(
+    rf"(?:\{{[ \t]*)?(?:callout-|{_NOTES})|\{{[^{{}}]*\.(?:callout-|{_NOTES})", re.IGNORECASE
+)
+_ANY = re.compile("")
+# The info of a container whose text is not Markdown.
+_VERBATIM = re.compile(
+    r"\{(?:code|code-block|code-cell|sourcecode|raw|math|mermaid|eval-rst)\}|mermaid(?![\w-])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,7 @@ class Marker:
     exact: the closing line has as many marks as the opening line.
     named: only a line with the container's name closes it; without one, the line is a directive.
     prefix: begins the container's info.
+    admonition: matches the info of an admonition, in which headings open no sections.
     """
 
     opener: re.Pattern[str]
@@ -52,10 +66,11 @@ class Marker:
     exact: bool = False
     named: bool = False
     prefix: str = ""
+    admonition: re.Pattern[str] = _ADMONITION
 
 
-# By extension. The first marker that matches a line opens the container.
-_MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
+# By extension. Of the markers that match a line, the first one whose container ends decides.
+MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
     "containers": (
         # Pandoc and Quarto: attributes in braces or one word, and more marks.
         Marker(re.compile(r"(:{3,})[ \t]*(\{[^{}]*\}|[^\s:{}]+(?=[ \t]))[ \t]*:{3,}")),
@@ -72,12 +87,11 @@ _MARKERS: Final[Mapping[str, tuple[Marker, ...]]] = {
         Marker(
             re.compile(r"(!!!|\?\?\?\+?)[ \t]*((?=\S)(?:[\w-]+(?: +[\w-]+)*)?(?: *\"[^\"]*\")?)"),
             4,
+            admonition=_ANY,
         ),
-        Marker(re.compile(r"(!!!|\?\?\?\+?)[ \t]*(\S.*)"), 4, required=True),
+        Marker(re.compile(r"(!!!|\?\?\?\+?)[ \t]*(\S.*)"), 4, required=True, admonition=_ANY),
     ),
 }
-# The characters that containers' lines begin with.
-_MARKS: Final = ":/=!?"
 # The marks in a closing line, at least.
 _LEAST: Final = 3
 # A line that closes a container by its name, and such lines anywhere in a text.
@@ -116,18 +130,17 @@ class _Containers:
         self.allowance = _ALLOWANCE * len(state.bMarks)
 
 
-def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Return the block rule for the containers of an extension."""
-    markers = _MARKERS[extension]
+def container_rule(markers: Sequence[Marker]) -> Callable[[StateBlock, int, int, bool], bool]:
+    """Return the block rule for the containers that these markers open."""
 
     def rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
         if state.is_code_block(start_line):
             return False
         line = line_text(state, start_line)
         if _CLOSER.fullmatch(line):
-            return silent or _directive(state, start_line)
+            return silent or _directive(state, start_line, start_line + 1)
         return any(
-            _container(state, marker, opening, start_line, end_line, silent)
+            _container(state, markers, (marker, opening), start_line, end_line, silent)
             for marker in markers
             if (opening := marker.opener.fullmatch(line))
         )
@@ -135,65 +148,56 @@ def container_rule(extension: str) -> Callable[[StateBlock, int, int, bool], boo
     return rule
 
 
-def is_container_line(line: str) -> bool:
-    """Return whether a line without its containers' prefixes opens or closes a container."""
-    if line[0] not in _MARKS:
-        return False
-    return _is_bare(line) or any(
-        marker.opener.fullmatch(line) for marker in chain(*_MARKERS.values())
-    )
-
-
 def line_text(state: StateBlock, line: int) -> str:
     """Return a line without its containers' prefixes and surrounding white space."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
-def _is_bare(line: str) -> bool:
-    """Return whether a line has only the marks that close a container."""
-    return len(line) >= _LEAST and line[0] in ":/" and not line.strip(line[0])
-
-
-def _directive(state: StateBlock, line: int) -> bool:
-    """Add a block for a line that contains nothing."""
-    state.push("directive", "", 0).map = [line, line + 1]
-    state.line = line + 1
+def _directive(state: StateBlock, first: int, after: int) -> bool:
+    """Add a leaf over the lines ``[first, after)``."""
+    state.push("directive", "", 0).map = [first, after]
+    state.line = after
     return True
 
 
 def _container(  # noqa: PLR0917 - as the parser's own methods
     state: StateBlock,
-    marker: Marker,
-    opening: re.Match[str],
+    markers: Sequence[Marker],
+    opened: tuple[Marker, re.Match[str]],
     first: int,
     end_line: int,
     silent: bool,
 ) -> bool:
-    """Parse the container or directive whose line ``opening`` matched, unless the line is text."""
+    """Parse the container or directive whose line ``opened`` matched, unless the line is text."""
+    marker, opening = opened
     indent = state.blkIndent + marker.indentation
     if marker.indentation:
         last = after = _indented_end(state, first + 1, end_line, indent)
         is_text = marker.required and (last == first + 1 or state.isEmpty(first + 1))
     else:
-        last = _closing_line(state, marker, first, end_line)
+        last = _closing_line(state, markers, first, end_line)
         after = last + 1
         is_text = last < 0
     if is_text and not marker.named:
         return False
     if silent:
         return True
-    if is_text:
-        return _directive(state, first)
+    info = opening[2].strip()
+    if is_text or _VERBATIM.match(info):
+        return _directive(state, first, first + 1 if is_text else after)
     if marker.named:
         unindent(state, first, first + 1, last)
     outer = state.parentType, state.lineMax, state.blkIndent
     state.parentType, state.lineMax, state.blkIndent = "container", last, indent
-    token = state.push("container_block_open", "div", 1)
-    token.markup, token.info = opening[1], marker.prefix + opening[2]
+    kind = "admonition" if marker.admonition.match(marker.prefix + info) else "container"
+    token = state.push(f"{kind}_open", "div", 1)
+    token.markup, token.info = opening[1], marker.prefix + info
     token.block = True
     token.map = [first, after]
+    # The lines that only open and close the container.
+    token.meta["own"] = (first,) if after == last else (first, last)
     state.md.block.tokenize(state, first + 1, last)
-    token = state.push("container_block_close", "div", -1)
+    token = state.push(f"{kind}_close", "div", -1)
     token.markup, token.block = opening[1], True
     state.parentType, state.lineMax, state.blkIndent = outer
     state.line = after
@@ -212,14 +216,13 @@ def _indented_end(state: StateBlock, line: int, end_line: int, indent: int) -> i
     return last
 
 
-def _closing_line(state: StateBlock, marker: Marker, first: int, end_line: int) -> int:
+def _closing_line(state: StateBlock, markers: Sequence[Marker], first: int, end_line: int) -> int:
     """Return the line that closes a container, or -1."""
     if _KEY not in state.env:
         state.env[_KEY] = _Containers(state)
     containers: _Containers = state.env[_KEY]
     key = first, state.blkIndent
     if key not in containers.ends and containers.allowance > 0:
-        markers = next(markers for markers in _MARKERS.values() if marker in markers)
         for line, last in _ends(state, markers, containers, range(first, end_line)):
             containers.ends[line, state.blkIndent] = last
     last = containers.ends.get(key, -1)
@@ -227,7 +230,7 @@ def _closing_line(state: StateBlock, marker: Marker, first: int, end_line: int) 
 
 
 def _ends(
-    state: StateBlock, markers: Iterable[Marker], containers: _Containers, lines: range
+    state: StateBlock, markers: Sequence[Marker], containers: _Containers, lines: range
 ) -> Iterator[tuple[int, int]]:
     """Yield the opening and the closing line, or -1, of containers in ``lines``.
 
@@ -249,7 +252,7 @@ def _ends(
             continue
         # Lines of items and quotes open and close containers of their own.
         text = text[marks_end(text) :]
-        if closed := _close(opened, text):
+        if closed := _close(opened, text, marks):
             yield from ((opener.line, -1) for opener in closed[:-1])
             yield closed[-1].line, line
             if not opened.stack:
@@ -259,7 +262,7 @@ def _ends(
     yield from ((opener.line, -1) for _, opener in opened.stack)
 
 
-def _close(opened: _Opened, text: str) -> list[_Opener]:
+def _close(opened: _Opened, text: str, marks: str) -> list[_Opener]:
     """Close containers at a line of marks; return their openers, innermost first.
 
     Only the last one is the container that the line closes. A line without a name closes the
@@ -268,7 +271,7 @@ def _close(opened: _Opened, text: str) -> list[_Opener]:
     """
     if closer := _CLOSER.fullmatch(text):
         return opened.close(closer[1])
-    if not _is_bare(text):
+    if not text.startswith(marks) or text.strip(marks):
         return []
     closed = opened.close(len(text))
     if not closed and opened.stack:
@@ -279,7 +282,7 @@ def _close(opened: _Opened, text: str) -> list[_Opener]:
 
 
 def _open(
-    opened: _Opened, markers: Iterable[Marker], names: frozenset[str], text: str, line: int
+    opened: _Opened, markers: Sequence[Marker], names: frozenset[str], text: str, line: int
 ) -> None:
     """Open the container of a line, if it opens one."""
     if _CLOSER.fullmatch(text):

@@ -9,17 +9,19 @@ tag stays with the block before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-from chunkast.markdown.blocks import Signs, relabelled, with_children
+from chunkast.markdown.blocks import Arranged, Pair, Signs, relabelled, with_children
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
 from chunkast.text.html import TAG
+from chunkast.text.source_map import line_starts
 
 __all__ = ("arrange_html",)
 
@@ -28,6 +30,8 @@ _ELEMENTS: Final = frozenset(
     """article aside blockquote center details dialog div dl figure footer header main nav ol p
     section table ul""".split()  # noqa: SIM905
 )
+# Those in which a heading opens a section; the others are layout.
+_COMPONENTS: Final = frozenset({"details", "dialog"})
 # A longer comment is not a label.
 _MAX_COMMENT: Final = 200
 _CLOSING_COMMENT = re.compile(r"<!--\s*(?:/|end\b)", re.IGNORECASE)
@@ -46,26 +50,36 @@ _MARGIN: Final = " \t\r\n>"
 class _Role:
     """The elements that an HTML block closes, and those that it leaves open, in order.
 
-    ``kind`` is "label" or "closer" for a block without text, or "" for other blocks.
+    Each is a name and the tag's position in the block. ``kind`` is "label" or "closer" for a block
+    without text, or "" for other blocks.
     """
 
-    closes: tuple[str, ...] = ()
-    opens: tuple[str, ...] = ()
+    closes: tuple[tuple[str, int], ...] = ()
+    opens: tuple[tuple[str, int], ...] = ()
     kind: str = ""
 
 
-def arrange_html(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Turn pairs of HTML blocks into containers, and relabel "label" and "closer" blocks."""
+def arrange_html(text: str, tree: Block, signs: Signs) -> Arranged:
+    """Turn pairs of HTML blocks into containers, and relabel "label" and "closer" blocks.
+
+    Returns the pairs that are components too, with or without headings between their tags.
+    """
     # A paragraph of only anchors is a label as well.
     has_anchors = signs.may_open("a") and _ANCHOR.search(text) is not None
     kinds = ("html",) * ("html" in signs.kinds) + ("paragraph",) * has_anchors
-    return (_arranged(text, tree, kinds) if kinds else tree), []
+    components: list[Pair] = []
+    return (_arranged(text, tree, kinds, components) if kinds else tree), components
 
 
-def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
-    """Return ``block`` with its leaves of these ``kinds`` paired and relabelled."""
+def _arranged(
+    text: str, block: Block, kinds: Collection[str], components: list[Pair] | None
+) -> Block:
+    """Return ``block`` with its leaves of these ``kinds`` paired and relabelled.
+
+    If ``block`` is the document or inside wrappers, its components are added to ``components``.
+    """
     children = [
-        _arranged(text, child, kinds)
+        _arranged(text, child, kinds, components if CONSTRUCTS[child.kind].wrapper else None)
         if child.children and text.find("<", child.start, child.end) >= 0
         else child
         for child in block.children
@@ -79,7 +93,10 @@ def _arranged(text: str, block: Block, kinds: Collection[str]) -> Block:
         return with_children(block, children)
     pairs: Sequence[tuple[int, int]] = ()
     if any(role.opens or role.closes for role in roles.values()):
-        pairs = _nested(_pairs(children, roles), len(children))
+        found, inside = _pairs(text, children, roles)
+        pairs = _nested(found, len(children))
+        if components is not None:
+            components += inside
     for number, role in roles.items():
         if role.kind == "closer" or (role.kind and _labels(children, number)):
             children[number] = relabelled(role.kind, children[number])
@@ -105,7 +122,7 @@ def _wrapped(
         rows[-1].append(child)
         if openers and closers[openers[-1]] == number:
             inside = tuple(rows.pop())
-            info = roles[openers.pop()].opens[0]
+            info, _ = roles[openers.pop()].opens[0]
             rows[-1].append(Block("container", inside[0].start, inside[-1].end, inside, info=info))
     return rows[0]
 
@@ -142,18 +159,20 @@ def _role_of(content: str) -> _Role:
     if not without.strip(_MARGIN):
         closer = _closes(content)
         return _Role(kind="closer" if closer else "label" if len(content) <= _MAX_COMMENT else "")
-    tags = [(tag["name"].lower(), bool(tag["closing"])) for tag in TAG.finditer(without)]
-    elements: OpenElements[str, None] = OpenElements()
-    closes: list[str] = []
-    for name, closing in tags:
+    tags = [
+        (tag["name"].lower(), bool(tag["closing"]), tag.start()) for tag in TAG.finditer(without)
+    ]
+    elements: OpenElements[str, int] = OpenElements()
+    closes: list[tuple[str, int]] = []
+    for name, closing, at in tags:
         if name not in _ELEMENTS:
             continue
         if not closing:
-            elements.open(name, None)
+            elements.open(name, at)
         elif not elements.close(name):
-            closes.append(name)
-    opens = tuple(name for name, _ in elements.stack)
-    bare = not TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, _ in tags)
+            closes.append((name, at))
+    opens = tuple(elements.stack)
+    bare = not TAG.sub("", without).strip(_MARGIN) and all(name in _ELEMENTS for name, *_ in tags)
     kind = "" if not bare or bool(opens) == bool(closes) else "label" if opens else "closer"
     return _Role(tuple(closes), opens, kind)
 
@@ -167,23 +186,28 @@ def _closes(content: str) -> bool:
 
 
 def _without_comments(text: str) -> str:
+    """Return ``text`` with spaces in place of comments."""
     kept: list[str] = []
     at = 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        kept.append(text[at:start])
+        kept += text[at:start], " " * (end + 3 - start)
         at = end + 3
     return "".join((*kept, text[at:]))
 
 
-def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the blocks that open and close an element.
+def _pairs(
+    text: str, children: Sequence[Block], roles: Mapping[int, _Role]
+) -> tuple[list[tuple[int, int]], list[Pair]]:
+    """Return the indices of the blocks that open and close an element, and the components.
 
     The pairs are in order of their closing blocks. A pair does not cross a pair of XML tags, and
     does not contain a heading, since the heading's section would continue after the pair. If a
     block opens several elements, the first one counts; if it closes several, the last one does.
     """
-    headings = [0, *accumulate(CONSTRUCTS[child.kind].section for child in children)]
-    within_tags: list[OpenElements[str, int]] = [OpenElements()]
+    pairs: list[tuple[int, int]] = []
+    components: list[Pair] = []
+    headings = [0, *accumulate(map(_has_heading, children))]
+    within_tags: list[OpenElements[str, tuple[int, int]]] = [OpenElements()]
     for number, child in enumerate(children):
         if child.kind == "tag":
             if child.info == "open":
@@ -195,17 +219,29 @@ def _pairs(children: Sequence[Block], roles: Mapping[int, _Role]) -> Iterator[tu
         if role is None:
             continue
         elements = within_tags[-1]
-        closed: list[int] = []
-        for name in role.closes:
+        first = text.find("<", child.start)
+        lines = line_starts(text, child.start, child.end)
+        closed: list[tuple[int, int]] = []
+        for name, at in role.closes:
             closed = elements.close(name)
-        opener = closed[-1] if closed and not role.opens else number
+            if closed and name in _COMPONENTS:
+                end = lines[bisect_right(lines, first + at)]
+                components.append(Pair(closed[-1][1], end, protected=False, wraps=True))
+        opener = closed[-1][0] if closed and not role.opens else number
         if opener < number and headings[opener] == headings[number] and not roles[opener].closes:
-            yield opener, number
-        for name in role.opens:
-            elements.open(name, number)
+            pairs.append((opener, number))
+        for name, at in role.opens:
+            elements.open(name, (number, lines[bisect_right(lines, first + at) - 1]))
+    return pairs, components
 
 
-def _nested(pairs: Iterator[tuple[int, int]], children: int) -> list[tuple[int, int]]:
+def _has_heading(block: Block) -> bool:
+    """Return whether a block is a heading, or has one that opens a section inside."""
+    row = CONSTRUCTS[block.kind]
+    return row.section or (row.wrapper and any(map(_has_heading, block.children)))
+
+
+def _nested(pairs: Sequence[tuple[int, int]], children: int) -> list[tuple[int, int]]:
     """Return the pairs that become containers: properly nested, not too deep, outer pairs first."""
     kept: list[tuple[int, int]] = []
     ends = [children]

@@ -6,7 +6,8 @@ import html
 import re
 from typing import Final
 
-from chunkast.markdown.blocks import Signs, new_block, with_children
+from chunkast.markdown.blocks import Arranged, Signs, new_block, with_children
+from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.model import Block
 from chunkast.text.hashes import normalize_text
 from chunkast.text.html import tags_in
@@ -21,17 +22,22 @@ _ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _LONGEST: Final = 2_000
 
 
-def arrange_headings(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Relabel each top-level HTML block that is a single heading as "html-heading"."""
+def arrange_headings(text: str, tree: Block, signs: Signs) -> Arranged:
+    """Relabel HTML blocks that are a single heading, at the top level or directly in wrappers."""
     if "html" not in signs.kinds or not signs.may_open(*_NAMES):
         return tree, []
-    children = [
-        new_block("html-heading", block.start, block.end, (), (level, "", "", True))
-        if block.kind == "html" and (level := _level(text, block))
-        else block
-        for block in tree.children
-    ]
-    return with_children(tree, children), []
+    return _with_headings(text, tree), []
+
+
+def _with_headings(text: str, tree: Block) -> Block:
+    children = list(tree.children)
+    for number, block in enumerate(children):
+        if block.kind == "html" and (level := _level(text, block)):
+            details = level, "", "", True
+            children[number] = new_block("html-heading", block.start, block.end, (), details)
+        elif CONSTRUCTS[block.kind].wrapper:
+            children[number] = _with_headings(text, block)
+    return with_children(tree, children)
 
 
 def _level(text: str, block: Block) -> int:

@@ -47,10 +47,10 @@ def _as_alert(callout: re.Match[str]) -> str:
 def comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a comment of several lines: ``%%`` without indentation, up to a line ending with it.
 
-    A line between the two has no such mark.
+    A line between the two has no such mark. More than two marks are another program's.
     """
     src, at, line_end = state.src, state.bMarks[start], state.eMarks[start]
-    if not src.startswith("%%", at) or (at and src[at - 1] != "\n"):
+    if not src.startswith("%%", at) or src.startswith("%", at + 2) or (at and src[at - 1] != "\n"):
         return False
     closing = src.find("%%", at + 2)
     if closing < line_end:

@@ -13,7 +13,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from chunkast.markdown.blocks import Signs, new_block, rearranged, relabelled, with_children
+from chunkast.markdown.blocks import (
+    Arranged,
+    Signs,
+    new_block,
+    rearranged,
+    relabelled,
+    with_children,
+)
 from chunkast.markdown.kinds import CONSTRUCTS, Shape
 from chunkast.model import Block
 
@@ -54,7 +61,7 @@ _MAY_LEAD = tuple(
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-def arrange_captions(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_captions(text: str, tree: Block, signs: Signs) -> Arranged:
     """Relabel captions before tables as "caption", and captions after tables as "legend"."""
 
     def with_captions(blocks: list[Block]) -> list[Block]:
@@ -77,7 +84,7 @@ def _is_caption(text: str, block: Block) -> bool:
     return _CAPTION.match((block.content or text[block.start : block.end]).lstrip()) is not None
 
 
-def arrange_bold(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_bold(text: str, tree: Block, _signs: Signs) -> Arranged:
     """Relabel entirely bold paragraphs that precede text as "bold-heading"."""
 
     def arranged(block: Block) -> Block:
@@ -116,7 +123,7 @@ def _heads_text(blocks: Sequence[Block], number: int) -> bool:
     return False
 
 
-def arrange_contents(text: str, tree: Block, _signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
+def arrange_contents(text: str, tree: Block, _signs: Signs) -> Arranged:
     """Turn each table of contents at the top level into a "contents" leaf.
 
     Tables of contents that are only separated by blank lines are joined into one block.

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 import regex
+from markdown_it.rules_block import StateBlock
 
-from chunkast.markdown.blocks import Signs, leaf_parts, rearranged
+from chunkast.markdown.blocks import Arranged, Pair, Signs, leaf_parts, rearranged
 from chunkast.markdown.kinds import CONSTRUCTS
 from chunkast.markdown.lines import marks_end
 from chunkast.markdown.open_elements import OpenElements
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 
-__all__ = ("split_tags",)
+__all__ = ("may_have_tags", "split_tags", "tag_line")
 
 # One text, split once, reads better than 120 quoted names.
 HTML_ELEMENTS: Final = frozenset(
@@ -45,6 +46,10 @@ _OPENER = regex.compile(
 )
 # A closing tag anywhere.
 _CLOSED_NAME = re.compile(r"</([^\s>]*)")
+# Any tag, and a heading's line.
+_NAMED = re.compile(r"<(/?)([^\s<>/]+)")
+_HEADING = re.compile(r"#{1,6}(?:[ \t]|\Z)")
+_KEY: Final = "chunkast_tags"
 # The beginning and end of markup that is skipped, over any number of lines.
 _IGNORED_MARKUP: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 
@@ -55,34 +60,111 @@ class _Tag(NamedTuple):
     ``key`` is the tag's name and the start of its container; only tags with the same key can be a
     pair. Lists do not count as containers, since a tag's line after an item is part of the item (a
     lazy continuation line).
+
+    ``outer`` is the start of the outermost block around the tag that is not a wrapper, or -1.
     """
 
     leaf: int
     start: int
     end: int
     key: tuple[str, int]
+    outer: int
     closing: bool
 
 
-def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[int, int]]]:
-    """Turn the lines of well-formed pairs into "tag" leaves, and return the pairs' spans too.
+def may_have_tags(text: str) -> bool:
+    """Return whether ``text`` has closing tags that are not HTML's."""
+    return not HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text))
 
-    A tag leaf's ``info`` is "open" or "close". A span includes the opening and closing lines. For a
-    "jsx" leaf, the leaf's ``info`` is the tag.
+
+class _Known(NamedTuple):
+    """The positions that help to find a document's tags.
+
+    openers, closers: the position of the first opening and of the last closing tag of each name.
+    headings: for each level of nesting, the line of the last heading that was found.
+    """
+
+    openers: Mapping[str, int]
+    closers: Mapping[str, int]
+    headings: dict[int, int]
+
+
+def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse the line of a tag that HTML does not know, if a heading follows before a blank line.
+
+    Markdown reads all lines up to the blank line as HTML. A tag without a partner is left to it.
+    """
+    if silent:
+        return False
+    at = state.bMarks[start] + state.tShift[start]
+    tag = _OPENER.match(state.src, at) or _CLOSER.match(state.src, at)
+    if tag is None or tag.end() > state.eMarks[start] or state.is_code_block(start):
+        return False
+    name = tag["name"]
+    if name.lower() in HTML_ELEMENTS:
+        return False
+    known: _Known | None = state.env.get(_KEY)
+    if known is None:
+        known = state.env[_KEY] = _known_tags(state.src)
+    opener, closer = known.openers.get(name, at), known.closers.get(name, at)
+    is_paired = opener < at if tag[0].startswith("</") else at < closer
+    if not is_paired:
+        return False
+    if not start < known.headings.get(state.level, -1):
+        known.headings[state.level] = _heading_below(state, start, end)
+    if known.headings[state.level] < 0:
+        return False
+    state.push("html_block", "", 0).map = [start, start + 1]
+    state.line = start + 1
+    return True
+
+
+def _known_tags(text: str) -> _Known:
+    found = list(_NAMED.finditer(text))
+    closers = {each[2]: each.start() for each in found if each[1]}
+    openers = {each[2]: each.start() for each in reversed(found) if not each[1]}
+    return _Known(openers, closers, {})
+
+
+def _heading_below(state: StateBlock, start: int, end: int) -> int:
+    """Return the line of the first heading below a line and before a blank one, or -1."""
+    for line in range(start + 1, end):
+        at = state.bMarks[line] + state.tShift[line]
+        if at >= state.eMarks[line] or state.sCount[line] < state.blkIndent:
+            break
+        if not state.is_code_block(line) and _HEADING.match(state.src, at, state.eMarks[line]):
+            return line
+    return -1
+
+
+def split_tags(text: str, tree: Block, signs: Signs) -> Arranged:
+    """Turn the lines of well-formed pairs into "tag" leaves, and return the pairs too.
+
+    A tag leaf's ``info`` is "open" or "close". For a "jsx" leaf, the leaf's ``info`` is the tag.
+    Pairs inside a list item or a quote are not wrappers.
     """
     # Names are case-sensitive: those of MDX's components are never in lower case.
     if not signs.may_open("/") or HTML_ELEMENTS.issuperset(_CLOSED_NAME.findall(text)):
         return tree, []
     leaves: list[Block] = []
     tags: list[_Tag] = []
-    for leaf, container in _candidates(text, tree, -1):
-        tags.extend(_scan(text, leaf, len(leaves), container))
+    for leaf, container, outer in _candidates(text, tree, -1, -1):
+        tags.extend(_scan(text, leaf, len(leaves), container, outer))
         leaves.append(leaf)
-    pairs = list(_without_frames(_pairs(tags), leaves, tree))
-    if not pairs:
+    all_pairs = _pairs(tags)
+    if not all_pairs:
         return tree, []
+    pairs = set(_without_frames(all_pairs, leaves, tree))
     paired = sorted((tag for pair in pairs for tag in pair), key=attrgetter("start"))
-    spans = sorted((opener.start, closer.end) for opener, closer in pairs)
+    spans = sorted(
+        Pair(
+            first.start,
+            last.end,
+            (first, last) in pairs,
+            first.outer < 0 or first.outer != last.outer,
+        )
+        for first, last in all_pairs
+    )
     parts = {
         leaves[number].start: tuple(_split(text, leaves[number], inside))
         for number, inside in groupby(paired, key=attrgetter("leaf"))
@@ -97,25 +179,29 @@ def split_tags(text: str, tree: Block, signs: Signs) -> tuple[Block, list[tuple[
     return rearranged(tree, with_parts), spans
 
 
-def _candidates(text: str, block: Block, container: int) -> Iterator[tuple[Block, int]]:
-    """Yield the leaves that may contain tags, and the start of the container around each."""
+def _candidates(
+    text: str, block: Block, container: int, outer: int
+) -> Iterator[tuple[Block, int, int]]:
+    """Yield the leaves that may contain tags, each with its container and ``outer`` as in a tag."""
     if block.kind not in ("document", "list", "item"):
         container = block.start
+    if outer < 0 and block.kind != "document" and not CONSTRUCTS[block.kind].wrapper:
+        outer = block.start
     for child in block.children:
         if child.children:
-            yield from _candidates(text, child, container)
+            yield from _candidates(text, child, container, outer)
         elif child.kind == "jsx":
             if child.info:
-                yield child, container
+                yield child, container, outer
         elif child.kind in ("paragraph", "html") and text.find("<", child.start, child.end) >= 0:
-            yield child, container
+            yield child, container, outer
 
 
-def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]:
+def _scan(text: str, leaf: Block, number: int, container: int, outer: int) -> Iterator[_Tag]:
     """Yield a leaf's tags that are on lines of their own."""
     if leaf.kind == "jsx":
         key = leaf.info.strip("</>"), container
-        yield _Tag(number, leaf.start, leaf.end, key, leaf.info.startswith("</"))
+        yield _Tag(number, leaf.start, leaf.end, key, outer, leaf.info.startswith("</"))
         return
     starts = line_starts(text, leaf.start, leaf.end)
     line = 0
@@ -140,7 +226,7 @@ def _scan(text: str, leaf: Block, number: int, container: int) -> Iterator[_Tag]
         while line + 1 < len(starts) and starts[line] < end:
             line += 1
         if skipped is None:
-            yield _Tag(number, start, starts[line], (match["name"], container), closing)
+            yield _Tag(number, start, starts[line], (match["name"], container), outer, closing)
 
 
 def _pairs(tags: Sequence[_Tag]) -> list[tuple[_Tag, _Tag]]:

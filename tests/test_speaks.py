@@ -1,0 +1,97 @@
+"""Small documents, and what their chunks must say when each is read alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from markdown_it import MarkdownIt
+
+from chunkast import Chunk, Chunker
+
+_FILE: Final = Path(__file__).parents[1] / "fixtures" / "cases" / "speaks.json"
+_CASES: Final = json.loads(_FILE.read_text("utf-8"))["cases"]
+# What these need is not there yet.
+_LATER: Final = {
+    **dict.fromkeys(("learn-tabs",), "tabs of Microsoft Learn"),
+    **dict.fromkeys(("pages-in-one-file", "footnotes"), "pages and footnotes as sections"),
+    "search-replace": "conflict markers",
+    "table-cell": "cells in their columns",
+    "heading-and-table": "regions that fit together with the headings above",
+    "after-formula": "sentences that go on after a formula",
+    **dict.fromkeys(
+        ("alert", "tabs", "speaker", "nested-list", "list-lead-in", "quote", "definitions"),
+        "openers",
+    ),
+}
+
+
+def marked(case: dict[str, Any]) -> Any:
+    """The case as a parameter; strictly expected to fail if it needs what is not there yet."""
+    reason = _LATER.get(case["name"])
+    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+    return pytest.param(case, id=case["name"], marks=marks)
+
+
+def chunks_of(case: dict[str, Any]) -> list[Chunk]:
+    chunker = Chunker(max_tokens=case["max_tokens"], overlap=case["overlap"])
+    return chunker.chunk(case["text"], source=case["source"])
+
+
+def first_with(snippet: str, chunks: list[Chunk]) -> Chunk:
+    return next(chunk for chunk in chunks if snippet in chunk.text)
+
+
+def path_of(snippet: str, text: str, chunks: list[Chunk]) -> list[str]:
+    """The path of the last section that begins in the chunk at or before the snippet."""
+    chunk, at = first_with(snippet, chunks), text.index(snippet)
+    begun = zip(chunk.section_starts, chunk.sections, strict=True)
+    paths = [path for start, path in begun if start <= at]
+    return list(paths[-1]) if paths else []
+
+
+def column_of(snippet: str, embed_text: str) -> str | None:
+    """The header above a cell, as a reader of Markdown sees it; None without a table."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(embed_text)
+    rows: list[list[str]] = []
+    for token, following in pairwise(tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            rows[-1].append(following.content)
+    found = [row.index(cell) for row in rows for cell in row if snippet in cell]
+    return rows[0][found[0]] if found else None
+
+
+def context_of(chunk: Chunk) -> str:
+    return chunk.embed_text[: chunk.embed_text.index(chunk.text)]
+
+
+@pytest.mark.parametrize("case", list(map(marked, _CASES)))
+def test_chunks_speak(case: dict[str, Any]) -> None:
+    expect, text = case["expect"], case["text"]
+    chunker = Chunker(max_tokens=case["max_tokens"], overlap=case["overlap"])
+    chunks = chunks_of(case)
+    if "headings" in expect:
+        headings = chunker.analyze(text, source=case["source"]).headings
+        assert [list(heading.path) for heading in headings] == expect["headings"]
+    path = partial(path_of, text=text, chunks=chunks)
+    paths = expect.get("paths", {})
+    assert {snippet: path(snippet) for snippet in paths} == paths
+    for snippet, said in expect.get("says", {}).items():
+        embed_text = first_with(snippet, chunks).embed_text
+        assert [each for each in said if each not in embed_text] == []
+    for snippet, unsaid in expect.get("never_says", {}).items():
+        context = context_of(first_with(snippet, chunks))
+        assert [each for each in unsaid if each in context] == []
+    for snippets in expect.get("together", ()):
+        assert any(all(snippet in chunk.text for snippet in snippets) for chunk in chunks)
+    for sentence in expect.get("whole", ()):
+        assert any(sentence in re.sub(r"\s+", " ", chunk.text) for chunk in chunks)
+    for snippet, header in expect.get("columns", {}).items():
+        assert column_of(snippet, first_with(snippet, chunks).embed_text) in (header, None)

@@ -1,0 +1,96 @@
+"""The tags and components around blocks, in which a heading opens a section."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from chunkast import ChunkConfig, Chunker
+from chunkast.config import DEFAULT_EXTENSIONS
+from tests.checks import check_promises
+
+
+def wrappers(text: str, *extensions: str) -> list[tuple[str, str]]:
+    """The first and the last line of each wrapper."""
+    analysis = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions)).analyze(text)
+    lines = [text[start:end].strip().splitlines() for start, end in analysis.wrappers]
+    assert list(analysis.wrappers) == sorted(analysis.wrappers)
+    assert all(start == 0 or text[start - 1] in "\r\n" for start, _ in analysis.wrappers)
+    return [(each[0].strip(), each[-1].strip()) for each in lines]
+
+
+def headings(text: str, *extensions: str) -> list[str]:
+    """The headings at the top level and directly in containers."""
+    tree = Chunker(extensions=(*DEFAULT_EXTENSIONS, *extensions)).analyze(text).blocks
+    found = [*tree.children]
+    found += [
+        child for block in tree.children if block.kind == "container" for child in block.children
+    ]
+    return sorted(text[b.start : b.end].strip() for b in found if b.kind.endswith("heading"))
+
+
+CASES = [
+    # XML: with and without blank lines, nested, in a container.
+    ("<a1>\n\n# B\n\n<c1>\n\n## D\n\n</c1>\n\n</a1>\n", ["<a1>", "<c1>"], ["# B", "## D"]),
+    ("x\n<a1>\n# B\ny\n</a1>\n", ["<a1>"], ["# B"]),
+    ("::: zone a\n\n<a1>\n\n# B\n\n</a1>\n\n:::\n", ["::: zone a", "<a1>"], ["# B"]),
+    ('<a1 b="c > d"\n  e="f">\n\n# B\n\n</a1>\n', ['<a1 b="c > d"'], ["# B"]),
+    ("- b\n<a1>\n\n# B\n\n- c\n</a1>\n", ["<a1>"], ["# B"]),
+    # Not those inside quotes, list items and callouts, nor those that are never closed.
+    ("> <a1>\n> # B\n> </a1>\n\n- <b1>\n  c\n  </b1>\n\n::: tip\n<a1>\n\n# B\n\n</a1>\n:::\n", [], []),
+    ("<a1>\n\n# B\n\n</b1>\n", [], ["# B"]),
+    # HTML: components, not layout.
+    ("<details>\n<summary>a</summary>\n\n# B\n\n</details>\n", ["<details>"], ["# B"]),
+    ("<details>\n\nb\n\n</details>\n<details open>\n\n# C\n\n</details>\nx\n", ["<details>", "<details open>"], ["# C"]),
+    ("<div>\n\n<section>\n\n<details>\n\n# B\n\n</details>\n\n</section>\n\n</div>\n", ["<details>"], ["# B"]),
+    ("<!-- <details> --><details>\n\n# B\n\n</details>\n", ["<!-- <details> --><details>"], ["# B"]),
+    ("> <details>\n>\n> # B\n>\n> </details>\n\n- <details>\n\n  # B\n\n  </details>\n", [], []),
+    ("<tabs>\n\n# B\n\n</tabs>\n", ["<tabs>"], ["# B"]),
+    # Headings in HTML count as well.
+    ("::: a\n\n<h2>B</h2>\n\n:::\n", ["::: a"], ["<h2>B</h2>"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "openers", "titles"), CASES)
+def test_tags_around_blocks_are_wrappers(text: str, openers: list[str], titles: list[str]) -> None:
+    for each in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r")):
+        found = wrappers(each)
+        assert [first for first, _ in found] == openers
+        assert all(last.startswith(("</", ":::")) for _, last in found)
+    assert headings(text) == sorted(titles)
+
+
+def test_components_of_mdx_are_wrappers() -> None:
+    text = (
+        "<Page>\n\n# A\n\n<Tabs>\n  <Tab name='b'>\n    ## B\n\n  </Tab>\n</Tabs>\n\n"
+        "- <Card>\n\n  # C\n\n  </Card>\n\n<>\n\n### D\n\n</>\n\n</Page>\n"
+    )
+    assert wrappers(text, "mdx") == [
+        ("<Page>", "</Page>"),
+        ("<Tabs>", "</Tabs>"),
+        ("<Tab name='b'>", "</Tab>"),
+        ("<>", "</>"),
+    ]
+    assert headings(text, "mdx") == ["# A", "## B", "### D"]
+
+
+def test_wrappers_never_cross() -> None:
+    text = "<details>\n\n<a1>\n\n</details>\n\n</a1>\n\n<details>\n\nb\n\n</details>\n"
+    assert len(wrappers(text)) == 2
+    spans = Chunker().analyze(text).wrappers
+    assert all(a[1] <= b[0] or b[1] <= a[1] for a, b in pairwise(spans))
+
+
+@pytest.mark.parametrize("budget", [8, 20, 40, 60, 100])
+def test_headings_of_containers_that_are_never_closed_open_sections(budget: int) -> None:
+    text = (
+        "::: api.Key\n## Keys\n::: api.Basic\n::: api.Bearer\n::: api.Digest\n::: api.Form\n"
+        "## Forms\n::: api.Form\n::: api.Strict\n## Scopes in dependencies\n::: api.Scopes\n"
+        "## Connect\n> ## A heading in a quote\n\n### Last\n::: api.Connect\n"
+    )
+    for overlap in (0, 0.2):
+        config = ChunkConfig(max_tokens=budget, overlap=overlap, context="none")
+        check_promises(text, config)
+        titles = {title for each in Chunker(config).chunk(text) for title in each.headings}
+        assert titles <= {"Keys", "Forms", "Scopes in dependencies", "Connect", "Last"}
