@@ -342,7 +342,7 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
 
 
 @given(documents() | markdown(), st.sampled_from([{}, {"h2": 3.0, "paragraph": 40.0}]))
-def test_a_section_scores_what_a_walk_finds_at_its_heading(
+def test_a_run_scores_what_a_walk_finds_at_its_heading(
     text: str, scores: dict[str, float]
 ) -> None:
     structure = structure_of(text, ChunkConfig(scores=scores))
@@ -350,4 +350,4 @@ def test_a_section_scores_what_a_walk_finds_at_its_heading(
         if heading.start > 0:
             stretch = structure.stretch(heading.start, heading.end)
             walked = stretch.scores[[*stretch.positions].index(heading.start)]
-            assert structure.section_score(heading.start) == walked
+            assert structure.run_score(heading.start) == walked
