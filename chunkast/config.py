@@ -27,8 +27,9 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "tables": True,
     # A line that begins with "[^1]:" defines a footnote, never a link.
     "footnotes": True,
-    # Any line of three or more colons with a name opens a container. It ends at its closing line,
-    # or with the block around it.
+    # A line of three or more colons with a name opens a container, if a closing line (":::" or
+    # "::: name-end") follows. A line that also ends with colons (":::image source="a.png":::") is a
+    # block of its own, unless "::: name-end" follows.
     "containers": True,
     # "!!! word" opens an admonition, even if it was meant as emphasis. "??? word" opens one too,
     # and === with a title in quotes opens a tab.
