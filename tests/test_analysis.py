@@ -342,9 +342,7 @@ def test_promises_hold_with_tools(text: str, budget: int, overlap: float, trim: 
 
 
 @given(documents() | markdown(), st.sampled_from([{}, {"h2": 3.0, "paragraph": 40.0}]))
-def test_a_run_scores_what_a_walk_finds_at_its_heading(
-    text: str, scores: dict[str, float]
-) -> None:
+def test_a_run_scores_what_a_walk_finds_at_its_heading(text: str, scores: dict[str, float]) -> None:
     structure = structure_of(text, ChunkConfig(scores=scores))
     for heading in structure.headings.all:
         if heading.start > 0:
