@@ -6,6 +6,7 @@ import random
 import warnings
 from base64 import b32encode, b64encode, b85encode
 from textwrap import wrap
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -158,3 +159,43 @@ def test_the_promises_hold_around_runs(
     for at, run_, edge in runs:
         text = text[:at] + edge + run_ + edge + text[at:]
     kept(text, budget, overlap=overlap, trim=trim)
+
+
+@st.composite
+def sections_with_runs(draw: st.DrawFn) -> tuple[list[str], int]:
+    """Sections of prose and blocks above the budget, and one of them, which may have a run."""
+    word = st.sampled_from(["harbour", "crane", "tide", "quay", "mooring", "12", "x"])
+    prose = st.lists(word, min_size=40, max_size=90).map(" ".join)
+    block = prose | prose.map(lambda text: f"```\n{text.replace('y ', chr(10))}\n```")
+    # A heading alone would join a small neighbour.
+    body = st.tuples(prose, st.lists(block, max_size=2)).map(lambda parts: [parts[0], *parts[1]])
+    bodies = draw(st.lists(body, min_size=2, max_size=4))
+    sections = [
+        f"# P{number}\n\n" + "\n\n".join(body) + "\n\n" for number, body in enumerate(bodies)
+    ]
+    return sections, draw(st.integers(0, len(sections) - 1))
+
+
+@settings(max_examples=max(settings().max_examples // 4, 10))
+@given(
+    sections_with_runs(),
+    st.sampled_from([f"![x]({IMAGE[:900]})", BASE64[:900], LINES[:900]]),
+    st.sampled_from([0, 0.3]),
+    st.sampled_from(["none", "headings"]),
+)
+def test_a_run_moves_no_cut_of_another_section(
+    given_: tuple[list[str], int], run_: str, overlap: float, context: Any
+) -> None:
+    sections, at = given_
+    chunker = Chunker(max_tokens=32, overlap=overlap, opaque="keep", context=context)
+
+    def elsewhere(text: str) -> list[str]:
+        chunks = chunker.chunk(text)
+        assert [chunk.text for chunk in chunker.chunk(chunker.analyze(text))] == [
+            chunk.text for chunk in chunks
+        ]
+        return [chunk.text for chunk in chunks if chunk.headings[-1] != f"P{at}"]
+
+    plain = elsewhere("".join(sections))
+    sections[at] += f"{run_}\n\n"
+    assert elsewhere("".join(sections)) == plain

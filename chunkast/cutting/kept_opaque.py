@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from chunkast.cutting.costs import Costs
-from chunkast.text.opaque import OpaqueRun, opaque_runs
+from chunkast.text.opaque import OpaqueRun, opaque_runs, possible_runs
 from chunkast.text.spans import SpanSet
 
-__all__ = ("kept_span", "runs_above_budget")
+__all__ = ("kept_span", "may_have_runs_above_budget", "runs_above_budget")
 
 # The block around a run is kept with it if the rest takes at most this share of the budget. A link
 # or tag is kept if its embedded form takes at most half. Alone, either would be meaningless.
@@ -22,6 +22,12 @@ _AROUND: Final = (
     (re.compile(r"!?\[[^\[\]]*\]\([ \t]*<?\Z"), re.compile(r">?[ \t]*(?:\"[^\"\r\n]*\"[ \t]*)?\)")),
     (re.compile(r"<[A-Za-z][^<>]*\Z"), re.compile(r"[^<>]*>")),
 )
+
+
+def may_have_runs_above_budget(costs: Costs) -> bool:
+    """Return whether any text of the document may be an opaque run above the budget."""
+    runs = possible_runs(costs.text, 0, len(costs.text))
+    return not all(costs.is_within(run.start, run.end, costs.budget) for run in runs)
 
 
 def runs_above_budget(costs: Costs, start: int, end: int) -> list[OpaqueRun]:

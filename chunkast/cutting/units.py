@@ -18,6 +18,7 @@ from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.divide import Divider
+from chunkast.cutting.kept_opaque import may_have_runs_above_budget
 from chunkast.model import Block, BreakPoint, ProtectedRegion
 from chunkast.text.spans import SpanSet
 from chunkast.text.white_space import is_blank
@@ -92,8 +93,9 @@ class Bodies:
     """The units of the text that was cut, found on demand.
 
     ``whole`` has the units of the whole text if they are needed: where a user's points may be
-    anywhere, and for ``packing="fill"``. ``sections`` begin at the first allowed cut at or after
-    their headings; a wrapper that fits is not cut at the sections inside it.
+    anywhere, for ``packing="fill"``, and where opaque data may be replaced, which must be known
+    before sections are compared. ``sections`` begin at the first allowed cut at or after their
+    headings; a wrapper that fits is not cut at the sections inside it.
     """
 
     def __init__(
@@ -104,7 +106,11 @@ class Bodies:
         self._starts: list[int] = []
         self.whole: Units | None = None
         headings, size = structure.headings, len(structure.text)
-        if config.packing == "fill" or structure.complete:
+        if (
+            config.packing == "fill"
+            or structure.complete
+            or (config.opaque == "keep" and may_have_runs_above_budget(costs))
+        ):
             self.whole = self._units_of(costs.dropped, size)
             starts = [max(run.start, costs.dropped) for run in headings.runs]
             starts = [self.whole.pos[self.whole.at(start)] for start in (*starts, size)]

@@ -13,13 +13,15 @@ If runs overlap, only the first is used; if they begin at the same position, onl
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ("OpaqueRun", "opaque_runs")
+__all__ = ("OpaqueRun", "opaque_runs", "possible_runs")
 
 _LEAST: Final = 256
 _LEAST_LINE: Final = 40
+_BASE64_KIND: Final = "base64"
 _SAMPLE: Final = 4_096
 # The marks of a container may precede a line.
 _NEXT_LINE: Final = r"(?:\r\n|\n|\r)[ \t>]*"
@@ -52,20 +54,28 @@ class OpaqueRun:
 def opaque_runs(text: str, start: int, end: int) -> list[OpaqueRun]:
     """Return the runs of opaque data in ``text[start:end]``, in order."""
     runs = [
-        OpaqueRun(*match.span(), f"data URI {match[1] or ''}".rstrip())
-        for match in _DATA.finditer(text, start, end)
+        run
+        for run in possible_runs(text, start, end)
+        if run.kind != _BASE64_KIND
+        or _is_base64(text[run.start : min(run.start + _SAMPLE, run.end)])
     ]
-    if max(map(len, text[start:end].split()), default=0) >= _LEAST_LINE:
-        runs += (
-            OpaqueRun(*match.span(), "base64")
-            for match in _BASE64.finditer(text, start, end)
-            if _is_base64(match.group()[:_SAMPLE])
-        )
     kept: list[OpaqueRun] = []
     for run in sorted(runs, key=lambda run: (run.start, -run.end)):
         if run.end - run.start >= _LEAST and (not kept or run.start >= kept[-1].end):
             kept.append(run)
     return kept
+
+
+def possible_runs(text: str, start: int, end: int) -> Iterator[OpaqueRun]:
+    """Yield spans that may be opaque data, in any order; all runs of ``text[start:end]`` are in one.
+
+    This includes runs that are only found if a part of the text is searched.
+    """
+    for match in _DATA.finditer(text, start, end):
+        yield OpaqueRun(*match.span(), f"data URI {match[1] or ''}".rstrip())
+    if max(map(len, text[start:end].split()), default=0) >= _LEAST_LINE:
+        for match in _BASE64.finditer(text, start, end):
+            yield OpaqueRun(*match.span(), _BASE64_KIND)
 
 
 def _is_base64(sample: str) -> bool:
