@@ -137,3 +137,10 @@ def test_overlap_leaves_the_room_of_the_heading_path() -> None:
     _, second = Chunker(config(13, overlap=3, context="headings")).chunk(text)
     assert second.token_count == 12
     assert second.embed_text == "w\n\n" + second.text
+
+
+@pytest.mark.parametrize("context", ["headings", "title"])
+@pytest.mark.parametrize("text", ["# A\n\ntext\n", "A\n=\n\ntext\n", "\n\n# A\n\ntext\n"])
+def test_a_byte_order_mark_does_not_repeat_the_first_heading(text: str, context: Any) -> None:
+    (chunk,) = Chunker(context=context).chunk("\ufeff" + text)
+    assert chunk.embed_text == chunk.text

@@ -180,3 +180,14 @@ def test_a_fence_s_opening_line_is_never_alone() -> None:
         text = f"Run:\n\n```sh\n{'word ' * length}\n```\n"
         for chunk in Chunker(max_tokens=32, overlap=0, context="none").chunk(text):
             assert not chunk.text.endswith("```sh")
+
+
+@pytest.mark.parametrize("mark", ["", "> ", "> > ", "- > "])
+@pytest.mark.parametrize("budget", [40, 60, 90])
+def test_code_in_quotes_is_divided_at_blank_lines(mark: str, budget: int) -> None:
+    code = "\n\n".join(f"first_{i} = compute({i})\nsecond_{i} = store(first_{i})" for i in range(9))
+    lines = f"```text\n{code}\n```".split("\n")
+    rest = mark.replace("-", " ")
+    text = "\n".join((mark if n == 0 else rest) + line for n, line in enumerate(lines)) + "\n"
+    for chunk in Chunker(max_tokens=budget, overlap=0, context="none").chunk(text)[1:]:
+        assert chunk.text.lstrip(" >").startswith("first_")

@@ -18,7 +18,7 @@ from typing import Final
 from chunkast.analysis.frames import Frame, frames_of
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
-from chunkast.analysis.syntax import SyntaxPoint, fence_points
+from chunkast.analysis.syntax import Margin, SyntaxPoint, fence_points, margin_of
 from chunkast.analysis.walk import HEADING_KINDS, INSIDE, BlockWalk, line_end
 from chunkast.code import Outliner
 from chunkast.config import ChunkConfig
@@ -237,6 +237,10 @@ class Structure:
     def definitions(self, leaf: Block, outliner: Outliner) -> list[SyntaxPoint]:
         """Return the points before the definitions and statements of the code in a fence."""
         return fence_points(self.parsed, leaf, outliner, self._config.score_table)
+
+    def margin(self, leaf: Block) -> Margin:
+        """Return the marks of containers before the lines of a fence."""
+        return margin_of(self.parsed, leaf)
 
     def frames(self, leaf: Block, inside: Inside, cuts: Sequence[int]) -> list[Frame]:
         """Return the frames of the parts of a leaf that is divided at the sorted ``cuts``."""

@@ -12,7 +12,7 @@ from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
 from chunkast.text.white_space import is_blank
 
-__all__ = ("SyntaxPoint", "fence_points", "scored")
+__all__ = ("Margin", "SyntaxPoint", "fence_points", "margin_of", "scored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,18 @@ class SyntaxPoint:
 
     depth: int
     point: BreakPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The marks of containers before the code of a fence, in the first ``width`` characters."""
+
+    width: int
+    marks: str
+
+    def without(self, line: str) -> str:
+        """Return a line without its margin."""
+        return line[: self.width].lstrip(self.marks) + line[self.width :]
 
 
 def scored(
@@ -62,17 +74,19 @@ def fence_points(
         return []
     starts = line_starts(text, fence.start, fence.end)
     positions = starts[1 : len(starts) - 1 - fence.closed]
-    # The prefix before the fence also precedes its code: quote marks, or as many blanks as an
-    # item's marker has characters.
-    width = opening_column(text, fence)
-    prefix = " \t>" if ">" in text[starts[0] : starts[0] + width] else " \t"
+    margin = margin_of(text, fence)
     lines = [
-        _without_prefix(text[start:end].rstrip("\r\n"), prefix, width)
+        margin.without(text[start:end].rstrip("\r\n"))
         for start, end in zip(positions, starts[2:], strict=False)
     ]
     return scored(outliner.items(lines, language), lines, positions, scores)
 
 
-def _without_prefix(line: str, prefix: str, width: int) -> str:
-    head = line[:width]
-    return head.lstrip(prefix) + line[width:]
+def margin_of(text: str, leaf: Block) -> Margin:
+    """Return the margin of a fence; of another leaf, it is empty."""
+    if not CONSTRUCTS[leaf.kind].fenced:
+        return Margin(0, "")
+    # The prefix before the fence also precedes its code: quote marks, or as many blanks as an
+    # item's marker has characters.
+    width = opening_column(text, leaf)
+    return Margin(width, " \t>" if ">" in text[leaf.start : leaf.start + width] else " \t")

@@ -31,6 +31,8 @@ class Context:
     def __init__(
         self, structure: Structure, config: ChunkConfig, count: Callable[[str], int]
     ) -> None:
+        # A byte order mark before the first block is trimmed off.
+        self._mark = int(structure.text.startswith("\ufeff"))
         self._headings = headings = structure.headings
         self._mode = config.context
         self._half = config.budget // 2
@@ -150,7 +152,7 @@ class Context:
         if number >= 0:
             heading = self._headings.all[number]
             # The text after a definition in code has no title of its own.
-            begins = heading.start == pos and heading.title != ""
+            begins = heading.title != "" and heading.start == (pos if pos > self._mark else 0)
         if self._mode == "none":
             return ()
         if self._mode == "headings":

@@ -97,11 +97,12 @@ class Body:
         the least. The first and last lines of a fence or formula stay with the lines between them.
         """
         text, starts = self.text, line_starts(self.text, start, end)
+        margin = self.structure.margin(self.leaf)
         indentation: dict[int, int] = {}
         rows: list[tuple[int, bool]] = []
         blank_before = False
         for number, pos in enumerate(starts[:-1]):
-            line = text[pos : starts[number + 1]]
+            line = margin.without(text[pos : starts[number + 1]])
             if is_blank(line):
                 blank_before = True
                 continue
