@@ -101,6 +101,8 @@ CASES: Final[dict[str, Build]] = {
     "fence-lines": filled("a = 1\n", "```\n", "```\n"),
     "indented-code": filled("    a\n\n"),
     "quotes-deep-lazy": filled(QUOTED + "lazy\n" * 20),
+    "quotes-lazy-html": halves("> <div>\n:::\n", "- x\n# h\n\n"),
+    "quotes-lazy-headings": halves("> # a\nb\n", "> c\n"),
     "list-deepening": growing(lambda number: "  " * number + "- a\n"),
     "items": filled("- a\n"),
     "dashes": filled("- "),

@@ -156,6 +156,7 @@ def blockquote(state: BlockState, start: int, end: int, silent: bool) -> bool:
         state.md.block.tokenize(state, start + is_alert, line)
     state.close(kind, lines)
     state.quotes -= 1
+    state.lines_ahead -= line - state.line
     state.parentType, state.lineMax, state.blkIndent = parent, line_max, indent
     for number, begin, shift, columns, base in changed:
         state.bMarks[number] = begin
@@ -193,6 +194,10 @@ def _quoted_lines(state: BlockState, line: int, end: int, changed: list[tuple[in
         ):
             # A paragraph inside does not continue after the block that ends the quote.
             state.lineMax = line
+            break
+        elif state.lines_ahead < 0:
+            # Thousands of quotes end before lines that looked like theirs. Reading all of these
+            # again for each quote would take quadratic time.
             break
         elif columns[line] != -1:
             # With fewer columns than any container requires, a line can only continue text.

@@ -28,6 +28,8 @@ __all__ = ("TRIMMED", "BlockState", "Chains", "Dispatch", "Rule")
 TRIMMED: Final = MD_TRIM_CHARS
 # A line that may be a table's delimiter row, inside any quotes.
 _DELIMITER_ROW = re.compile(r"\n[ \t>]*[|:-][|:\- \t]*(?=\n|\Z)")
+# The lines that may be read after the ends of quotes, per line of the text.
+_LINES_AHEAD: Final = 8
 
 
 class BlockState(StateBlock):
@@ -55,6 +57,8 @@ class BlockState(StateBlock):
         # The number of open quotes; only quotes, and rules that set SHIFTED, change ``bMarks``.
         self.quotes = 0
         self._measure_lines()
+        # The lines that may still be read after the end of a quote, to find what continues it.
+        self.lines_ahead = _LINES_AHEAD * self.lineMax
         self.delimiter_rows = self._delimiter_rows()
         self.chains = chains[bool(self.delimiter_rows)]
 
