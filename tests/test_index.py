@@ -276,7 +276,8 @@ def test_hits_fit_the_budget_and_do_not_repeat_each_other(budget: int) -> None:
             places = SourceMap(CORPUS[hit.source])
             lines = [places.line(at) for at in (hit.start_index, hit.end_index - 1)]
             assert hit.place == f"{hit.source}:{lines[0]}-{lines[1]}"
-            assert chunks[hit.id].text.endswith(hit.text)
+            assert hit.text in chunks[hit.id].text
+            assert hit.part or chunks[hit.id].text.endswith(hit.text)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
@@ -329,24 +330,117 @@ def test_expanded_hits_are_verbatim_apart_and_within_the_budget(
         chunks = {(chunk.source, chunk.id): chunk for chunk in store.chunks()}
         hits = store.search("harbour a b 1", budget, expand=most)
         assert_hits_are_apart(hits, corpus, budget)
+        for source, text in corpus.items():
+            places = SourceMap(text)
+            for hit in (*hits, *store.search("harbour a b 1", budget)):
+                lines = places.line(hit.start_index), places.line(hit.end_index - 1)
+                assert hit.source != source or lines == (hit.start_line, hit.end_line)
         for hit in hits:
             chunk = chunks[hit.source, hit.id]
             assert hit.token_count <= max(most, chunk.token_count)
             assert hit.start_index < chunk.end_index
             assert hit.end_index > chunk.start_index
         plain = store.search("harbour a b 1", budget)
-        assert bool(plain) <= bool(hits)
+        assert_hits_are_apart(plain, corpus, budget)
+        assert all(hit.text in chunks[hit.source, hit.id].text for hit in plain)
 
 
-def test_a_better_hit_that_exceeds_the_budget_is_reported_and_can_be_expanded() -> None:
-    best = "# Ferry\n\nThe ferry leaves. " + "It takes an hour to cross. " * 20
-    with filled({"best.md": best, "worse.md": "# Bus\n\nNo ferry.\n"}, overlap=0) as store:
-        with pytest.warns(ChunkastWarning, match=r"1 larger than the budget of 60 .* best\.md:1-3"):
-            [hit] = store.search("ferry leaves", 60)
-        assert hit.source == "worse.md"
-        first = store.search("ferry leaves", 60, expand=500)[0]
-        assert (first.source, first.token_count <= 60) == ("best.md", True)
-        assert first.text.startswith("# Ferry\n\nThe ferry leaves.")
+FILLER = "Rain falls on the hills. " * 30
+LONG = (
+    f"# Islands\n\n{FILLER}\n\n## Ferry\n\nThe ferry leaves at nine.\n\n## Buses\n\n{FILLER}\n\n"
+    f"{FILLER}Buses wait on the quay. {FILLER}\n\n```sh\nrun --bus\nstop --bus\n```\n\n{FILLER}"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "budget", "text"),
+    [
+        # A section, a sentence, and a block: all of them whole.
+        ("ferry leaves", 100, "## Ferry\n\nThe ferry leaves at nine."),
+        ("quay", 8, "Buses wait on the quay."),
+        ("stop", 15, "```sh\nrun --bus\nstop --bus\n```"),
+        # With neighbours, after it and before it in turn.
+        ("quay", 20, "Rain falls on the hills. Buses wait on the quay. Rain falls on the hills."),
+        # Nothing that matches fits.
+        ("quay", 4, None),
+    ],
+)
+def test_a_part_of_a_chunk_that_exceeds_the_budget_is_a_hit(
+    query: str, budget: int, text: str | None
+) -> None:
+    with filled({"long.md": LONG}, max_tokens=4_000, overlap=0) as store:
+        [chunk] = store.chunks()
+        for expand in (None, 2_000):
+            if text is None:
+                with pytest.warns(
+                    ChunkastWarning, match=r"1 larger than .* 4 tokens.* long\.md:1-"
+                ):
+                    assert store.search(query, budget, expand=expand) == []
+                continue
+            [hit] = store.search(query, budget, expand=expand)
+            assert (hit.text, hit.part, hit.id) == (text, True, chunk.id)
+            assert hit.text == LONG[hit.start_index : hit.end_index]
+            assert hit.start_line == LONG.count("\n", 0, hit.start_index) + 1
+            assert hit.end_line == LONG.count("\n", 0, hit.end_index) + 1
+            assert hit.section[-1] == ("Ferry" if query.startswith("ferry") else "Buses")
+            assert hit.anchor == hit.section[-1].lower()
+        assert [hit.part for hit in store.search(query, 4_000)] == [False]
+
+
+def test_smaller_hits_follow_a_part() -> None:
+    corpus = {"a.md": "# Ferry\n\n## Ferry\n\n" + LONG, "b.md": "# Bus\n\nNo ferry.\n"}
+    with filled(corpus, max_tokens=4_000, overlap=0) as store:
+        hits = store.search("ferry", 60)
+        assert [(hit.source, hit.part) for hit in hits] == [("a.md", True), ("b.md", False)]
+
+
+def test_parts_need_a_known_counter() -> None:
+    with filled({"long.md": LONG}, max_tokens=4_000, overlap=0, encoding=len) as store:
+        with pytest.warns(ChunkastWarning, match="raise the budget"):
+            assert store.search("ferry", 300) == []
+        [hit] = store.search("ferry", 300, chunker=Chunker(encoding=len, max_tokens=4_000))
+        assert hit.part
+        assert len(hit.text) == hit.token_count <= 300
+
+
+def test_a_part_of_a_cell_has_its_positions_in_the_cell() -> None:
+    code = "level = 1\n" * 40 + "# The ferry\nferry = 2\n" + "level = 3\n" * 40
+    cells = notebook(("markdown", LONG, "aa"), ("code", code, "bb"))
+    with filled({"n.ipynb": cells}, max_tokens=4_000, overlap=0) as store:
+        for cell, query in ((LONG, "nine"), (code, "ferry = 2")):
+            [hit] = store.search(query, 30, limit=1)
+            assert hit.part
+            assert hit.text == cell[hit.start_index : hit.end_index]
+            assert hit.start_line == cell.count("\n", 0, hit.start_index) + 1
+            assert query in hit.text
+
+
+SENTENCES = st.lists(
+    st.integers(1, 12).map(lambda n: f"Ferry {'word ' * n}stops."), min_size=1, max_size=6
+)
+
+
+@pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "# A ferry\n\n"]), SENTENCES), min_size=1, max_size=8),
+    st.integers(1, 200),
+    st.sampled_from([0, 0.3]),
+)
+def test_a_part_has_whole_sentences(
+    blocks: list[tuple[str, list[str]]], budget: int, overlap: float
+) -> None:
+    text = "\n\n".join(heading + " ".join(sentences) for heading, sentences in blocks)
+    with filled({"a.md": text}, max_tokens=100, overlap=overlap) as store:
+        chunks = {chunk.id: chunk for chunk in store.chunks()}
+        hits = store.search("ferry stops", budget)
+        assert_hits_are_apart(hits, {"a.md": text}, budget)
+        assert hits or budget < 17 + 8
+        for hit in hits:
+            chunk = chunks[hit.id]
+            own = counter_of(ChunkConfig())(chunk.text[chunk.overlap :])
+            assert hit.part == (hit.token_count < own)
+            assert hit.text.endswith("stops.")
+            assert hit.text.startswith(("Ferry", "# A ferry"))
 
 
 @pytest.mark.filterwarnings("ignore:skipped better hits:chunkast.ChunkastWarning")

@@ -272,3 +272,25 @@ def test_search_and_the_tools_of_agents_grow_linearly(
 
     small, large = seconds(1_000), seconds(4_000)
     assert large <= GROWTH * TIME_LIMIT * small
+
+
+@pytest.mark.parametrize(
+    "paragraph", ["ferry word {}.\n\n", "ferry word {}. ", "# Title {}\n\nferry.\n\n"]
+)
+def test_finding_a_part_grows_linearly(paragraph: str) -> None:
+    chunker = Chunker(max_tokens=1_000_000, overlap=0)
+
+    def seconds(count: int) -> float:
+        text = "".join(map(paragraph.format, range(count)))
+        with Store(":memory:", create=True) as store:
+            store.update([("a.md", text)], chunker)
+            times = []
+            for _ in range(3):
+                before = time.process_time()
+                [hit] = store.search(f"ferry {count // 2}", count)
+                times.append(time.process_time() - before)
+            assert hit.part
+        return min(times)
+
+    small, large = seconds(1_000), seconds(4_000)
+    assert large <= GROWTH * TIME_LIMIT * small

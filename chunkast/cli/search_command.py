@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HELP: Final = "find the best chunks for a query in a database"
 DESCRIPTION: Final = (
     "Print the chunks that match a query best, ranked by BM25, until the token budget is full. "
+    "Of a chunk that exceeds the rest of the budget, the part around the best match is printed. "
     "Any of the query's words may match. Each chunk follows a line with its path, lines, tokens, "
     "and the heading path and anchor of the section that matches best. Exits with 1 if nothing "
     "is found."
@@ -81,4 +82,5 @@ def run(options: Namespace) -> int:
 
 def _page(hit: Hit) -> str:
     header = f"{' > '.join(hit.section)}{f'  #{hit.anchor}' if hit.anchor else ''}"
-    return page(hit.place + pages_note(hit.pages), hit.token_count, [[header]], hit.text)
+    place = f"{hit.place}{pages_note(hit.pages)}{'  part' if hit.part else ''}"
+    return page(place, hit.token_count, [[header]], hit.text)

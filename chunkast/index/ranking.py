@@ -15,7 +15,15 @@ from chunkast.index.schema import INSERT_WORDS, WORDS_TABLE
 from chunkast.index.terms import content_words, match_expression, terms
 from chunkast.model import Chunk
 
-__all__ = ("Candidate", "best_sections", "ranked")
+__all__ = (
+    "Candidate",
+    "best_section",
+    "chunk_text",
+    "ranked",
+    "relevance",
+    "sections_in",
+    "title_of",
+)
 
 # The number of chunks to load at a time.
 _STEP_SIZE: Final = 50
@@ -108,26 +116,53 @@ def _likeness(chunk: Chunk, wanted: frozenset[str]) -> float:
     return best
 
 
-def best_sections(query: str, chunks: Iterable[Chunk]) -> Iterator[int]:
-    """Yield the index of the section in each chunk that matches the query best, by BM25.
+def best_section(query: str, chunk: Chunk, span: tuple[int, int]) -> int:
+    """Return the index of the section in a chunk that matches the query best, by BM25.
 
-    Titles and text have the same weight here. The index is 0 if no section contains a word of the
-    query.
+    Only sections in ``span``, a span of the document, are considered. Titles and text have the same
+    weight here. If no section contains a word of the query, the first one is returned.
     """
-    expression = match_expression(query)
+    found = sections_in(chunk, span)
+    if len(found) < 2:
+        return found[0][0] if found else 0
+    texts = ((title_of(chunk, slot), chunk_text(chunk, start, end)) for slot, start, end in found)
+    scores = relevance(query, texts)
+    return found[scores.index(max(scores))][0]
+
+
+def sections_in(chunk: Chunk, span: tuple[int, int]) -> list[tuple[int, int, int]]:
+    """Return the index, the start and the end of each section of a chunk in a span, in order."""
+    starts = [*(chunk.section_starts or (chunk.start_index,)), chunk.end_index]
+    clipped = (
+        (slot, max(start, span[0]), min(end, span[1]))
+        for slot, (start, end) in enumerate(pairwise(starts))
+    )
+    return [(slot, start, end) for slot, start, end in clipped if start < end]
+
+
+def title_of(chunk: Chunk, slot: int) -> str:
+    """Return the title of a section of a chunk, or an empty string if it has none."""
+    path = chunk.sections[slot] if chunk.sections else chunk.headings
+    return path[-1] if path else ""
+
+
+def chunk_text(chunk: Chunk, start: int, end: int) -> str:
+    """Return the text of a chunk between two positions in the document."""
+    return chunk.text[start - chunk.start_index : end - chunk.start_index]
+
+
+def relevance(query: str, texts: Iterable[tuple[str, str]]) -> list[float]:
+    """Return the BM25 score of each title and text for the query; 0 if no word matches.
+
+    A word that occurs in few of the texts has more weight.
+    """
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(WORDS_TABLE)
-        for chunk in chunks:
-            if len(chunk.sections) < 2:
-                yield 0
-                continue
-            edges = pairwise((*chunk.section_starts, chunk.end_index))
-            for slot, (start, end) in enumerate(edges):
-                text = chunk.text[start - chunk.start_index : end - chunk.start_index]
-                values = slot, terms(chunk.sections[slot][-1]), terms(text)
-                connection.execute(INSERT_WORDS, values)
-            best = connection.execute(
-                "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rank, rowid", (expression,)
-            ).fetchone()
-            connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
-            yield best[0] if best else 0
+        rows = [(number, terms(title), terms(text)) for number, (title, text) in enumerate(texts)]
+        connection.executemany(INSERT_WORDS, rows)
+        expression = match_expression(query)
+        found = connection.execute(
+            "SELECT rowid, -rank FROM search WHERE search MATCH ?", (expression,)
+        )
+        scores = dict(found.fetchall())
+    return [scores.get(number, 0.0) for number in range(len(rows))]

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from sys import maxsize
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from chunkast.errors import warn
-from chunkast.index.ranking import Candidate, best_sections
+from chunkast.index.parts import Parts, Span, passage_of
+from chunkast.index.ranking import Candidate, best_section
 from chunkast.reading import Outline, Passage
-from chunkast.text.source_map import SourceMap
 
 __all__ = ("ExpandedChunks", "Hit", "WholeChunks", "hits", "take_best")
+
+# The number of chunks without a part that fits, after which no more parts are sought.
+_MAX_MISSES: Final = 4
+# A search ends when it has taken a chunk and has room for fewer tokens than this.
+_LEAST_ROOM: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class Hit:
     score: the relevance score, based on BM25; higher is better.
     pages: the first and the last page that the chunk is on, from 1; ``None`` for a document without
         pages.
+    part: true if ``text`` is only a part of the chunk, because the budget has no room for all of
+        it: whole sections, blocks or sentences around the best match.
     """
 
     id: str
@@ -50,6 +57,7 @@ class Hit:
     pages: tuple[int, int] | None = None
     section: tuple[str, ...] = ()
     anchor: str = ""
+    part: bool = False
 
     @property
     def place(self) -> str:
@@ -57,123 +65,141 @@ class Hit:
         return f"{self.source}:{self.start_line}-{self.end_line}"
 
 
+class Taken(NamedTuple):
+    """A chunk that a search has taken, with the passage to return for it."""
+
+    candidate: Candidate
+    passage: Passage
+    part: bool = False
+
+
 class WholeChunks:
     """The chunks that a search has taken, without any overlap that repeats another taken chunk.
 
-    ``taken`` contains each chunk with the passage to return for it, by its place, best first.
+    ``taken`` contains the chunks by their places, best first. ``parts`` finds the parts of chunks
+    that do not fit; if it is ``None``, these chunks are not taken.
     """
 
-    def __init__(self) -> None:
-        self.taken: dict[tuple[str | None, int], tuple[Candidate, Passage]] = {}
+    def __init__(self, parts: Parts | None) -> None:
+        self.taken: dict[tuple[str | None, int], Taken] = {}
+        self._parts = parts
+        self._misses = 0
 
     def take(self, candidate: Candidate, room: int) -> int | None:
-        """Take a chunk if it fits in ``room`` tokens.
+        """Take a chunk, or a part of it, if it fits in ``room`` tokens.
 
         Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. If the
         next chunk of the document has already been taken, its overlap is now omitted, so the tokens
         of that overlap are subtracted from the result.
         """
         source, index = candidate.place
-        passage = _passage_of(candidate, overlap=(source, index - 1) not in self.taken)
-        entries = {candidate.place: (candidate, passage)}
-        tokens = passage.tokens
-        if (source, index + 1) in self.taken:
-            following, before = self.taken[source, index + 1]
-            shortened = _passage_of(following, overlap=False)
-            entries[following.place] = following, shortened
-            tokens -= before.tokens - shortened.tokens
-        if tokens > room:
+        following, saved = self.taken.get((source, index + 1)), 0
+        if following is not None and not following.part:
+            shortened = following._replace(passage=_whole(following.candidate, overlap=False))
+            saved = following.passage.tokens - shortened.passage.tokens
+        overlap = (source, index - 1) not in self.taken
+        if overlap and candidate.chunk.token_count - saved > room:
+            overlap = False
+        passage = _whole(candidate, overlap=overlap)
+        if passage.tokens - saved > room:
+            return self._take_part(candidate, self._free(candidate)[0], room)
+        self.taken[candidate.place] = Taken(candidate, passage)
+        if saved:
+            self.taken[source, index + 1] = shortened
+        return passage.tokens - saved
+
+    def _take_part(self, candidate: Candidate, free: Span, room: int) -> int | None:
+        """Take the best part of a chunk in the span ``free``, as :meth:`take`."""
+        if self._parts is None or self._misses == _MAX_MISSES or room < 1 or free[0] >= free[1]:
             return None
-        self.taken |= entries
-        return tokens
+        passage = self._parts.best(candidate.chunk, free, room)
+        if passage is None:
+            self._misses += 1
+            return None
+        self.taken[candidate.place] = Taken(candidate, passage, part=True)
+        return passage.tokens
+
+    def _free(self, candidate: Candidate) -> tuple[Span, Span]:
+        """Return the span of a chunk's own text, and of the document around it, without passages."""
+        source, end = candidate.chunk.source, candidate.chunk.end_index
+        start = candidate.chunk.start_index + candidate.chunk.overlap
+        others = [each.passage for each in self.taken.values() if each.passage.source == source]
+        ends = (each.end_index for each in others if each.start_index <= start)
+        starts = (each.start_index for each in others if each.start_index > start)
+        gap = Span(max(ends, default=0), min(starts, default=maxsize))
+        return Span(max(start, gap.start_index), min(end, gap.end_index)), gap
 
 
-def _passage_of(candidate: Candidate, *, overlap: bool) -> Passage:
+def _whole(candidate: Candidate, *, overlap: bool) -> Passage:
     """Return a chunk as a passage, including its overlap if ``overlap`` is true."""
     chunk = candidate.chunk
-    left_out = 0 if overlap else chunk.overlap
-    return Passage(
-        text=chunk.text[left_out:],
-        source=chunk.source,
-        start_index=chunk.start_index + left_out,
-        end_index=chunk.end_index,
-        start_line=chunk.start_line + SourceMap(chunk.text).line(left_out) - 1,
-        end_line=chunk.end_line,
-        tokens=chunk.token_count if overlap else candidate.own_tokens,
-    )
-
-
-class _Span(NamedTuple):
-    start_index: int
-    end_index: int
+    if overlap:
+        return passage_of(chunk, (chunk.start_index, chunk.end_index), chunk.token_count)
+    own = chunk.start_index + chunk.overlap, chunk.end_index
+    return passage_of(chunk, own, candidate.own_tokens)
 
 
 class ExpandedChunks(WholeChunks):
     """The chunks that a search has taken, expanded to at most ``most`` tokens without shared text.
 
-    If the best chunk does not fit the budget, only its beginning is taken.
-
     ``outline_of`` returns the outline of a document, or ``None`` if its text cannot be read; in
     that case, the document's chunks are not expanded.
     """
 
-    def __init__(self, outline_of: Callable[[str], Outline | None], most: int) -> None:
-        super().__init__()
+    def __init__(
+        self, parts: Parts | None, outline_of: Callable[[str], Outline | None], most: int
+    ) -> None:
+        super().__init__(parts)
         self._outline_of = outline_of
         self._most = most
 
     def take(self, candidate: Candidate, room: int) -> int | None:
-        """Expand a chunk and take it if it fits in ``room`` tokens.
+        """Expand a chunk and take it, or a part of it, if it fits in ``room`` tokens.
 
         Returns the number of tokens that the chunk adds, or ``None`` if it was not taken. A chunk
         is not taken if other passages already contain all of its text.
         """
-        source, end = candidate.chunk.source, candidate.chunk.end_index
-        start = candidate.chunk.start_index + candidate.chunk.overlap
-        others = [other for _, other in self.taken.values() if other.source == source]
-        ends = (other.end_index for other in others if other.start_index <= start)
-        starts = (other.start_index for other in others if other.start_index > start)
-        gap = _Span(max(ends, default=0), min(starts, default=maxsize))
-        free = _Span(max(start, gap.start_index), min(end, gap.end_index))
-        too_large = free == (start, end) and candidate.own_tokens > room
-        if (too_large and self.taken) or room < 1 or free.start_index >= free.end_index:
+        free, gap = self._free(candidate)
+        if room < 1 or free[0] >= free[1]:
             return None
-        outline = self._outline_of(source or "")
+        outline = self._outline_of(candidate.chunk.source or "")
         if outline is None:
-            passage = _passage_of(candidate, overlap=False)
+            passage = _whole(candidate, overlap=False)
         else:
-            passage = outline.expand(free, min(self._most, room), inside=gap, cut=too_large)
-        if not passage.text or passage.tokens > room:
+            passage = outline.expand(free, min(self._most, room), inside=gap)
+        if passage.tokens > room:
+            return self._take_part(candidate, free, room)
+        if not passage.text:
             return None
-        self.taken[candidate.place] = candidate, passage
+        self.taken[candidate.place] = Taken(candidate, passage)
         return passage.tokens
 
 
 def take_best(
     candidates: Iterable[Candidate], budget: int, limit: int | None, selection: WholeChunks
 ) -> None:
-    """Take the best chunks that fit the budget, up to ``limit`` chunks, and skip the others.
+    """Take the best chunks or parts that fit the budget, up to ``limit``, and skip the others.
 
-    Issues a ``ChunkastWarning`` about better chunks that exceed the whole budget, so that a worse
-    hit is not mistaken for the best.
+    Issues a ``ChunkastWarning`` if the best chunks exceed the whole budget and have no part that
+    fits, so that a worse hit is not mistaken for the best.
     """
     larger: list[Candidate] = []
-    better = used = 0
+    used = 0
     for candidate in candidates:
-        if limit is not None and len(selection.taken) >= limit:
+        full = limit is not None and len(selection.taken) >= limit
+        if full or (selection.taken and budget - used < _LEAST_ROOM):
             break
         more = selection.take(candidate, budget - used)
         if more is not None:
             used += more
-            better = len(larger)
-        elif candidate.own_tokens > budget:
+        elif candidate.own_tokens > budget and not selection.taken:
             larger.append(candidate)
-    if missed := larger[: better if selection.taken else None]:
-        best = missed[0].chunk
+    if larger:
+        best = larger[0].chunk
         warn(
-            f"skipped better hits: {len(missed)} larger than the budget of {budget:,} tokens, the "
+            f"skipped better hits: {len(larger)} larger than the budget of {budget:,} tokens, the "
             f"best of them {best.source}:{best.start_line}-{best.end_line} with "
-            f"{best.token_count:,}; raise the budget, or expand hits to get its beginning"
+            f"{best.token_count:,}; raise the budget"
         )
 
 
@@ -182,10 +208,9 @@ def hits(selection: WholeChunks, query: str, anchor_of: Callable[[str, int], str
 
     ``anchor_of`` returns the anchor for a source and a position in that document.
     """
-    taken = selection.taken.values()
-    slots = best_sections(query, (candidate.chunk for candidate, _ in taken))
-    for (candidate, passage), slot in zip(taken, slots, strict=True):
+    for candidate, passage, part in selection.taken.values():
         chunk = candidate.chunk
+        slot = best_section(query, chunk, (passage.start_index, passage.end_index))
         start = chunk.section_starts[slot] if chunk.section_starts else chunk.start_index
         yield Hit(
             id=chunk.id,
@@ -201,4 +226,5 @@ def hits(selection: WholeChunks, query: str, anchor_of: Callable[[str, int], str
             pages=chunk.pages,
             section=chunk.section_at(start),
             anchor=anchor_of(chunk.source or "", start),
+            part=part,
         )

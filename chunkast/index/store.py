@@ -242,7 +242,8 @@ class Store:
         """Return the best hits for ``query`` that fit a token budget, best first.
 
         Chunks are ranked by BM25, and titles have more weight than text. A hit omits its overlap if
-        the previous chunk is also a hit.
+        the previous chunk is also a hit. Of a chunk that exceeds the remaining budget, the part
+        around the best match is returned: see :attr:`Hit.part`.
 
         query: the words to search for.
         budget: the maximum number of tokens in all hits together, in the encoding of the index.
@@ -250,14 +251,16 @@ class Store:
         within: a glob pattern for the sources to search, such as "docs/*".
         expand: the maximum number of tokens to which each hit is expanded, without text that a
             better hit contains; see :meth:`Outline.expand`.
-        chunker: the chunker that counts the tokens of expanded hits; by default :meth:`chunker`.
+        chunker: the chunker that counts the tokens of expanded hits and of parts; by default
+            :meth:`chunker`. An index made with a counter in Python has no parts without it.
         """
         with self._snapshot():
             stored = self._documents()
-            selection = WholeChunks()
+            parts = stored.parts(query, chunker)
+            selection = WholeChunks(parts)
             if expand is not None:
                 outline_of = partial(stored.outline, chunker=chunker or stored.chunker())
-                selection = ExpandedChunks(outline_of, expand)
+                selection = ExpandedChunks(parts, outline_of, expand)
             take_best(ranked(self._connection, query, within), budget, limit, selection)
             return list(hits(selection, query, stored.anchor))
 

@@ -9,11 +9,12 @@ from difflib import get_close_matches
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from chunkast.analysis import analyze
+from chunkast.analysis import Structure, structure_of
 from chunkast.config import ChunkConfig
-from chunkast.errors import StoreError
+from chunkast.errors import ConfigError, StoreError
 from chunkast.index.checks import json_setting, text_hash
 from chunkast.index.connection import DamageError
+from chunkast.index.parts import Parts
 from chunkast.index.remembered import merged
 from chunkast.index.rows import JOINED, read_row
 from chunkast.model import Chunk
@@ -46,6 +47,8 @@ class StoredDocuments:
         options = json_setting(settings, "options")
         self._counting = {name: options[name] for name in options.keys() & _COUNTING}
         self._reading = {name: options[name] for name in options.keys() & _READING}
+        self._config = ChunkConfig.of(self._reading)
+        self._structures: dict[str, Structure | None] = {}
         self._anchors: dict[str, list[tuple[int, str]]] = {}
         self._outlines: dict[str, Outline | None] = {}
 
@@ -108,13 +111,39 @@ class StoredDocuments:
     def anchor(self, source: str, pos: int) -> str:
         """Return the anchor of the section at ``pos`` in a document, or an empty string."""
         if source not in self._anchors:
-            text = self._readable(source)
-            config = ChunkConfig.of(self._reading)
-            analysis = None if text is None else analyze(text, config, source)
-            self._anchors[source] = anchors_of(analysis) if analysis else []
+            structure = self._structure(source)
+            self._anchors[source] = anchors_of(structure.analysis) if structure else []
         anchors = self._anchors[source]
         before = bisect_right(anchors, pos, key=itemgetter(0))
         return anchors[before - 1][1] if before else ""
+
+    def parts(self, query: str, chunker: Chunker | None) -> Parts | None:
+        """Return the parts of chunks for a query, counted by ``chunker`` or as in the index.
+
+        Returns ``None`` if there is no ``chunker``, and the index was made with a counter in Python.
+        """
+        try:
+            counter = (chunker or self.chunker()).counter
+        except ConfigError:
+            return None
+        return Parts(query, self._structure_around, self._config, counter)
+
+    def _structure_around(self, chunk: Chunk) -> tuple[Structure, int]:
+        """Return the structure of a chunk's document and 0, or of its text and the text's start."""
+        structure = self._structure(chunk.source or "")
+        if structure is not None:
+            return structure, 0
+        language = "text" if chunk.metadata.get("cell_type") in ("code", "raw") else None
+        structure = structure_of(chunk.text, self._config, chunk.source, language)
+        return structure, chunk.start_index
+
+    def _structure(self, source: str) -> Structure | None:
+        """Return the structure of a document, or ``None`` if its text cannot be read."""
+        if source not in self._structures:
+            text = self._readable(source)
+            structure = None if text is None else structure_of(text, self._config, source)
+            self._structures[source] = structure
+        return self._structures[source]
 
     def _readable(self, source: str) -> str | None:
         try:

@@ -1,0 +1,146 @@
+"""Finds the passage of a chunk that fits a token budget, around its best match for a query."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from chunkast.analysis import Structure
+from chunkast.config import ChunkConfig
+from chunkast.cutting.costs import Costs
+from chunkast.cutting.divide import Divider
+from chunkast.cutting.units import Bodies
+from chunkast.index.ranking import best_section, chunk_text, relevance, sections_in
+from chunkast.model import Chunk
+from chunkast.reading import Passage
+from chunkast.reading.passages import most_fitting
+from chunkast.text.source_map import SourceMap
+from chunkast.text.spans import trim_span
+from chunkast.tokens import TokenCounter
+
+__all__ = ("Parts", "Span", "passage_of")
+
+# The kinds of break points that divide a sentence or a row.
+_DIVIDING: Final = frozenset({"word", "grapheme", "cell"})
+
+
+class Span(NamedTuple):
+    """A span of a document, in character indices; the end is exclusive."""
+
+    start_index: int
+    end_index: int
+
+
+class Parts:
+    """The best parts of chunks for a query, counted with ``counter``.
+
+    ``structure_of`` returns the structure of a text that contains a chunk, and the start of this
+    text in the document. ``config`` has the options that determine how documents are read.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        structure_of: Callable[[Chunk], tuple[Structure, int]],
+        config: ChunkConfig,
+        counter: TokenCounter,
+    ) -> None:
+        self._query = query
+        self._structure_of = structure_of
+        self._config = config
+        self._count = counter.count
+        self._counter = counter
+
+    def best(self, chunk: Chunk, inside: Span, room: int) -> Passage | None:
+        """Return the best part of a chunk that has at most ``room`` tokens.
+
+        The part lies in the span ``inside`` of the chunk. It is the section that matches the query
+        best. If this section does not fit, the part is its block or sentence that matches best,
+        with as many neighbouring ones as fit. Returns ``None`` if none that matches fits.
+        """
+
+        def tokens(start: int, end: int) -> int:
+            return self._count(chunk_text(chunk, *_trimmed(chunk, start, end)))
+
+        edges = self._edges(chunk, inside, room)
+        slot = best_section(self._query, chunk, inside)
+        section = next((span for at, *span in sections_in(chunk, inside) if at == slot), inside)
+        # A heading without text of its own stays with the text below it.
+        first = max(bisect_right(edges, section[0]) - 1, 0)
+        edges = edges[first : max(bisect_left(edges, section[1]), first + 1) + 1]
+        number, last = 0, len(edges) - 1
+        if tokens(edges[0], edges[-1]) > room:
+            units = list(pairwise(edges))
+            scores = relevance(self._query, (("", chunk_text(chunk, *unit)) for unit in units))
+            # If only a title above the chunk matches, the part is its beginning.
+            matching = [at for at, score in enumerate(scores) if score > 0] or [0]
+            matching.sort(key=lambda at: -scores[at])
+            fitting = (at for at in matching if tokens(*units[at]) <= room)
+            number = next(fitting, -1)
+            if number < 0:
+                return None
+            number, last = _grown(edges, number, tokens, room)
+        span = _trimmed(chunk, edges[number], edges[last])
+        return passage_of(chunk, span, tokens(*span)) if span[0] < span[1] else None
+
+    def _edges(self, chunk: Chunk, span: Span, room: int) -> list[int]:
+        """Return the sorted positions that separate the blocks or sentences in a span."""
+        structure, offset = self._structure_of(chunk)
+        config = replace(self._config, max_tokens=room, context="none", overlap=0)
+        costs = Costs(structure, config, self._counter)
+        bodies = Bodies(structure, config, costs, Divider(structure, costs, config))
+        start, end = span[0] - offset, span[1] - offset
+        units = bodies.between(start, end)
+        rows = zip(units.pos[1:-1], units.score[1:-1], units.kind[1:-1], strict=True)
+        cuts = (pos for pos, score, kind in rows if score >= 0 and kind not in _DIVIDING)
+        return [span[0], *(pos + offset for pos in cuts), span[1]]
+
+
+def passage_of(chunk: Chunk, span: tuple[int, int], tokens: int) -> Passage:
+    """Return a span of a chunk as a passage with this token count."""
+    start, end = span
+    places = SourceMap(chunk.text)
+    first = chunk.start_line - 1
+    return Passage(
+        text=chunk_text(chunk, start, end),
+        source=chunk.source,
+        start_index=start,
+        end_index=end,
+        start_line=first + places.line(start - chunk.start_index),
+        end_line=first + places.line(end - chunk.start_index - 1),
+        tokens=tokens,
+    )
+
+
+def _trimmed(chunk: Chunk, start: int, end: int) -> Span:
+    """Return a span of a chunk without leading blank lines and trailing white space."""
+    offset = chunk.start_index
+    first, last = trim_span(chunk.text, start - offset, end - offset)
+    return Span(offset + first, offset + last)
+
+
+def _grown(
+    edges: Sequence[int], number: int, tokens: Callable[[int, int], int], room: int
+) -> tuple[int, int]:
+    """Return the numbers of the edges of a unit with the neighbouring units that fit.
+
+    Units are added after and before the unit ``number``, in turn.
+    """
+
+    def most(spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        def size(at: int) -> int:
+            first, last = spans[at]
+            return tokens(edges[first], edges[last])
+
+        return spans[max(most_fitting(range(len(spans)), size, room), 1) - 1]
+
+    last = len(edges) - 1
+    steps = ((max(number - by, 0), min(number + 1 + by, last)) for by in range(len(edges)))
+    spans = [each for step in pairwise(steps) for each in (step[0], (step[0][0], step[1][1]))]
+    start, end = most(spans or [(number, number + 1)])
+    # Where one side has no room, the other side may still grow.
+    start, end = most([(start, after) for after in range(end, last + 1)])
+    return most([(before, end) for before in range(start, -1, -1)])
