@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from chunkast.index import Hit
 from tests.bench.against import main as compare_checkouts
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.instructions import ROOT
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, Question
 from tests.bench.retrieval.scores import score
+from tests.bench.search import recall_of
 
 # Headings with and without a body, a fence in a list, a table.
 DOCUMENT = """\
@@ -62,6 +64,17 @@ def test_recall_is_the_share_of_an_answer_that_is_delivered() -> None:
     for ranked, recall in (([1, 0], 1), ([0], 0)):
         found = score(dataset, chunked, {"r": [ranked]}, lambda given, _: len(given))
         assert found.by_question() == [recall]
+
+
+def test_the_answers_of_a_search_are_measured_in_its_hits() -> None:
+    text = "#Walks\n\nTake-water-with-you.\n\nBuy-a-map-in-Bergen.\n"
+    buy, end = text.index("Buy"), len(text) - 1
+    for start, recall in ((buy, 1), (text.index("Take"), 0.5)):
+        question = Question(0, "prose", start, end, "Where do I buy a map?")
+        dataset = Dataset("own", (text,), (question,))
+        hit = Hit("a", "0", text[buy:end], buy, end, 5, 5, 9, (), 1.0)
+        assert recall_of(dataset, question, [hit]) == pytest.approx(recall)
+        assert recall_of(dataset, question, [replace(hit, source="1")]) == 0
 
 
 @pytest.mark.slow

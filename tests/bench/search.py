@@ -1,7 +1,8 @@
-"""Search: how well the index ranks its chunks, beside BM25 of bm25s over the same chunks.
+"""Search: the answers that an index returns within a budget, and how well it ranks its chunks.
 
-The questions and documents are those of the retrieval benchmark. Titles of sections that occur
-once are queries too, bare and in a question; the best hit must be the chunk with that section.
+The questions and documents are those of the retrieval benchmark. The ranking is compared with BM25
+of bm25s over the same chunks. Titles of sections that occur once are queries too, bare and in a
+question; the best hit must be the chunk with that section.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from random import Random
-from statistics import fmean
+from statistics import fmean, median
+from time import perf_counter
+from typing import Any
 
 import tiktoken
 
 from chunkast import Chunk, Chunker
-from chunkast.index import Store
+from chunkast.index import Hit, Store
 from tests.bench.retrieval.chunkers import Chunked, Piece
-from tests.bench.retrieval.dataset import Dataset, fixtures, load
-from tests.bench.retrieval.scores import cut_by, score
+from tests.bench.retrieval.dataset import Dataset, Question, fixtures, load
+from tests.bench.retrieval.scores import DEPTHS, cut_by, overlap, score
 from tests.bench.tables import Cell, Setting, Table
 
-__all__ = ("KEY", "run")
+__all__ = ("KEY", "filled", "named", "recall_of", "run")
 
 KEY = "search"
 _SIZES = (200, 400, 800)
@@ -30,7 +33,20 @@ _TITLES = 300
 _QUESTION = "how does {} work?"
 # Hits of a query; more than the benchmark delivers.
 _DEPTH = 60
+_EXPAND = 500
+# The options of the indexes that are searched for answers.
+INDEXES: tuple[dict[str, Any], ...] = (
+    {"max_tokens": 900, "overlap": 0.15},
+    {"max_tokens": 384, "overlap": 0},
+    {"max_tokens": 256, "overlap": 0},
+    {"max_tokens": 192, "overlap": 0},
+)
 
+_ANSWERS = (
+    "*500*, *1,000*, *2,000*: the share of the excerpt's characters in the hits of "
+    "`Store.search` with that budget. *first*, *first three*: how often these hits at 2,000 tokens "
+    "have a part of the excerpt. *ms*: the median time of a search at 2,000 tokens."
+)
 _RECALL = (
     "*recall*: as in the retrieval benchmark, the mean over 500, 1,000 and 2,000 delivered tokens."
 )
@@ -44,10 +60,80 @@ Search = Callable[[str], list[int]]
 
 
 def run(setting: Setting) -> Iterator[Table]:
-    """Yield one table with a row for each way to rank."""
+    """Yield a table of the answers of each index, and one with a row for each way to rank."""
     dataset = (
         fixtures() if setting.smoke else load(setting.half, setting.cache / "files", setting.say)
     )
+    yield _answers(dataset, setting)
+    yield _rankings(dataset, setting)
+
+
+def _answers(dataset: Dataset, setting: Setting) -> Table:
+    """Return the table of the answers within a budget, with a row for each index and expansion."""
+    rows: list[tuple[Cell, ...]] = []
+    for options in INDEXES[: 1 if setting.smoke else None]:
+        name = named(options)
+        setting.say(f"{KEY}: {name}")
+        with filled(dataset, setting, options) as store:
+            for expand in (None, _EXPAND):
+                shown = name if expand is None else f"{name}, `expand={expand}`"
+                rows.append((shown, *_found(dataset, store, expand)))
+    return Table(
+        f"{KEY}, answers, {dataset.name}",
+        "Answers of a search",
+        f"{len(dataset.questions)} questions over {len(dataset.texts)} documents ({dataset.name}).",
+        (
+            ("", ""),
+            *((f"{depth:,}", ".3f") for depth in DEPTHS),
+            ("first", ".3f"),
+            ("first three", ".3f"),
+            ("ms", ".0f"),
+        ),
+        tuple(rows),
+        (_ANSWERS,),
+    )
+
+
+def named(options: dict[str, Any]) -> str:
+    """Return the name of an index with these options."""
+    overlap = f"{options['overlap']:.0%} overlap" if options["overlap"] else "no overlap"
+    return f"{options['max_tokens']} tokens, {overlap}"
+
+
+def filled(dataset: Dataset, setting: Setting, options: dict[str, Any]) -> Store:
+    """Return an index in memory of the documents, which are named by their numbers."""
+    store = Store(":memory:", create=True)
+    named = [(str(number), text) for number, text in enumerate(dataset.texts)]
+    store.update(named, Chunker(encoding=setting.encoding, **options))
+    return store
+
+
+def _found(dataset: Dataset, store: Store, expand: int | None) -> Iterator[float]:
+    """Yield the figures of a row of :func:`_answers`."""
+    times: list[float] = []
+    for depth in DEPTHS:
+        answers: list[list[Hit]] = []
+        times.clear()
+        for question in dataset.questions:
+            started = perf_counter()
+            answers.append(store.search(question.text, depth, expand=expand))
+            times.append(1_000 * (perf_counter() - started))
+        asked = list(zip(dataset.questions, answers, strict=True))
+        yield fmean(recall_of(dataset, question, hits) for question, hits in asked)
+    for first in (1, 3):
+        yield fmean(recall_of(dataset, question, hits[:first]) > 0 for question, hits in asked)
+    yield median(times)
+
+
+def recall_of(dataset: Dataset, question: Question, hits: Sequence[Hit]) -> float:
+    """Return the share of a question's excerpt in the hits."""
+    here = str(question.document)
+    spans = [(hit.start_index, hit.end_index) for hit in hits if hit.source == here]
+    return overlap(dataset.texts[question.document], question, spans)
+
+
+def _rankings(dataset: Dataset, setting: Setting) -> Table:
+    """Return the table with a row for each way to rank."""
     cut = cut_by(tiktoken.get_encoding(setting.encoding))
     found: dict[str, list[float]] = {}
     for size in _SIZES[: 1 if setting.smoke else None]:
@@ -67,7 +153,7 @@ def run(setting: Setting) -> Iterator[Table]:
                     for form in ("{}", _QUESTION)
                 ]
                 found.setdefault(name, []).extend((fmean(scores.by_question()), *firsts))
-    yield _table(dataset, found, len(titles))
+    return _table(dataset, found, len(titles))
 
 
 def _piece(chunk: Chunk, chunker: Chunker) -> Piece:
@@ -139,7 +225,7 @@ def _table(dataset: Dataset, found: dict[str, list[float]], titles: int) -> Tabl
     ]
     return Table(
         f"{KEY}, {dataset.name}",
-        "Search",
+        "Ranking of a search",
         f"{len(dataset.questions)} questions over {len(dataset.texts)} documents ({dataset.name}), "
         f"and {titles} titles of sections as queries. Chunks of the defaults without overlap.",
         (

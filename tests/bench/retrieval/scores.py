@@ -12,7 +12,7 @@ from tiktoken import Encoding
 from tests.bench.retrieval.chunkers import Chunked, Piece
 from tests.bench.retrieval.dataset import Dataset, Question
 
-__all__ = ("DEPTHS", "Scores", "cut_by", "interval", "mean_scores", "score")
+__all__ = ("DEPTHS", "Scores", "cut_by", "interval", "mean_scores", "overlap", "score")
 
 # Tokens that are delivered for a question; the last chunk is cut to fit.
 DEPTHS = (500, 1_000, 2_000)
@@ -64,7 +64,7 @@ def score(
             ordered = [chunked.pieces[number] for number in order]
             for depth in DEPTHS:
                 spans = _delivered(ordered, question.document, depth, dataset.texts, cut)
-                recall.setdefault((name, depth), []).append(_overlap(text, question, spans))
+                recall.setdefault((name, depth), []).append(overlap(text, question, spans))
     return Scores(recall)
 
 
@@ -89,7 +89,7 @@ def _delivered(
     return spans
 
 
-def _overlap(text: str, question: Question, spans: Spans) -> float:
+def overlap(text: str, question: Question, spans: Spans) -> float:
     """Return the share of the excerpt's characters, without white space, that the spans cover."""
     solid = [at for at in range(question.start, question.end) if not text[at].isspace()]
     near = [span for span in spans if span[0] < question.end and span[1] > question.start]
