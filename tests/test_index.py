@@ -789,6 +789,26 @@ def test_an_index_of_an_earlier_release_is_rebuilt(tmp_path: Path) -> None:
 # What an index remembers
 
 
+def test_a_new_index_has_its_own_default_and_an_old_one_keeps_its_options(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/long.md": LONG})
+    old = tmp_path / "old.db"
+    with Store(str(old), create=True) as store:
+        store.update([("docs/long.md", LONG)], Chunker())
+    runs: tuple[tuple[str, tuple[str, ...], Chunker], ...] = (
+        ("old.db", (), Chunker()),
+        ("new.db", (), Chunker(max_tokens=256, overlap=0)),
+        ("other.db", ("--max-tokens", "300"), Chunker(max_tokens=300, overlap=0)),
+        ("chunk.db", ("--max-tokens", "900", "--overlap", "0.15"), Chunker()),
+    )
+    for name, options, chunker in runs:
+        done = run("index", "docs", "--db", name, *options, cwd=tmp_path)
+        assert (done.returncode, b"changes from" in done.stderr) == (0, False)
+        with Store(str(tmp_path / name), read_only=True) as store:
+            assert list(store.chunks()) == chunker.chunk(LONG, "docs/long.md")
+    done = run("index", "docs", "--db", "old.db", "--replace", cwd=tmp_path)
+    assert b"max_tokens changes from 900 to 256, overlap changes from 0.15 to 0: " in done.stderr
+
+
 def test_a_run_without_paths_repeats_the_last_one(tmp_path: Path) -> None:
     write_islands(tmp_path / "docs")
     write(tmp_path, {"docs/skip.md": "# Skip\n", "docs/more.rst": "More\n", "else/where.md": "W\n"})
@@ -819,7 +839,7 @@ def test_a_run_without_paths_repeats_the_last_one(tmp_path: Path) -> None:
     assert "4 documents would be removed" in errors(done.stderr)[0]
     done = run(*index, "else", "--replace", cwd=tmp_path)
     assert b"1 file, 1 new or changed" in done.stderr
-    assert "max_tokens changes from 24 to 900" in done.stderr.decode()
+    assert "max_tokens changes from 24 to 256" in done.stderr.decode()
     # What is gone stays in the index, as it may be on a disk that is not mounted.
     (tmp_path / "else").rename(tmp_path / "moved")
     done = run(*index, cwd=tmp_path)

@@ -45,6 +45,8 @@ EXAMPLES: Final = (
 )
 COMMON: Final = "db max_tokens overlap encoding dry_run replace verify format root quiet"
 OPERANDS: Final = "paths"
+# The options of a new index; docs/benchmarks.md has the figures.
+_DEFAULTS: Final = {"max_tokens": 256, "overlap": 0}
 # The settings for the folder that the names in an index are relative to, and for the last run.
 _ROOT: Final = "root"
 _RUN: Final = "run"
@@ -71,7 +73,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "takes no PATHS",
     )
     add_report_format(parser, "; json lists the ids")
-    add_config(parser)
+    add_config(parser, _DEFAULTS)
 
 
 @dataclass(slots=True)
@@ -108,8 +110,9 @@ class _Run:
         from chunkast.index.remembered import merged
         from chunkast.toolcalls import tools_from_json
 
-        remembered = {} if self.options.replace else dict(self.config or {})
-        values = merged(remembered, config_values(self.options))
+        # An index remembers the options that are not those of ``ChunkConfig``.
+        new = self.options.replace or self.config is None
+        values = merged(_DEFAULTS if new else self.config or {}, config_values(self.options))
         if values.get("heuristics"):
             raise UsageError(
                 f"{self.options.db} was made with heuristics in Python: update it from there, or "

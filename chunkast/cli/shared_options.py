@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from chunkast.code import ENDINGS as CODE_ENDINGS
@@ -123,22 +124,30 @@ def add_output(parser: argparse.ArgumentParser, metavar: str) -> None:
     parser.add_argument("-o", "--output", metavar=metavar, help=text)
 
 
-def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add an option for each configuration field in ``_OPTIONS``, and ``--set`` for any field."""
-    _add_fields(parser, "chunking", _OPTIONS)
+def add_config(
+    parser: argparse.ArgumentParser, defaults: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Add an option for each configuration field in ``_OPTIONS``, and ``--set`` for any field.
+
+    ``defaults`` are the command's own defaults, which the help shows.
+    """
+    _add_fields(parser, "chunking", _OPTIONS, defaults)
 
 
 def add_counting(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading documents and counting tokens, but not those for chunking."""
-    _add_fields(parser, "reading", _COUNTING)
+    _add_fields(parser, "reading", _COUNTING, {})
 
 
-def _add_fields(parser: argparse.ArgumentParser, title: str, names: Iterable[str]) -> None:
+def _add_fields(
+    parser: argparse.ArgumentParser, title: str, names: Iterable[str], defaults: Mapping[str, Any]
+) -> None:
     hints = get_type_hints(ChunkConfig)
     group = parser.add_argument_group(title, argument_default=argparse.SUPPRESS)
     for name in names:
         metavar, text = _OPTIONS[name]
-        default, hint, flag = _FIELDS[name], hints[name], name.replace("_", "-")
+        default = defaults.get(name, _FIELDS[name])
+        hint, flag = hints[name], name.replace("_", "-")
         if isinstance(default, bool):
             group.add_argument(f"--{flag}", dest=name, action="store_true", help=text)
             continue
