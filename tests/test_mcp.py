@@ -64,9 +64,9 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert texts[0].splitlines()[1] == f"docs/notes.md  {count(NOTES.strip())} tokens"
     assert texts[1].splitlines()[1].startswith("  Guide  lines 1-")
     assert re.search(r"\n\d+ more sections; search", texts[1])
-    [hit, *_] = re.findall(r"^(\S+)  (.+)  \d+ tokens  id=(\w+)$", texts[2], re.MULTILINE)
+    [hit, *_] = re.findall(r"^(\S+)  (.+)  id=(\w+)$", texts[2], re.MULTILINE)
     assert (hit[0].partition(":")[0], hit[1]) == ("docs/guide.md", "Guide > Install")
-    assert "\n  Install it with pip." in texts[2]
+    assert "\n## Install\n\nInstall it with pip.\n" in texts[2]
     assert texts[3] == (
         f"docs/guide.md:3-5  Guide > Install  {count('## Install' + chr(10) * 2 + 'Install it with pip.')}"
         " tokens\n3\t## Install\n\n5\tInstall it with pip."
@@ -80,6 +80,51 @@ def test_an_agent_finds_reads_and_quotes(tmp_path: Path) -> None:
     assert "nearest: docs/guide.md" in texts[9]
     assert all("outline(source) the sections" in text for text in texts[8:12])
     assert "greater than or equal to 100" in texts[12]
+
+
+TRIPS = "".join(
+    f"# Trip {n}\n\n{'Rain falls on the hills. ' * 60}\n\nFerry {n} leaves at {n}.\n\n"
+    f"{'Sun shines on the quay. ' * 60}\n\n"
+    for n in range(9)
+)
+
+
+def test_a_search_shows_passages_and_then_places() -> None:
+    chunker = Chunker(max_tokens=1_000, overlap=0)
+    count = counter_of(chunker.config)
+    with Store(":memory:", create=True) as store:
+        store.update([("trips.md", TRIPS), ("notes.md", NOTES)], chunker)
+        served = answers.Answers(store, chunker)
+        for most in (100, 200, 1_000, 2_000):
+            found = asyncio.run(served.search("when does ferry 3 leave", max_tokens=most))
+            assert count(found) <= most
+            first, *lines = found.split("\n")
+            place = re.fullmatch(r"trips\.md:(\d+)-(\d+)  Trip 3(?:  part)?  id=(\w+)", first)
+            assert place, first
+            assert ("  part  " in first) == (most < 1_000)
+            text = "\n".join(lines).partition("\n\ntrips.md:")[0]
+            assert text in TRIPS
+            assert "Ferry 3 leaves at 3." in text
+            # It begins at that match, though the chunk does not fit.
+            read = asyncio.run(served.read(id=place[3], max_tokens=100))
+            assert "\tFerry 3 leaves at 3." in read
+            assert count(read) <= 100
+        whole = asyncio.run(served.search("pip", max_tokens=300))
+        assert f"\n{NOTES.strip()}" in whole
+        assert "  part  " not in whole
+    # Sentences that do not fit are places.
+    corpus = {"a.md": "# Ferry\n\nThe ferry leaves.\n"}
+    corpus |= {f"{n}.md": f"A ferry {'goes and ' * 200}goes.\n" for n in range(9)}
+    with Store(":memory:", create=True) as store:
+        store.update(corpus.items(), chunker)
+        served = answers.Answers(store, chunker)
+        found = asyncio.run(served.search("ferry", max_tokens=300))
+        passage, _, places = found.rpartition("\n\n")
+        assert passage.startswith("a.md:1-3  Ferry  id=")
+        assert passage.endswith("\n# Ferry\n\nThe ferry leaves.")
+        assert 0 < count(places) <= 50
+        assert re.match(r"\d\.md:1-1  .*404 tokens  id=\w+\n", places)
+        assert places.endswith(" more places")
 
 
 def followed(text: str, served: Any, count: Any, most: int, source: str = "0.md") -> list[str]:

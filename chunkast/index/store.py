@@ -12,6 +12,7 @@ from chunkast.errors import ConfigError, StoreError
 from chunkast.identity import Citation, locate_quote
 from chunkast.index import checks, schema
 from chunkast.index.connection import DamagedFileError, DamageError, store_errors
+from chunkast.index.parts import Span
 from chunkast.index.ranking import ranked
 from chunkast.index.rows import JOINED, read_row
 from chunkast.index.search import ExpandedChunks, Hit, WholeChunks, hits, take_best
@@ -263,6 +264,20 @@ class Store:
                 selection = ExpandedChunks(parts, outline_of, expand)
             take_best(ranked(self._connection, query, within), budget, limit, selection)
             return list(hits(selection, query, stored.anchor))
+
+    def part(
+        self, chunk: Chunk, query: str, max_tokens: int, *, chunker: Chunker | None = None
+    ) -> Passage | None:
+        """Return the part of a stored chunk that matches ``query`` best, as :meth:`search` does.
+
+        The part has at most ``max_tokens`` tokens, counted by ``chunker`` or as in the index.
+        Returns ``None`` if no whole block or sentence fits, or if the index was made with a counter
+        in Python and there is no ``chunker``.
+        """
+        with self._snapshot():
+            parts = self._documents().parts(query, chunker)
+            own = Span(chunk.start_index + chunk.overlap, chunk.end_index)
+            return None if parts is None else parts.best(chunk, own, max_tokens)
 
     def chunker(self, **options: Any) -> Chunker:
         """Return a chunker that parses documents and counts tokens in the same way as the index.

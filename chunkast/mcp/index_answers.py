@@ -1,15 +1,16 @@
-"""The answers of the MCP tools: plain text with places to read next, within a token limit."""
+"""The answers of the MCP tools: plain text within a token limit, with places to read next."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
+from warnings import catch_warnings, simplefilter
 
 from pydantic import Field
 
-from chunkast.errors import ConfigError
+from chunkast.errors import ChunkastWarning, ConfigError
 from chunkast.index.terms import content_words
 from chunkast.mcp.document_pages import DEFAULT_TOKENS, Pages, printable
 from chunkast.output.text import section_line
@@ -19,6 +20,8 @@ from chunkast.text.source_map import line_starts
 if TYPE_CHECKING:
     from chunkast.chunker import Chunker
     from chunkast.index import Hit, Store
+    from chunkast.model import Chunk
+    from chunkast.reading import Passage
 
 __all__ = ("Answers",)
 
@@ -27,6 +30,12 @@ _LINES: Final = "^[0-9]{1,9}(:[1-9][0-9]{0,8})?-[0-9]{1,9}$"
 # The most hits of a search; more would not help an agent.
 _HITS: Final = 20
 _HIT_LINES: Final = 2
+# The places of further hits take at most this share of an answer.
+_PLACES_SHARE: Final = 6
+# The number of searches for the passages that fit an answer together with the lines above them.
+_ATTEMPTS: Final = 4
+# The number of ids whose queries are remembered.
+_REMEMBERED: Final = 10_000
 _LINE_LENGTH: Final = 100
 # The only characters of a line without content.
 _MARKS: Final = "#-=*`~|:> \t"
@@ -49,6 +58,8 @@ class Answers:
         self._store = store
         self._chunker = chunker
         self._count = chunker.counter.count
+        # The last query that found each chunk, by the chunk's id.
+        self._queries: dict[str, str] = {}
 
     async def outline(
         self,
@@ -79,11 +90,54 @@ class Answers:
         max_tokens: MaxTokens = 1_000,
         within: Annotated[str | None, Field(description="a glob for sources: 'docs/*'")] = None,
     ) -> str:
-        """Find places by words: source:lines, section, tokens, id, and two lines of each."""
-        hits = self._store.search(query, 10**9, limit=_HITS, within=within)
-        if not hits:
+        """Find passages by words: the text of the best, each below source:lines, section and id.
+
+        The places of the next ones follow if they fit.
+        """
+        found = self._store.search(query, 10**9, limit=_HITS, within=within)
+        if not found:
             return "Nothing contains a word of the query. outline() lists the documents."
-        return self._first([_pointer(hit, query) for hit in hits], max_tokens, _MORE_PLACES)
+        passages = self._passages(query, max_tokens, within)
+        self._remember(query, found)
+        answer = "\n\n".join(map(_passage, passages))
+        known = {hit.id for hit in passages}
+        places = [_pointer(hit, query) for hit in found if hit.id not in known]
+        if not passages:
+            return self._first(places, max_tokens, _MORE_PLACES)
+        room = min(max_tokens - self._count(f"{answer}\n\n"), max_tokens // _PLACES_SHARE)
+        for listed in (places, [place.partition("\n")[0] for place in places]):
+            more = self._first(listed, room, _MORE_PLACES)
+            whole = f"{answer}\n\n{more}"
+            if listed and more.startswith(listed[0]) and self._count(whole) <= max_tokens:
+                return whole
+        return answer
+
+    def _passages(self, query: str, most: int, within: str | None) -> list[Hit]:
+        """Return the best hits whose text, with a line above each, has at most ``most`` tokens."""
+        budget, hits = most, []
+        for _ in range(_ATTEMPTS):
+            if budget < 1:
+                return []
+            with catch_warnings():
+                simplefilter("ignore", ChunkastWarning)
+                hits = self._store.search(
+                    query, budget, limit=_HITS, within=within, chunker=self._chunker
+                )
+            excess = self._count("\n\n".join(map(_passage, hits))) - most
+            if excess <= 0:
+                return hits
+            budget -= excess
+        ends = range(1, len(hits) + 1)
+        fitting = most_fitting(
+            ends, lambda end: self._count("\n\n".join(map(_passage, hits[:end]))), most
+        )
+        return hits[:fitting]
+
+    def _remember(self, query: str, hits: Iterable[Hit]) -> None:
+        """Remember the query that found these hits, so that :meth:`read` shows its matches."""
+        if len(self._queries) > _REMEMBERED:
+            self._queries.clear()
+        self._queries.update((hit.id, query) for hit in hits)
 
     async def read(
         self,
@@ -97,7 +151,7 @@ class Answers:
 
         section: "Guide > Install", "Install", or the anchor "#install".
         lines: "120-180", or "120:80-180" from the 80th character of line 120.
-        id: the place of that id with its surroundings.
+        id: the match in that place with its surroundings.
         """
         chunk = None if id is None else self._store.chunk(id)
         source = chunk.source if chunk else source
@@ -107,7 +161,9 @@ class Answers:
         text = self._store.text(source)
         starts = line_starts(text)
         if chunk is not None:
-            passage = outline.expand(chunk, max_tokens * 3 // 4, cut=True)
+            room = max_tokens * 3 // 4
+            place = self._match(chunk, room)
+            passage = outline.expand(place, room, cut=True)
         elif lines is None:
             passage = outline.read(section)
         else:
@@ -120,10 +176,17 @@ class Answers:
         pages = Pages(source, " > ".join(passage.section), text, starts, self._count, max_tokens)
         stop = starts[min(passage.last_line or 0, len(starts) - 1)]
         answer, end = pages.page(passage.start_index, stop)
-        # The line numbers may take more tokens than the text; the chunk comes before other text.
+        # The line numbers may take more tokens than the text; the match comes before other text.
         if chunk is not None and end < passage.end_index:
-            answer, _ = pages.page(chunk.start_index, stop)
+            answer, _ = pages.page(place.start_index, stop)
         return answer
+
+    def _match(self, chunk: Chunk, room: int) -> Chunk | Passage:
+        """Return a chunk, or its part that the last search matched if the chunk does not fit."""
+        query = self._queries.get(chunk.id)
+        if query is None or chunk.token_count <= room:
+            return chunk
+        return self._store.part(chunk, query, room, chunker=self._chunker) or chunk
 
     async def quote(
         self,
@@ -154,6 +217,12 @@ class Answers:
 
         counts = range(1, len(entries) + 1)
         return shown(most_fitting(counts, lambda count: self._count(shown(count)), most))
+
+
+def _passage(hit: Hit) -> str:
+    """Return the text of a hit below a line with its place, section and id."""
+    names = hit.place, " > ".join(hit.section), "part" if hit.part else "", f"id={hit.id}"
+    return f"{printable('  '.join(filter(None, names)))}\n{hit.text}"
 
 
 def _pointer(hit: Hit, query: str) -> str:
