@@ -8,6 +8,7 @@ import pytest
 
 from chunkast.index import Hit
 from tests.bench.against import main as compare_checkouts
+from tests.bench.agent import spans_read
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.instructions import ROOT
 from tests.bench.retrieval.chunkers import Chunked, Piece
@@ -75,6 +76,21 @@ def test_the_answers_of_a_search_are_measured_in_its_hits() -> None:
         hit = Hit("a", "0", text[buy:end], buy, end, 5, 5, 9, (), 1.0)
         assert recall_of(dataset, question, [hit]) == pytest.approx(recall)
         assert recall_of(dataset, question, [replace(hit, source="1")]) == 0
+
+
+def test_what_an_agent_has_read_is_taken_from_the_answers() -> None:
+    text = "# Walks\n\nTake water.\n\n# Maps\n\nBuy one in Bergen.\n\n- Buy one\n"
+    passage = text[text.index("Buy") : text.index("\n\n- ")]
+    answer = (
+        f"0:7-7  Maps  id=ab\n{passage}\n\n0:1-3  Walks  part  id=cd\n# Walks\n\nTake water.\n\n"
+        "0:5-7  Maps  30 tokens  id=ef\n  Buy one in Bergen.\n2 more places"
+    )
+    spans = list(spans_read(answer, (text,)))
+    assert [text[start:end] for _, start, end in spans] == [passage, text[: text.index("\n\n# M")]]
+    page = "0:7-9  Maps  9 tokens\n7\tin Bergen.\n\n9\t- Buy one"
+    spans = list(spans_read(page, (text,)))
+    assert [text[start:end] for _, start, end in spans] == ["in Bergen.", "- Buy one"]
+    assert spans[0][1] == text.index("in Bergen.")
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Benchmarks of chunkast beside other chunkers; without names the throughput.
 
-Only retrieval and search download anything. Peers that are not installed are skipped
+Only retrieval, search and agent download anything. Peers that are not installed are skipped
 (pip install 'chunkast[bench]'). Tables go to stdout, progress to stderr.
 """
 
@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
+    agent,
     compare,
     index,
     memory,
@@ -42,10 +43,11 @@ BENCHES = {
         compare,
         retrieval,
         search,
+        agent,
     )
 }
 # They download their documents.
-ON_REQUEST = (retrieval.KEY, search.KEY)
+ON_REQUEST = (retrieval.KEY, search.KEY, agent.KEY)
 DEFAULT = [throughput.KEY]
 HERE = Path(__file__).parent
 
@@ -100,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="every bench but retrieval and search; writes RESULTS.md beside the benchmarks",
+        help="every bench but retrieval, search and agent; writes RESULTS.md beside the benchmarks",
     )
     parser.add_argument(
         "--smoke",

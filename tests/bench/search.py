@@ -25,7 +25,7 @@ from tests.bench.retrieval.dataset import Dataset, Question, fixtures, load
 from tests.bench.retrieval.scores import DEPTHS, cut_by, overlap, score
 from tests.bench.tables import Cell, Setting, Table
 
-__all__ = ("KEY", "filled", "named", "recall_of", "run")
+__all__ = ("INDEXES", "KEY", "filled", "named", "recall_of", "run")
 
 KEY = "search"
 _SIZES = (200, 400, 800)
