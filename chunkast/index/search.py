@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from sys import maxsize
 from typing import Final, NamedTuple
 
@@ -26,8 +27,8 @@ class Hit:
 
     id: the chunk's id.
     source: the document's name.
-    text: the chunk's text, without its overlap if the previous chunk is also a hit; or the expanded
-        text.
+    text: the chunk's text, without its overlap if the previous chunk is also a hit or the overlap
+        does not fit; or the expanded text.
     start_index: the start of ``text`` in the document, a character index from 0.
     end_index: the end of ``text`` in the document, an exclusive character index.
     start_line: the line in which ``text`` begins, from 1.
@@ -76,13 +77,14 @@ class Taken(NamedTuple):
 class WholeChunks:
     """The chunks that a search has taken, without any overlap that repeats another taken chunk.
 
-    ``taken`` contains the chunks by their places, best first. ``parts`` finds the parts of chunks
-    that do not fit; if it is ``None``, these chunks are not taken.
+    ``taken`` contains the chunks by their places, best first. ``find_parts`` is called when a chunk
+    does not fit; if it returns ``None``, these chunks are not taken.
     """
 
-    def __init__(self, parts: Parts | None) -> None:
+    def __init__(self, find_parts: Callable[[], Parts | None]) -> None:
         self.taken: dict[tuple[str | None, int], Taken] = {}
-        self._parts = parts
+        # Parts need the vocabulary, which takes long to load.
+        self._find_parts = cache(find_parts)
         self._misses = 0
 
     def take(self, candidate: Candidate, room: int) -> int | None:
@@ -110,9 +112,10 @@ class WholeChunks:
 
     def _take_part(self, candidate: Candidate, free: Span, room: int) -> int | None:
         """Take the best part of a chunk in the span ``free``, as :meth:`take`."""
-        if self._parts is None or self._misses == _MAX_MISSES or room < 1 or free[0] >= free[1]:
+        if self._misses == _MAX_MISSES or room < 1 or free[0] >= free[1]:
             return None
-        passage = self._parts.best(candidate.chunk, free, room)
+        parts = self._find_parts()
+        passage = None if parts is None else parts.best(candidate.chunk, free, room)
         if passage is None:
             self._misses += 1
             return None
@@ -147,9 +150,12 @@ class ExpandedChunks(WholeChunks):
     """
 
     def __init__(
-        self, parts: Parts | None, outline_of: Callable[[str], Outline | None], most: int
+        self,
+        find_parts: Callable[[], Parts | None],
+        outline_of: Callable[[str], Outline | None],
+        most: int,
     ) -> None:
-        super().__init__(parts)
+        super().__init__(find_parts)
         self._outline_of = outline_of
         self._most = most
 

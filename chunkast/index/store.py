@@ -257,11 +257,11 @@ class Store:
         """
         with self._snapshot():
             stored = self._documents()
-            parts = stored.parts(query, chunker)
-            selection = WholeChunks(parts)
+            find_parts = partial(stored.parts, query, chunker)
+            selection = WholeChunks(find_parts)
             if expand is not None:
                 outline_of = partial(stored.outline, chunker=chunker or stored.chunker())
-                selection = ExpandedChunks(parts, outline_of, expand)
+                selection = ExpandedChunks(find_parts, outline_of, expand)
             take_best(ranked(self._connection, query, within), budget, limit, selection)
             return list(hits(selection, query, stored.anchor))
 
