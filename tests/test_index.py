@@ -55,6 +55,9 @@ ISLANDS = {
     "code.md": "# Options\n\nSet `max_tokens` to 512, or caf\u00e9 mode.\n",
 }
 
+# The default of ``chunkast index``.
+INDEX_CHUNKER = Chunker(max_tokens=256, overlap=0)
+
 
 def filled(corpus: dict[str, str], **options: Any) -> Store:
     store = Store(":memory:", create=True)
@@ -537,7 +540,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> Non
         with Store(":memory:", create=True) as expected:
             files = sorted(folder.iterdir())
             texts = ((f"docs/{file.name}", file.read_bytes().decode()) for file in files)
-            new = expected.update(texts, Chunker()).digest
+            new = expected.update(texts, INDEX_CHUNKER).digest
         with subprocess.Popen(
             command("index", folder, "--db", path, "-q"),
             env=environment(),
@@ -564,7 +567,9 @@ def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     write_corpus(folder, 60, 1)
     files = sorted(folder.iterdir())
     expected = list(
-        Chunker().iter_chunks((f"docs/{file.name}", file.read_bytes().decode()) for file in files)
+        INDEX_CHUNKER.iter_chunks(
+            (f"docs/{file.name}", file.read_bytes().decode()) for file in files
+        )
     )
     writers = [
         subprocess.Popen(
@@ -796,7 +801,7 @@ def test_a_new_index_has_its_own_default_and_an_old_one_keeps_its_options(tmp_pa
         store.update([("docs/long.md", LONG)], Chunker())
     runs: tuple[tuple[str, tuple[str, ...], Chunker], ...] = (
         ("old.db", (), Chunker()),
-        ("new.db", (), Chunker(max_tokens=256, overlap=0)),
+        ("new.db", (), INDEX_CHUNKER),
         ("other.db", ("--max-tokens", "300"), Chunker(max_tokens=300, overlap=0)),
         ("chunk.db", ("--max-tokens", "900", "--overlap", "0.15"), Chunker()),
     )
