@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from chunkast.text.hashes import chunk_uuid, content_hash, values_hash
+from chunkast.text.opaque import opaque_runs
 from chunkast.text.source_map import without_surrogates
 
 __all__ = (
@@ -394,6 +395,22 @@ class Chunk:
             value = content_hash(getattr(self, _HASHED[name]))
             object.__setattr__(self, name, value)
             return value
+
+    @property
+    def context(self) -> str:
+        """The part of ``embed_text`` before ``text``: heading path, openers, a table's header.
+
+        It is not stored. Where opaque data in ``text`` is replaced in ``embed_text``, the text up
+        to the data is searched for.
+        """
+        embedded, head = self.embed_text, self.text
+        if embedded.endswith(head):
+            return embedded[: len(embedded) - len(head)]
+        if head not in embedded and (runs := opaque_runs(head, 0, len(head))):
+            head = head[: runs[0].start] + runs[0].placeholder
+        while head and head not in embedded:
+            head = head[: len(head) // 2]
+        return embedded[: embedded.rfind(head)] if head else ""
 
     @property
     def uuid(self) -> str:

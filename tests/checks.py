@@ -202,6 +202,10 @@ def check_promises(
         shown = _without_replaced(analysis, chunk)
         opaque = config.opaque == "keep" and _PLACEHOLDER.search(chunk.embed_text)
         assert chunk.text in chunk.embed_text or shown in chunk.embed_text or opaque
+        # The context precedes the text and takes at most half the budget; a closing line may follow.
+        if chunk.text in chunk.embed_text:
+            assert chunk.embed_text.startswith(chunk.context + chunk.text)
+            assert count(chunk.context) <= budget // 2
         if chunk.oversize:
             single = len(_CLUSTER.findall(chunk.text)) == 1
             asked = single or config.oversize == "keep"

@@ -24,10 +24,7 @@ _LATER: Final = {
     "table-cell": "cells in their columns",
     "heading-and-table": "regions that fit together with the headings above",
     "after-formula": "sentences that go on after a formula",
-    **dict.fromkeys(
-        ("alert", "tabs", "speaker", "nested-list", "list-lead-in", "quote", "definitions"),
-        "openers",
-    ),
+    "definitions": "definition lists in Quarto",
 }
 
 

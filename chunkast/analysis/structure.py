@@ -18,6 +18,7 @@ from typing import Final
 from chunkast.analysis.frames import Frame, frames_of
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
+from chunkast.analysis.openers import Openers
 from chunkast.analysis.syntax import Margin, SyntaxPoint, fence_points, margin_of
 from chunkast.analysis.walk import HEADING_KINDS, INSIDE, BlockWalk, line_end
 from chunkast.code import Outliner
@@ -229,6 +230,11 @@ class Structure:
         if language == "auto":
             language = language_of_text(self.text, self.analysis.front_matter)
         return Insides(self.analysis, language)
+
+    @cached_property
+    def openers(self) -> Openers:
+        """The reader of the openers of blocks."""
+        return Openers(self.analysis, lambda: self.insides)
 
     def outliner(self, least: int) -> Outliner:
         """Return a reader of code, which ignores items inside one of at most ``least`` bytes."""

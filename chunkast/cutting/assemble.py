@@ -47,7 +47,7 @@ def assemble(
         own, end = costs.span(*piece)
         if own >= end:
             continue
-        start, tokens = overlap.start(previous, piece, costs.room(piece.start))
+        start, tokens = overlap.start(previous, piece)
         text = structure.text[start:end]
         embed_text, embed_tokens = _embedded(costs, piece, (start, own, end), tokens)
         path = headings.path(headings.number_at(own))

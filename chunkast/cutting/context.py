@@ -1,4 +1,4 @@
-"""The context that ``embed_text`` puts around a chunk: its heading path and its frame."""
+"""The context that ``embed_text`` puts around a chunk: its heading path, openers and frame."""
 
 from __future__ import annotations
 
@@ -7,25 +7,76 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
+
+import regex
 
 from chunkast.analysis import Frame, Structure
 from chunkast.config import ChunkConfig
+from chunkast.text.sentences import sentence_starts
 
 __all__ = ("Context",)
 
 _SEPARATOR: Final = " > "
+# The maximum number of tokens in an opener; caps of 16 and of 64 are as good for search.
+_OPENER_TOKENS: Final = 32
+# Also between the characters of a language without spaces.
+_WORD_END = regex.compile(r"(?w)\b|\Z")
 # The number of contexts that are remembered: those of nearby chunks.
 _REMEMBERED: Final = 512
 _NO_FRAME: Final = Frame(0, 0, "")
 
 
+class _Parts(NamedTuple):
+    """The parts that may stand before a chunk, from the outermost to the innermost.
+
+    matter: lines with values of the front matter.
+    titles: the titles of the heading path.
+    openers: the openers of the open blocks.
+    frame: the frame of a divided table or fence.
+    """
+
+    matter: str
+    titles: tuple[str, ...]
+    openers: tuple[str, ...]
+    frame: Frame
+
+    def __str__(self) -> str:
+        path = (self.matter + _SEPARATOR.join(self.titles)).rstrip("\n")
+        above = "\n".join(filter(None, (path, *self.openers)))
+        return (above + "\n\n" if above else "") + self.frame.prefix
+
+    def shorter(self, root: str) -> Iterator[_Parts]:
+        """Yield these parts, and then fewer and fewer of them; the frame stays as it is.
+
+        The innermost opener, which is the frame if there is one, outlasts the ``root`` of the path.
+        """
+        yield self
+        parts = self._replace(matter="")
+        if self.matter:
+            yield parts
+        titles, openers = self.titles, self.openers
+        first = int(titles[:1] == (root,))
+        for number in range(first + 1, len(titles) + 1):
+            parts = parts._replace(titles=titles[:first] + titles[number:])
+            yield parts
+        for number in range(1, len(openers) + bool(self.frame.prefix)):
+            parts = parts._replace(openers=openers[number:])
+            yield parts
+        if first:
+            parts = parts._replace(titles=())
+            yield parts
+        if parts.openers:
+            yield parts._replace(openers=())
+
+
 class Context:
-    """The heading path or title before a chunk, and the frame of a divided table or fence.
+    """The heading path or title before a chunk, the openers of open blocks, and its frame.
 
     The title in the front matter is the root of every path. Context takes up at most half the
     budget. To make it shorter, front matter values are removed first, then headings from the
-    outermost inwards, and the root last. ``count(text)`` returns the token count of a text.
+    outermost inwards, openers likewise, the root, and the innermost opener last. ``count(text)``
+    returns the token count of a text.
     """
 
     def __init__(
@@ -33,6 +84,7 @@ class Context:
     ) -> None:
         # A byte order mark before the first block is trimmed off.
         self._mark = int(structure.text.startswith("\ufeff"))
+        self._structure = structure
         self._headings = headings = structure.headings
         self._mode = config.context
         self._half = config.budget // 2
@@ -50,10 +102,11 @@ class Context:
         self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
         # A title that is too long is left out, so that the headings have room.
         self._root = stated if count(stated) <= self._half else ""
-        # By the titles to show: the longest context, and its tokens without a frame.
-        self._longest = lru_cache(_REMEMBERED)(lambda *key: next(self._allowed(*key)))
+        self._shortened = lru_cache(_REMEMBERED)(self._shorten)
+        self._longest = lru_cache(_REMEMBERED)(lambda parts: next(self._allowed(parts)))
+        # By the titles to show: the tokens of the longest context without openers and frame.
         self._tokens = lru_cache(_REMEMBERED)(
-            lambda titles: count(self._longest(titles, _NO_FRAME))
+            lambda titles: count(self._longest(_Parts(self._matter, titles, (), _NO_FRAME)))
         )
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
@@ -68,11 +121,39 @@ class Context:
                     self.most_suffix_tokens = max(self.most_suffix_tokens, closing)
                     break
 
-    def tokens(self, pos: int) -> int:
-        """Return the token count of the context for a chunk that begins at ``pos``."""
-        titles = self._titles(pos)
-        frame = self.frame_at(pos)
-        return self._tokens(titles) if frame is None else self._count(self._longest(titles, frame))
+    def tokens(self, start: int, own: int | None = None) -> int:
+        """Return the token count of the context for a chunk that begins at ``start``.
+
+        The chunk's text after the overlap begins at ``own``, by default at ``start``.
+        """
+        titles = self._titles(start if own is None else own)
+        frame, openers = self.frame_at(start), self._openers(start)
+        if frame is None and not openers:
+            return self._tokens(titles)
+        parts = _Parts(self._matter, titles, openers, frame or _NO_FRAME)
+        return self._count(self._longest(parts))
+
+    def _openers(self, pos: int) -> tuple[str, ...]:
+        if self._mode != "headings":
+            return ()
+        return tuple(map(self._shortened, self._structure.openers.at(pos)))
+
+    def _shorten(self, opener: str) -> str:
+        """Return an opener that has more tokens than openers may have, up to a sentence or word."""
+        if not self._is_long(opener):
+            return opener
+        ends = [match.start() for match in _WORD_END.finditer(opener)]
+        last = bisect_left(ends, True, key=lambda end: self._is_long(opener[:end].rstrip()))
+        shorter = opener[: ends[max(last - 1, 0)]].rstrip()
+        # Only near the end, so that no number or abbreviation at the beginning counts as a sentence.
+        space = opener.rfind(" ", 0, len(shorter) + 1)
+        for end in (max(sentence_starts(shorter), default=0), space):
+            if 2 * end > len(shorter):
+                return shorter[:end].rstrip()
+        return shorter
+
+    def _is_long(self, opener: str) -> bool:
+        return self._count(opener) > _OPENER_TOKENS
 
     def frame_at(self, pos: int) -> Frame | None:
         """Return the frame for text that begins at ``pos``, or None if there is none."""
@@ -80,9 +161,11 @@ class Context:
         return frame if frame is not None and pos < frame.end else None
 
     def frame_tokens(self, pos: int) -> int:
-        """Return the token count of the frame's prefix for a chunk that begins at ``pos``."""
-        frame = self.frame_at(pos)
-        return self._count(frame.prefix) if frame is not None else 0
+        """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
+        frame, openers = self.frame_at(pos), self._openers(pos)
+        if frame is None and not openers:
+            return 0
+        return self._count(self._longest(_Parts("", (), openers, frame or _NO_FRAME)))
 
     def suffix_tokens(self, pos: int) -> int:
         """Return the maximum number of tokens that a suffix adds to a chunk ending at ``pos``."""
@@ -109,38 +192,27 @@ class Context:
         The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
         start of that text is not repeated in the context.
         """
-        key = self._titles(own), self.frame_at(start) or _NO_FRAME
-        yield self._longest(*key)
-        yield from islice(self._allowed(*key), 1, None)
+        frame = self.frame_at(start) or _NO_FRAME
+        parts = _Parts(self._matter, self._titles(own), self._openers(start), frame)
+        yield self._longest(parts)
+        yield from islice(self._allowed(parts), 1, None)
 
-    def _allowed(self, titles: tuple[str, ...], frame: Frame) -> Iterator[str]:
-        for before in self._shorter(titles, frame.prefix):
-            if self._count(before) <= self._half:
-                yield before
+    def _allowed(self, parts: _Parts) -> Iterator[str]:
+        """Yield what may stand before a chunk with these parts, from longest to shortest."""
+        shorter = list(parts.shorter(self._root))
+        # Fewer parts never have more tokens.
+        for fitting in shorter[bisect_left(shorter, True, key=self._is_allowed) :]:
+            yield str(fitting)
+        frame = parts.frame
         if frame.bare != frame.prefix:
             yield frame.bare
         if frame.prefix:
             yield ""
 
-    def _shorter(self, path: tuple[str, ...], frame: str) -> Iterator[str]:
-        for matter, titles in self._parts(path):
-            above = matter + _SEPARATOR.join(titles)
-            before = (above.rstrip("\n") + "\n\n" if above else "") + frame
-            # A long path is not counted as a whole when its titles alone are too much.
-            if len(before) <= self._half or sum(map(self._count, titles)) <= self._half:
-                yield before
-
-    def _parts(self, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield front matter and titles to show, from all to none."""
-        yield self._matter, path
-        # Front matter belongs to the whole document, and is left out first.
-        if self._matter:
-            yield "", path
-        root = path[:1] if path[:1] == (self._root,) else ()
-        for first in range(len(root) + 1, len(path) + 1):
-            yield "", root + path[first:]
-        if root:
-            yield "", ()
+    def _is_allowed(self, parts: _Parts) -> bool:
+        # Titles that are too long alone are not counted as a part of the whole.
+        alone = max(map(self._count, parts.titles), default=0)
+        return alone <= self._half and self._count(str(parts)) <= self._half
 
     def _titles(self, pos: int) -> tuple[str, ...]:
         """Return the titles to show in the context of text that begins at ``pos``.

@@ -104,9 +104,12 @@ class Costs:
         least, most = self.bounds(start, end)
         return most <= room or (least <= room and self.size(start, end) <= room)
 
-    def room(self, start: int) -> int:
-        """Return the token count that context leaves for a chunk that begins at ``start``."""
-        return self.budget - self.context.tokens(start)
+    def room(self, start: int, own: int | None = None) -> int:
+        """Return the token count that context leaves for a chunk that begins at ``start``.
+
+        The chunk's text after the overlap begins at ``own``, by default at ``start``.
+        """
+        return self.budget - self.context.tokens(start, own)
 
     def embedded(self, start: int, end: int) -> tuple[str, int] | None:
         """Return the text to embed for ``text[start:end]`` and its token count.

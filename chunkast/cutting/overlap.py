@@ -57,27 +57,25 @@ class Overlap:
         """Return the maximum number of tokens to reserve before a piece that begins at ``cut``."""
         return self.reserve(Piece(self._sections.last_begun(cut), cut))
 
-    def start(self, previous: Piece | None, piece: Piece, room: int) -> tuple[int, int]:
+    def start(self, previous: Piece | None, piece: Piece) -> tuple[int, int]:
         """Return the start of a chunk with the longest tail that fits, and its token count.
 
-        The chunk is ``piece``, preceded by a tail of ``previous`` if both fit into ``room`` tokens.
+        The chunk is ``piece``, preceded by a tail of ``previous`` if both fit together with the
+        context of the tail.
         """
         start, end = self._costs.span(*piece)
-        count = self._costs.tokens
         if (
             self.budget
             and previous is not None
             and not self._sections.begins(piece.start)
             and (longest := self._longest_tail(previous))
         ):
-            tokens = count(longest[0], end)
-            if tokens <= room:
-                return longest[0], tokens
             tails = chain.from_iterable(self._tails(self._in_section(previous)))
-            shorter = [tail for tail in tails if tail > longest[0]]
-            at = bisect_left(shorter, True, key=lambda tail: count(tail, end) <= room)
-            if at < len(shorter):
-                return shorter[at], count(shorter[at], end)
+            shorter = (tail for tail in tails if tail > longest[0])
+            for tail in chain([longest[0]], shorter):
+                tokens = self._costs.tokens(tail, end)
+                if tokens <= self._costs.room(tail, start):
+                    return tail, tokens
         return start, self._costs.cost(*piece)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:

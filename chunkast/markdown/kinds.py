@@ -50,6 +50,8 @@ class Construct:
     blank: the block has no text.
     unnamed: the block is not mentioned in a chunk's kinds.
     named: the name of the block in a chunk's kinds, by default its kind.
+    opener: what of the block's beginning belongs to the context of its parts; a key of the table in
+        ``analysis/openers.py``.
     """
 
     kind: str
@@ -74,6 +76,7 @@ class Construct:
     blank: bool = False
     unnamed: bool = False
     named: str = ""
+    opener: str = ""
 
     def __post_init__(self) -> None:
         if not self.named:
@@ -99,7 +102,9 @@ _ROWS: Final = (
         section=True,
         named="heading",
     ),
-    Construct("paragraph", "prose", tokens=("paragraph_open",), leads=True, plain=True),
+    Construct(
+        "paragraph", "prose", tokens=("paragraph_open",), leads=True, plain=True, opener="paragraph"
+    ),
     _own("fence", "code", "fence", fenced=True),
     _own("code", "code", "code_block"),
     # The lines of a definition in a source file before its body.
@@ -136,7 +141,7 @@ _ROWS: Final = (
     # A comment of Obsidian, over several lines.
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
     Construct("front-matter", "lines", "front-matter", after=True, protected=True),
-    _own("container", "container", "container_open", wrapper=True),
+    _own("container", "container", "container_open", wrapper=True, opener="container"),
     # A container that is a note or a warning.
     Construct(
         "admonition",
@@ -147,6 +152,7 @@ _ROWS: Final = (
         protected=True,
         introducible=True,
         named="container",
+        opener="note",
     ),
     # A line of a container's marks that contains nothing.
     Construct(
@@ -165,13 +171,16 @@ _ROWS: Final = (
         tokens=("bullet_list_open", "ordered_list_open"),
         introducible=True,
         nests=True,
+        opener="list",
     ),
-    Construct("item", "container", tokens=("list_item_open",), leveled=True, unnamed=True),
-    Construct("quote", "container", tokens=("blockquote_open",), introducible=True),
-    Construct("alert", "container", tokens=("alert_open",), introducible=True),
-    Construct("footnote", "container", tokens=("footnote_reference_open",)),
+    Construct(
+        "item", "container", tokens=("list_item_open",), leveled=True, unnamed=True, opener="item"
+    ),
+    Construct("quote", "container", tokens=("blockquote_open",), introducible=True, opener="quote"),
+    Construct("alert", "container", tokens=("alert_open",), introducible=True, opener="note"),
+    Construct("footnote", "container", tokens=("footnote_reference_open",), opener="footnote"),
     Construct("definition-list", "container", tokens=("dl_open",), introducible=True),
-    Construct("definition", "container", tokens=("dd_open",)),
+    Construct("definition", "container", tokens=("dd_open",), opener="definition"),
     Construct("term", "prose", tokens=("dt_open",), heads=True, leads=True),
     # The line of an XML tag that opens or closes a block.
     Construct("tag", "lines", tag=True),

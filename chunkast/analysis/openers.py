@@ -1,0 +1,298 @@
+"""The openers of blocks: the text at their beginnings without which a part of them misleads.
+
+A part of a warning needs its title, a part of a list the sentence that introduces it, and an item of
+a sublist its parent. An opener is taken from the source, without the prefixes of lines.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import attrgetter
+from typing import ClassVar, Final, NamedTuple, TypeAlias
+
+from chunkast.analysis.inside import Insides
+from chunkast.markdown.kinds import CONSTRUCTS, Construct
+from chunkast.markdown.lines import marks_end
+from chunkast.markdown.titles import without_attributes
+from chunkast.model import Analysis, Block
+from chunkast.text.source_map import line_starts
+
+__all__ = ("Openers",)
+
+_START = attrgetter("start")
+# The most characters read for a part of an opener; openers are shortened to a few words later.
+_MOST: Final = 600
+# The number of nested tags whose openers are read, from the innermost outwards.
+_NESTED: Final = 16
+# The number of blocks whose openers are remembered.
+_REMEMBERED: Final = 1_024
+_LEAD_IN = re.compile(r"[:：][*_]*$")
+# What says nothing: a container's name and attributes of its looks, or attributes alone.
+_LOOKS = re.compile(
+    r"\b(?:class|id|style|span|width|height|align|columns?|cols|gap|type)\s*=\s*"
+    r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'}]*)"
+)
+_BARE = re.compile(r"[:/=!?+]+\s*(?:\{[^{}=]*\}|[\w-]*)\s*:*")
+_TAG = re.compile(r"<[^<>]*>")
+_LABEL = re.compile(r"\b(?:title|label|name|value|header|heading|caption|question|tab)\s*=")
+_SUMMARY = re.compile(r"\s*<summary[^<>]*>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
+_NOTE = re.compile(r"\[\^[^\]\s]+\]:")
+_BOLD = re.compile(r"(\*\*|__)(?=\S)(?:(?!\1).){1,80}?(?:[:：]\1|\1[:：])")
+_HEADING_MARKS = re.compile(r"^#{1,6}[ \t]+|[ \t]+#+$|[ \t]*[\r\n]+[ \t>]*(?:=+|-+)$")
+_LINE_PREFIX = re.compile(r"(?:\A|[\r\n])[ \t>]+")
+# A speaker's name: the number of words and of characters, and how many paragraphs on both sides
+# are searched for another one.
+_WORDS, _CHARACTERS, _NEIGHBOURS = 3, 24, 20
+
+
+class _Said(NamedTuple):
+    """A part of an opener: the position where it begins, the one where it ends, and its text."""
+
+    start: int
+    end: int
+    text: str
+
+
+# Yields the parts of the opener of the block with a number among its siblings.
+_Reader: TypeAlias = Callable[["Openers", Sequence[Block], int], Iterator[_Said]]
+
+
+class Openers:
+    """Finds the openers of the blocks of one document."""
+
+    def __init__(self, analysis: Analysis, insides: Callable[[], Insides]) -> None:
+        self._text = analysis.text
+        self._blocks = analysis.blocks.children
+        self._insides = insides
+        self._tags = analysis.wrappers
+        self._around = _around(self._tags)
+        self._known: dict[tuple[int, int, str], tuple[_Said, ...]] = {}
+
+    def at(self, pos: int) -> tuple[str, ...]:
+        """Return the openers of the blocks that are open at ``pos``, outermost first.
+
+        No opener contains text after ``pos``.
+        """
+        found = list(self._of_tags(pos)) if self._tags else []
+        blocks: Sequence[Block] = self._blocks
+        while (slot := bisect_left(blocks, pos, key=_START) - 1) >= 0 and pos < blocks[slot].end:
+            block = blocks[slot]
+            name = CONSTRUCTS[block.kind].opener
+            if name:
+                key = block.start, block.end, block.kind
+                said = self._known.get(key)
+                if said is None:
+                    said = self._remember(key, self._readers[name](self, blocks, slot))
+                if name == "paragraph":
+                    # Of several turns in a paragraph, only the one around the position counts.
+                    last = bisect_right(said, pos, key=_START)
+                    said = said[max(last - 1, 0) : last]
+                found.append((block.start, said))
+            blocks = block.children
+        found.sort(key=_start_of)
+        openers: dict[str, None] = {}
+        last_opener = ""
+        for _, said in found:
+            opener = "\n".join(each.text for each in said if each.end <= pos)
+            # The first line of an item may end with the lead-in of its sublist.
+            if opener and not last_opener.endswith(opener):
+                openers[opener] = None
+                last_opener = opener
+        return tuple(openers)
+
+    def _of_tags(self, pos: int) -> Iterator[tuple[int, tuple[_Said, ...]]]:
+        """Yield the start and the opener of each pair of tags around ``pos``, innermost first."""
+        number = bisect_left(self._tags, (pos,)) - 1
+        for _ in range(_NESTED):
+            if number < 0:
+                return
+            start, end = key = self._tags[number]
+            if pos < end:
+                said = self._known.get((*key, ""))
+                yield start, self._remember((*key, ""), self._tag(*key)) if said is None else said
+            number = self._around[number]
+
+    def _remember(self, key: tuple[int, int, str], said: Iterator[_Said]) -> tuple[_Said, ...]:
+        if len(self._known) > _REMEMBERED:
+            self._known.clear()
+        self._known[key] = known = tuple(said)
+        return known
+
+    # The openers of each construct
+
+    def _tag(self, start: int, end: int) -> Iterator[_Said]:
+        """Yield the summary of a pair of tags, or an opening tag that has a label."""
+        last = min(end, start + _MOST)
+        tag = _TAG.match(self._text, marks_end(self._text, start, last), last)
+        if tag is None:
+            return
+        summary = _SUMMARY.match(self._text, tag.end(), last)
+        if summary:
+            yield _Said(start, summary.end(), " ".join(_TAG.sub("", summary[1]).split()))
+        elif _LABEL.search(tag[0]):
+            yield _Said(start, tag.end(), " ".join(tag[0].split()))
+
+    def _container(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the opening line of a container, if it has a title or label."""
+        block = blocks[slot]
+        end = self._line_end(block.start)
+        line = self._line(block.start, end)
+        if line.startswith("<"):
+            yield from self._tag(block.start, block.end)
+        elif not _BARE.fullmatch(_LOOKS.sub("", line)):
+            yield _Said(block.start, end, line)
+
+    def _note(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the opening line of an alert, its title, and its first sentence."""
+        block = blocks[slot]
+        first = block.children[0] if block.children else block
+        if CONSTRUCTS[first.kind].marker:
+            yield _Said(block.start, first.end, self._line(block.start, first.end))
+        yield from self._quote(blocks, slot)
+
+    def _quote(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the heading at the beginning of a quote, and its first sentence."""
+        texts = (block for block in blocks[slot].children if _is_content(CONSTRUCTS[block.kind]))
+        for block in islice(texts, 2):
+            row = CONSTRUCTS[block.kind]
+            if row.section:
+                title = _HEADING_MARKS.sub("", self._line(block.start, block.end, marks=True))
+                yield _Said(block.start, block.end, without_attributes(title))
+                continue
+            if row.shape == "prose":
+                starts = self._sentences(block)
+                end = starts[1] if len(starts) > 1 else block.end
+                yield _Said(block.start, end, self._line(block.start, end, marks=True))
+            return
+
+    def _list(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the last sentence of the paragraph right before a list, if it ends with a colon."""
+        before = slot - 1
+        while before >= 0 and CONSTRUCTS[blocks[before].kind].blank:
+            before -= 1
+        block = blocks[max(before, 0)]
+        row = CONSTRUCTS[block.kind]
+        if before < 0 or row.shape != "prose" or row.section:
+            return
+        if _LEAD_IN.search(self._text[max(block.start, block.end - _MOST) : block.end].rstrip()):
+            start = self._sentences(block)[-1]
+            yield _Said(start, block.end, self._line(start, block.end, marks=start == block.start))
+
+    def _item(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the first line of an item, for the blocks after its first one."""
+        block = blocks[slot]
+        first = block.children[0] if block.children else block
+        line = self._line(block.start, self._line_end(block.start))
+        if CONSTRUCTS[first.kind].shape == "prose" and any(map(str.isalnum, line)):
+            yield _Said(block.start, first.end, line)
+
+    def _definition(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the terms before a definition."""
+        terms: list[Block] = []
+        for block in reversed(blocks[max(slot - _NEIGHBOURS, 0) : slot]):
+            if block.kind == "term":
+                terms.append(block)
+            elif terms:
+                break
+        if terms:
+            lines = (self._line(term.start, term.end, marks=True) for term in reversed(terms))
+            yield _Said(terms[-1].start, terms[0].end, ", ".join(lines))
+
+    def _footnote(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the label of a footnote."""
+        start = marks_end(self._text, blocks[slot].start, self._line_end(blocks[slot].start))
+        if label := _NOTE.match(self._text, start):
+            yield _Said(start, label.end(), label[0])
+
+    def _paragraph(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the label of a paragraph, and those of the lines in it that have one too.
+
+        A label is bold up to a colon, or the name of a speaker if another paragraph has one.
+        """
+        block = blocks[slot]
+        first = self._turn(block.start, block.end)
+        if first is None:
+            return
+        speaks = first.text[0] not in "*_"
+        if not speaks or any(self._turn(*span) for span in self._neighbours(blocks, slot)):
+            for start in line_starts(self._text, block.start, block.end)[:-1]:
+                if turn := self._turn(start, block.end):
+                    yield turn
+
+    def _neighbours(self, blocks: Sequence[Block], slot: int) -> Iterator[tuple[int, int]]:
+        """Yield the spans of the nearest paragraphs of the same section."""
+        after = range(slot + 1, min(slot + 1 + _NEIGHBOURS, len(blocks)))
+        for numbers in (range(slot - 1, max(slot - 1 - _NEIGHBOURS, -1), -1), after):
+            for number in numbers:
+                row = CONSTRUCTS[blocks[number].kind]
+                if row.section:
+                    break
+                if row.plain:
+                    yield blocks[number].start, blocks[number].end
+
+    def _turn(self, start: int, end: int) -> _Said | None:
+        """Return the label at the beginning of a line of a paragraph that ends at ``end``."""
+        end = min(end, start + _MOST)
+        first = marks_end(self._text, start, end)
+        if bold := _BOLD.match(self._text, first, end):
+            return _Said(start, bold.end(), bold[0])
+        name, colon, text = self._text[first : first + _CHARACTERS + 2].partition(":")
+        words = name.split()
+        if not (colon and text[:1] in (" ", "\t") and 0 < len(words) <= _WORDS):
+            return None
+        if "\n" in name or "\r" in name or not all(word[0].isupper() for word in words):
+            return None
+        return _Said(start, first + len(name) + 1, name + colon)
+
+    _readers: ClassVar[Mapping[str, _Reader]] = {
+        "container": _container,
+        "note": _note,
+        "quote": _quote,
+        "list": _list,
+        "item": _item,
+        "definition": _definition,
+        "footnote": _footnote,
+        "paragraph": _paragraph,
+    }
+
+    # Text without prefixes
+
+    def _sentences(self, leaf: Block) -> list[int]:
+        """Return the start of a leaf of prose, and of its other sentences."""
+        starts = self._insides().text(leaf).sentences
+        return [leaf.start, *(pos for pos in starts if leaf.start < pos < leaf.end)]
+
+    def _line_end(self, start: int) -> int:
+        return line_starts(self._text, start, start + _MOST)[1]
+
+    def _line(self, start: int, end: int, *, marks: bool = False) -> str:
+        """Return a span on one line, without the prefixes of quotes and indentation.
+
+        If ``marks`` is true, the markers of items at its start are left out as well.
+        """
+        text = self._text[start : min(end, start + _MOST)]
+        first = marks_end(text) if marks else 0
+        return " ".join(_LINE_PREFIX.sub(" ", text[first:]).split())
+
+
+def _is_content(row: Construct) -> bool:
+    return not (row.blank or row.marker)
+
+
+def _start_of(found: tuple[int, tuple[_Said, ...]]) -> int:
+    return found[0]
+
+
+def _around(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Return, for each of the sorted spans, the number of the innermost one around it, or -1."""
+    around: list[int] = []
+    opened: list[int] = []
+    for number, (start, _) in enumerate(spans):
+        while opened and spans[opened[-1]][1] <= start:
+            opened.pop()
+        around.append(opened[-1] if opened else -1)
+        opened.append(number)
+    return around
