@@ -400,17 +400,18 @@ class Chunk:
     def context(self) -> str:
         """The part of ``embed_text`` before ``text``: heading path, openers, a table's header.
 
-        It is not stored. Where opaque data in ``text`` is replaced in ``embed_text``, the text up
-        to the data is searched for.
+        It is not stored. If spans of ``text`` are replaced in ``embed_text``, the first line that
+        is not replaced is searched for.
         """
-        embedded, head = self.embed_text, self.text
-        if embedded.endswith(head):
-            return embedded[: len(embedded) - len(head)]
-        if head not in embedded and (runs := opaque_runs(head, 0, len(head))):
-            head = head[: runs[0].start] + runs[0].placeholder
-        while head and head not in embedded:
-            head = head[: len(head) // 2]
-        return embedded[: embedded.rfind(head)] if head else ""
+        embedded, text = self.embed_text, self.text
+        if embedded.endswith(text):
+            return embedded.removesuffix(text)
+        shown = text
+        if text not in embedded and (runs := opaque_runs(text, 0, len(text))):
+            shown = text[: runs[0].start] + runs[0].placeholder
+        lines = filter(str.strip, (shown, *shown.split("\n")))
+        first = next((line for line in lines if line in embedded), embedded)
+        return embedded[: embedded.rfind(first)]
 
     @property
     def uuid(self) -> str:

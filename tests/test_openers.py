@@ -145,3 +145,11 @@ def test_the_context_is_what_stands_before_the_text() -> None:
     for chunk in chunks(f"# A\n\n```python\n{code}\n```\n", max_tokens=60)[1:-1]:
         assert chunk.context == "A\n\n```python\n"
         assert chunk.embed_text == f"{chunk.context}{chunk.text}\n```"
+
+
+def test_the_context_of_a_chunk_with_replaced_text() -> None:
+    data = "data:image/png;base64," + "Qk0x9Z" * 60
+    text = f"# A\n\n![Photo]({data})\n\nText.\n\n<!-- page: 2 -->\n\nMore text.\n"
+    for extra in ({}, {"page_markers": r"(?P<begins><!-- page: \d+ -->)"}):
+        for chunk in chunks(text, max_tokens=24, opaque="keep", **extra):
+            assert chunk.context == ("" if chunk.text.startswith("#") else "A\n\n")

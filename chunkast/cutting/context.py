@@ -104,10 +104,7 @@ class Context:
         self._root = stated if count(stated) <= self._half else ""
         self._shortened = lru_cache(_REMEMBERED)(self._shorten)
         self._longest = lru_cache(_REMEMBERED)(lambda parts: next(self._allowed(parts)))
-        # By the titles to show: the tokens of the longest context without openers and frame.
-        self._tokens = lru_cache(_REMEMBERED)(
-            lambda titles: count(self._longest(_Parts(self._matter, titles, (), _NO_FRAME)))
-        )
+        self._tokens = lru_cache(_REMEMBERED)(lambda parts: count(self._longest(parts)))
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
         """Add the frames of a block; frames that take more than half the budget are shortened."""
@@ -126,12 +123,10 @@ class Context:
 
         The chunk's text after the overlap begins at ``own``, by default at ``start``.
         """
-        titles = self._titles(start if own is None else own)
-        frame, openers = self.frame_at(start), self._openers(start)
-        if frame is None and not openers:
-            return self._tokens(titles)
-        parts = _Parts(self._matter, titles, openers, frame or _NO_FRAME)
-        return self._count(self._longest(parts))
+        return self._tokens(self._parts(start, self._titles(start if own is None else own)))
+
+    def _parts(self, pos: int, titles: tuple[str, ...]) -> _Parts:
+        return _Parts(self._matter, titles, self._openers(pos), self.frame_at(pos) or _NO_FRAME)
 
     def _openers(self, pos: int) -> tuple[str, ...]:
         if self._mode != "headings":
@@ -162,10 +157,7 @@ class Context:
 
     def frame_tokens(self, pos: int) -> int:
         """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
-        frame, openers = self.frame_at(pos), self._openers(pos)
-        if frame is None and not openers:
-            return 0
-        return self._count(self._longest(_Parts("", (), openers, frame or _NO_FRAME)))
+        return self._tokens(self._parts(pos, ())._replace(matter=""))
 
     def suffix_tokens(self, pos: int) -> int:
         """Return the maximum number of tokens that a suffix adds to a chunk ending at ``pos``."""
@@ -192,8 +184,7 @@ class Context:
         The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
         start of that text is not repeated in the context.
         """
-        frame = self.frame_at(start) or _NO_FRAME
-        parts = _Parts(self._matter, self._titles(own), self._openers(start), frame)
+        parts = self._parts(start, self._titles(own))
         yield self._longest(parts)
         yield from islice(self._allowed(parts), 1, None)
 
