@@ -155,7 +155,8 @@ class ChunkConfig:
 
     context: the context that is put before the chunk's text in ``embed_text``: "none"; "title",
         the title in the front matter or else the first level-1 heading; or "headings", the heading
-        path, which begins with the title in the front matter if there is one.
+        path, which begins with the title in the front matter if there is one, and the openers of
+        the blocks that the chunk begins inside, such as a list's lead-in.
     front_matter: the form in which the front matter is stored in ``Chunk.metadata``: "raw", a
         string, or "parsed", a mapping. Invalid front matter is stored as a string, and a
         ``ChunkastWarning`` is issued.
