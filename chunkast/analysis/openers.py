@@ -61,11 +61,14 @@ _Reader: TypeAlias = Callable[["Openers", Sequence[Block], int], Iterator[_Said]
 
 
 class Openers:
-    """Finds the openers of the blocks of one document."""
+    """Finds the openers of the blocks of one document; ``starts`` has those of the outer blocks."""
 
-    def __init__(self, analysis: Analysis, insides: Callable[[], Insides]) -> None:
+    def __init__(
+        self, analysis: Analysis, starts: Sequence[int], insides: Callable[[], Insides]
+    ) -> None:
         self._text = analysis.text
         self._blocks = analysis.blocks.children
+        self._starts = starts
         self._insides = insides
         self._tags = analysis.wrappers
         self._around = _around(self._tags)
@@ -78,7 +81,8 @@ class Openers:
         """
         found = list(self._of_tags(pos)) if self._tags else []
         blocks: Sequence[Block] = self._blocks
-        while (slot := bisect_left(blocks, pos, key=_START) - 1) >= 0 and pos < blocks[slot].end:
+        slot = bisect_left(self._starts, pos) - 1
+        while slot >= 0 and pos < blocks[slot].end:
             block = blocks[slot]
             name = CONSTRUCTS[block.kind].opener
             if name:
@@ -92,6 +96,9 @@ class Openers:
                     said = said[max(last - 1, 0) : last]
                 found.append((block.start, said))
             blocks = block.children
+            slot = bisect_left(blocks, pos, key=_START) - 1
+        if not found:
+            return ()
         found.sort(key=_start_of)
         openers: dict[str, None] = {}
         last_opener = ""

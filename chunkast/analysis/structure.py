@@ -234,7 +234,7 @@ class Structure:
     @cached_property
     def openers(self) -> Openers:
         """The reader of the openers of blocks."""
-        return Openers(self.analysis, lambda: self.insides)
+        return Openers(self.analysis, self._starts, lambda: self.insides)
 
     def outliner(self, least: int) -> Outliner:
         """Return a reader of code, which ignores items inside one of at most ``least`` bytes."""

@@ -24,7 +24,6 @@ _OPENER_TOKENS: Final = 32
 _WORD_END = regex.compile(r"(?w)\b|\Z")
 # The number of contexts that are remembered: those of nearby chunks.
 _REMEMBERED: Final = 512
-_NO_FRAME: Final = Frame(0, 0, "")
 
 
 class _Parts(NamedTuple):
@@ -33,18 +32,18 @@ class _Parts(NamedTuple):
     matter: lines with values of the front matter.
     titles: the titles of the heading path.
     openers: the openers of the open blocks.
-    frame: the frame of a divided table or fence.
+    frame: the frame of a divided table or fence, or None.
     """
 
     matter: str
     titles: tuple[str, ...]
     openers: tuple[str, ...]
-    frame: Frame
+    frame: Frame | None
 
     def __str__(self) -> str:
         path = (self.matter + _SEPARATOR.join(self.titles)).rstrip("\n")
         above = "\n".join(filter(None, (path, *self.openers)))
-        return (above + "\n\n" if above else "") + self.frame.prefix
+        return (above + "\n\n" if above else "") + (self.frame.prefix if self.frame else "")
 
     def shorter(self, root: str) -> Iterator[_Parts]:
         """Yield these parts, and then fewer and fewer of them; the frame stays as it is.
@@ -60,7 +59,7 @@ class _Parts(NamedTuple):
         for number in range(first + 1, len(titles) + 1):
             parts = parts._replace(titles=titles[:first] + titles[number:])
             yield parts
-        for number in range(1, len(openers) + bool(self.frame.prefix)):
+        for number in range(1, len(openers) + bool(self.frame)):
             parts = parts._replace(openers=openers[number:])
             yield parts
         if first:
@@ -103,8 +102,12 @@ class Context:
         # A title that is too long is left out, so that the headings have room.
         self._root = stated if count(stated) <= self._half else ""
         self._shortened = lru_cache(_REMEMBERED)(self._shorten)
-        self._longest = lru_cache(_REMEMBERED)(lambda parts: next(self._allowed(parts)))
-        self._tokens = lru_cache(_REMEMBERED)(lambda parts: count(self._longest(parts)))
+        self._openers = lru_cache(_REMEMBERED)(self._find_openers)
+        # By the titles, openers and frame to show: the longest context, and its tokens.
+        self._longest = lru_cache(_REMEMBERED)(
+            lambda *key: next(self._allowed(_Parts(self._matter, *key)))
+        )
+        self._tokens = lru_cache(_REMEMBERED)(lambda *key: count(self._longest(*key)))
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
         """Add the frames of a block; frames that take more than half the budget are shortened."""
@@ -123,15 +126,12 @@ class Context:
 
         The chunk's text after the overlap begins at ``own``, by default at ``start``.
         """
-        return self._tokens(self._parts(start, self._titles(start if own is None else own)))
+        titles = self._titles(start if own is None else own)
+        return self._tokens(titles, self._openers(start), self.frame_at(start))
 
-    def _parts(self, pos: int, titles: tuple[str, ...]) -> _Parts:
-        return _Parts(self._matter, titles, self._openers(pos), self.frame_at(pos) or _NO_FRAME)
-
-    def _openers(self, pos: int) -> tuple[str, ...]:
-        if self._mode != "headings":
-            return ()
-        return tuple(map(self._shortened, self._structure.openers.at(pos)))
+    def _find_openers(self, pos: int) -> tuple[str, ...]:
+        openers = self._structure.openers.at(pos) if self._mode == "headings" else ()
+        return tuple(map(self._shortened, openers)) if openers else ()
 
     def _shorten(self, opener: str) -> str:
         """Return an opener that has more tokens than openers may have, up to a sentence or word."""
@@ -157,7 +157,8 @@ class Context:
 
     def frame_tokens(self, pos: int) -> int:
         """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
-        return self._tokens(self._parts(pos, ())._replace(matter=""))
+        parts = _Parts("", (), self._openers(pos), self.frame_at(pos))
+        return self._count(next(self._allowed(parts)))
 
     def suffix_tokens(self, pos: int) -> int:
         """Return the maximum number of tokens that a suffix adds to a chunk ending at ``pos``."""
@@ -184,21 +185,19 @@ class Context:
         The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
         start of that text is not repeated in the context.
         """
-        parts = self._parts(start, self._titles(own))
-        yield self._longest(parts)
-        yield from islice(self._allowed(parts), 1, None)
+        key = self._titles(own), self._openers(start), self.frame_at(start)
+        yield self._longest(*key)
+        yield from islice(self._allowed(_Parts(self._matter, *key)), 1, None)
 
     def _allowed(self, parts: _Parts) -> Iterator[str]:
         """Yield what may stand before a chunk with these parts, from longest to shortest."""
-        shorter = list(parts.shorter(self._root))
+        if self._is_allowed(parts):
+            yield str(parts)
+        shorter = list(parts.shorter(self._root))[1:]
         # Fewer parts never have more tokens.
-        for fitting in shorter[bisect_left(shorter, True, key=self._is_allowed) :]:
-            yield str(fitting)
-        frame = parts.frame
-        if frame.bare != frame.prefix:
-            yield frame.bare
-        if frame.prefix:
-            yield ""
+        yield from map(str, shorter[bisect_left(shorter, True, key=self._is_allowed) :])
+        if parts.frame:
+            yield from dict.fromkeys((parts.frame.bare or "", ""))
 
     def _is_allowed(self, parts: _Parts) -> bool:
         # Titles that are too long alone are not counted as a part of the whole.

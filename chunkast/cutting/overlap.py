@@ -70,13 +70,18 @@ class Overlap:
             and not self._sections.begins(piece.start)
             and (longest := self._longest_tail(previous))
         ):
-            tails = chain.from_iterable(self._tails(self._in_section(previous)))
-            shorter = (tail for tail in tails if tail > longest[0])
-            for tail in chain([longest[0]], shorter):
-                tokens = self._costs.tokens(tail, end)
-                if tokens <= self._costs.room(tail, start):
-                    return tail, tokens
+            tail = longest[0]
+            if not self._has_room(tail, start, end):
+                tails = chain.from_iterable(self._tails(self._in_section(previous)))
+                shorter = [each for each in tails if each > tail]
+                at = bisect_left(shorter, True, key=lambda each: self._has_room(each, start, end))
+                tail = shorter[at] if at < len(shorter) else start
+            if tail < start:
+                return tail, self._costs.tokens(tail, end)
         return start, self._costs.cost(*piece)
+
+    def _has_room(self, tail: int, own: int, end: int) -> bool:
+        return self._costs.tokens(tail, end) <= self._costs.room(tail, own)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None."""
