@@ -269,7 +269,8 @@ class Openers:
 
     def _sentences(self, leaf: Block) -> list[int]:
         """Return the start of a leaf of prose, and of its other sentences."""
-        starts = self._insides().text(leaf).sentences
+        text = self._insides().several_sentences(leaf)
+        starts = text.sentences if text else ()
         return [leaf.start, *(pos for pos in starts if leaf.start < pos < leaf.end)]
 
     def _line_end(self, start: int) -> int:

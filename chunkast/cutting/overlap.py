@@ -71,13 +71,14 @@ class Overlap:
             and (longest := self._longest_tail(previous))
         ):
             tail = longest[0]
-            if not self._has_room(tail, start, end):
-                tails = chain.from_iterable(self._tails(self._in_section(previous)))
-                shorter = [each for each in tails if each > tail]
-                at = bisect_left(shorter, True, key=lambda each: self._has_room(each, start, end))
-                tail = shorter[at] if at < len(shorter) else start
-            if tail < start:
-                return tail, self._costs.tokens(tail, end)
+            tokens = self._costs.tokens(tail, end)
+            if tokens <= self._costs.room(tail, start):
+                return tail, tokens
+            tails = chain.from_iterable(self._tails(self._in_section(previous)))
+            shorter = [each for each in tails if each > tail]
+            at = bisect_left(shorter, True, key=lambda each: self._has_room(each, start, end))
+            if at < len(shorter):
+                return shorter[at], self._costs.tokens(shorter[at], end)
         return start, self._costs.cost(*piece)
 
     def _has_room(self, tail: int, own: int, end: int) -> bool:
