@@ -64,25 +64,22 @@ class Overlap:
         context of the tail.
         """
         start, end = self._costs.span(*piece)
+        count, room = self._costs.tokens, self._costs.room
         if (
             self.budget
             and previous is not None
             and not self._sections.begins(piece.start)
             and (longest := self._longest_tail(previous))
         ):
-            tail = longest[0]
-            tokens = self._costs.tokens(tail, end)
-            if tokens <= self._costs.room(tail, start):
+            tail, tokens = longest[0], count(longest[0], end)
+            if tokens <= room(tail, start):
                 return tail, tokens
             tails = chain.from_iterable(self._tails(self._in_section(previous)))
             shorter = [each for each in tails if each > tail]
-            at = bisect_left(shorter, True, key=lambda each: self._has_room(each, start, end))
+            at = bisect_left(shorter, True, key=lambda each: count(each, end) <= room(each, start))
             if at < len(shorter):
-                return shorter[at], self._costs.tokens(shorter[at], end)
+                return shorter[at], count(shorter[at], end)
         return start, self._costs.cost(*piece)
-
-    def _has_room(self, tail: int, own: int, end: int) -> bool:
-        return self._costs.tokens(tail, end) <= self._costs.room(tail, own)
 
     def _longest_tail(self, previous: Piece) -> tuple[int, int] | None:
         """Return the start and token count of the longest tail of ``previous``, or None."""
