@@ -154,6 +154,10 @@ CASES: Final[dict[str, Build]] = {
     "html-table-rows": filled(
         "<tr><td>a</td><td>b c.</td></tr>", "<table><tr><th>A<th>B</tr>", "</table>"
     ),
+    "turns": filled("Ann: a b.\n", "Ann: a\n\n"),
+    "turns-apart": filled("Ann: a b c d e f g. H i j k l m n o p q r s.\n\n"),
+    "lead-in-long": halves("A sentence. ", "- item\n", "Do:\n\n"),
+    "labels-nested": halves('<tab label="a">\n\n', "a b.\n\n"),
     "captions": filled("Table 1: a\n\n<table></table>\n\n"),
     "bold-headings": filled("**a**\n\n"),
     "bullets-in-links": filled("[a\n• b]("),

@@ -67,9 +67,9 @@ class ChunkastNodeParser(NodeParser):
 
     The budget applies both to the text that is embedded and to the text that a language model
     reads: ``get_content`` with ``MetadataMode.EMBED`` and with ``MetadataMode.LLM``, including the
-    document's metadata. Both texts contain the context of the chunk. The heading path is stored in
-    the metadata as ``heading_path``. A repeated table header or fence is stored in
-    ``text_template``, so that nodes from a cache or a store embed the same text. If ``embed_text``
+    document's metadata. Both texts contain the context of the chunk. The heading path and the
+    openers are stored in the metadata as ``heading_path``. A repeated table header or fence is
+    stored in ``text_template``, so that nodes from a cache or a store embed the same text. If ``embed_text``
     replaces spans of the text, the template contains all of ``embed_text``. With
     ``include_metadata=False``, no context is added.
 
