@@ -403,12 +403,11 @@ class Chunk:
         It is not stored. If spans of ``text`` are replaced in ``embed_text``, the first line that
         is not replaced is searched for.
         """
-        embedded, text = self.embed_text, self.text
-        if embedded.endswith(text):
-            return embedded.removesuffix(text)
-        shown = text
-        if text not in embedded and (runs := opaque_runs(text, 0, len(text))):
-            shown = text[: runs[0].start] + runs[0].placeholder
+        embedded, shown = self.embed_text, self.text
+        if shown in embedded:
+            return embedded[: embedded.rfind(shown)]
+        if runs := opaque_runs(shown, 0, len(shown)):
+            shown = shown[: runs[0].start] + runs[0].placeholder
         lines = filter(str.strip, (shown, *shown.split("\n")))
         first = next((line for line in lines if line in embedded), embedded)
         return embedded[: embedded.rfind(first)]
