@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
+from typing import NamedTuple
 
 import regex
 import tiktoken
@@ -15,6 +16,7 @@ from sentencex import get_sentence_boundaries
 from tokenizers import Tokenizer
 
 from chunkast import Analysis, Chunk, ChunkConfig, Chunker, ProtectedRegion
+from chunkast.analysis.headed import is_label
 from chunkast.markdown import CONSTRUCTS
 from chunkast.markdown.dialects import item_marks
 from chunkast.markdown.inline import MAX_NESTED
@@ -35,6 +37,9 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _PIPE = re.compile(r"(?<!\\)\|")
 _ROW = re.compile(r"<tr>(?:\s*<td>[^<]*</td>)+\s*</tr>")
 _CELL = re.compile(r"<td>([^<]*)</td>")
+# The first word of a text, with the marks before it; and of a fence, after its opening line.
+_FIRST_WORD = re.compile(rf"(?:[^\w{WHITE_SPACE}]*[{WHITE_SPACE}]+)*[^{WHITE_SPACE}]+")
+_FENCE_WORD = re.compile(rf"[^\r\n]*[\r\n]+{_FIRST_WORD.pattern}")
 
 
 def counter_of(config: ChunkConfig) -> Callable[[str], int]:
@@ -146,6 +151,57 @@ def _html_cells(text: str, row: tuple[int, int]) -> Iterator[tuple[int, int]]:
     return (cell.span(1) for cell in _CELL.finditer(text, *row))
 
 
+class _Below(NamedTuple):
+    """A leaf of text right below headings.
+
+    headings: the starts of the headings, outermost first.
+    start, end: the leaf.
+    word_end: the end of its first word.
+    """
+
+    headings: tuple[int, ...]
+    start: int
+    end: int
+    word_end: int
+
+
+def _below_headings(analysis: Analysis) -> list[_Below]:
+    """The leaves right below headings, wherever they are; labels are no text."""
+    read = analysis.masked or analysis.text
+    below: list[_Below] = []
+    above: list[int] = []
+    for leaf in analysis.blocks.leaves():
+        row = CONSTRUCTS[leaf.kind]
+        if row.section:
+            above.append(leaf.start)
+        elif (
+            not is_label(read, leaf) and not row.blank and not is_blank(read[leaf.start : leaf.end])
+        ):
+            if above:
+                pattern = _FENCE_WORD if row.fenced else _FIRST_WORD
+                word = pattern.match(read, leaf.start, leaf.end)
+                end = word.end() if word else leaf.end
+                below.append(_Below(tuple(above), leaf.start, leaf.end, end))
+            above = []
+    return below
+
+
+def check_headings(
+    text: str, config: ChunkConfig, chunks: list[Chunk], below: list[_Below]
+) -> None:
+    """Assert that no chunk ends with a heading if one word of its text fits beside it."""
+    count = counter_of(config)
+    ends = [chunk.end_index for chunk in chunks]
+    for leaf in below:
+        last = leaf.headings[-1]
+        number = bisect_right(ends, last)
+        if number < len(chunks) - 1 and chunks[number].end_index <= leaf.start:
+            whole = text[last : leaf.word_end]
+            assert config.oversize == "keep" or count(whole) > config.budget, (
+                f"a heading ends a chunk: {whole!r}"
+            )
+
+
 def check_promises(
     text: str,
     config: ChunkConfig,
@@ -237,10 +293,25 @@ def check_promises(
     kept = [*analysis.regions, *rows]
     if not language:
         kept += inline_regions(analysis, config, clusters)
+    below = _below_headings(analysis)
+    if not language:
+        check_headings(text, config, chunks, below)
+    lasts = [leaf.headings[-1] for leaf in below]
+
+    def extent(start: int, end: int) -> tuple[int, int]:
+        """A region or sentence, with the headings right above it, and the text after its last."""
+        for leaf in below:
+            if start < leaf.headings[0] < end <= leaf.start:
+                end = leaf.word_end
+        slot = bisect_left(lasts, start) - 1
+        if slot >= 0 and start < min(below[slot].word_end, below[slot].end):
+            start = below[slot].headings[0]
+        return start, end
+
     for region in kept:
         if any(_cross(region, other) for other in analysis.regions):
             continue  # only a user's regions do, and both cannot be sure to stay whole
-        whole = text[region.start : region.end]
+        whole = text[slice(*extent(region.start, region.end))]
         if count(whole.rstrip(WHITE_SPACE) if config.trim else whole) <= budget:
             inside = [cut for cut in cuts if region.start < cut < region.end]
             # White space at a region's end may be trimmed off with the chunk.
@@ -252,7 +323,7 @@ def check_promises(
         sentence = ProtectedRegion(start, end)
         if any(start < point < end for point in own_points):
             continue  # a part of it may have more tokens than the whole
-        if count(text[start:end]) <= budget and not any(
+        if count(text[slice(*extent(start, end))]) <= budget and not any(
             # Where a region runs over a sentence's end, the region is what stays whole.
             _cross(sentence, region)
             for region in analysis.regions

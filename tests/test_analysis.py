@@ -347,5 +347,5 @@ def test_a_run_scores_what_a_walk_finds_at_its_heading(text: str, scores: dict[s
     for heading in structure.headings.all:
         if heading.start > 0:
             stretch = structure.stretch(heading.start, heading.end)
-            walked = stretch.scores[[*stretch.positions].index(heading.start)]
+            walked = next(p.score for p in stretch.points if p.pos == heading.start)
             assert structure.run_score(heading.start) == walked

@@ -32,7 +32,16 @@ PARTS: dict[str, tuple[str, int] | tuple[str, int, Frames]] = {
     "sentences beside a heading that the paragraph does not fit with": (
         "# w\n\nOne w w end. ¦Six w w end.\n\n¦# w\n\nOne w w end. ¦Six w w end.\n", 4,
     ),
-    "not in a quote": ("# w\n\n¦> One w w end. Six w w end.\n", 4),
+    "and in a quote": ("# w\n\n> One w w end. ¦Six w w end.\n", 4),
+    "the first sentence below a lead-in": ("w w:\n\n- One w w end. ¦Six w w w end.\n", 6),
+    "not if it does not fit there": ("w w w w:\n\n¦- One w w end. Six w w w end.\n", 5),
+    "the first child stays with its item": ("- w\n  - w w\n¦  - w w\n  - w w\n", 6),
+    "or its first sentence": ("- w w\n  - One w w end. ¦Six w w end.\n", 5),
+    "but a child of a child list does not": ("- w\n  - w w w\n¦  1. w w w\n", 6),
+    "the first row of a table that is divided": (
+        "w w:\n\n| a | b |\n|---|---|\n| w | w |\n¦| w | w |\n| w | w |\n", 5,
+        [("", ""), ("| a | b |\n|---|---|\n", "")],
+    ),
     "bullets before sentences": ("One end. Two w w.\n¦• w w\n¦• w w w\n", 3),
     "a formula at lines, with its marks": ("$$\nw w w\n¦w w w\n¦w w w\n$$\n", 4),
     "front matter at lines, with its marks": ("---\nw: w w\n¦w: w w\n¦w: w\n---\n\nw\n", 3),

@@ -22,7 +22,6 @@ _LATER: Final = {
     **dict.fromkeys(("pages-in-one-file", "footnotes"), "pages and footnotes as sections"),
     "search-replace": "conflict markers",
     "table-cell": "cells in their columns",
-    "heading-and-table": "regions that fit together with the headings above",
     "after-formula": "sentences that go on after a formula",
     "definitions": "definition lists in Quarto",
 }

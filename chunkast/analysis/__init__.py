@@ -4,11 +4,12 @@ import logging
 
 from chunkast.analysis.code import read_code
 from chunkast.analysis.frames import Frame
+from chunkast.analysis.headed import Headed, HeadedLeaves
 from chunkast.analysis.heading_paths import Run, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
-from chunkast.analysis.structure import Stretch, Structure
+from chunkast.analysis.structure import Point, Stretch, Structure
 from chunkast.analysis.syntax import SyntaxPoint
 from chunkast.analysis.walk import INSIDE
 from chunkast.config import ChunkConfig
@@ -20,8 +21,11 @@ __all__ = (
     "DocumentDraft",
     "DocumentHeuristic",
     "Frame",
+    "Headed",
+    "HeadedLeaves",
     "InlineText",
     "Inside",
+    "Point",
     "Run",
     "Sections",
     "Stretch",

@@ -10,12 +10,13 @@ import logging
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from chunkast.analysis.frames import Frame, frames_of
+from chunkast.analysis.headed import Headed, HeadedLeaves, headed_in, is_label
 from chunkast.analysis.heading_paths import Headings
 from chunkast.analysis.inside import Inside, Insides
 from chunkast.analysis.openers import Openers
@@ -31,7 +32,7 @@ from chunkast.text.language import language_of_text
 from chunkast.text.source_map import make_array
 from chunkast.text.white_space import is_blank
 
-__all__ = ("Stretch", "Structure")
+__all__ = ("Point", "Stretch", "Structure")
 
 _LOG = logging.getLogger(__name__)
 _START = attrgetter("start")
@@ -39,23 +40,32 @@ _START = attrgetter("start")
 _REMEMBERED: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """The positions in a range of text at which a cut may fall, sorted, and what they separate.
+class Point(NamedTuple):
+    """A position at which a cut may fall.
 
-    positions: where a block begins; without heuristics, the start of each leaf.
-    scores, kinds: the score and kind of the break point at each position.
-    depths: the number of containers that a cut at each position divides; ``INSIDE`` in a leaf.
-    leaves: the leaf that begins at each position, or None.
-    regions: the protected regions that begin in the range, sorted by start.
+    score, kind: those of the break point.
+    depth: the number of containers that a cut divides; ``INSIDE`` in a leaf.
+    leaf: the leaf that begins at the position, or None.
     """
 
-    positions: Sequence[int]
-    scores: Sequence[float]
-    kinds: Sequence[str]
-    depths: Sequence[int]
-    leaves: Sequence[Block | None]
+    pos: int
+    score: float
+    kind: str
+    depth: int
+    leaf: Block | None
+
+
+class Stretch(NamedTuple):
+    """The possible cuts in a range of text, and what they separate.
+
+    points: where a block begins, sorted; without heuristics, at the start of each leaf.
+    regions: the protected regions that begin in the range, sorted by start.
+    headed: the leaves of text right below headings.
+    """
+
+    points: Sequence[Point]
     regions: Sequence[ProtectedRegion]
+    headed: HeadedLeaves
 
 
 class Structure:
@@ -143,9 +153,14 @@ class Structure:
         first = max(bisect_right(walk.leaves, start, key=_START) - 1, 0)
         to = slice(first, bisect_left(walk.leaves, end, key=_START))
         leaves = walk.leaves[to]
-        positions = [leaf.start for leaf in leaves]
+        scores, kinds = walk.scores[to], walk.kinds[to]
+        children = walk.first_children
+        for number in children[bisect_left(children, first) : bisect_left(children, to.stop)]:
+            scores[number - first], kinds[number - first] = self._lead_in
+        starts = [leaf.start for leaf in leaves]
+        points = [*map(Point, starts, scores, kinds, walk.depths[to], leaves)]
         regions = self._regions(walk, start, end)
-        return Stretch(positions, walk.scores[to], walk.kinds[to], walk.depths[to], leaves, regions)
+        return Stretch(points, regions, HeadedLeaves(headed_in(self.parsed, leaves)))
 
     def run_score(self, start: int) -> float:
         """Return the score of the point at ``start``, where a run of text begins."""
@@ -185,6 +200,29 @@ class Structure:
         leaves = _leaves_from(self._blocks, pos)
         return next((leaf.start for leaf in leaves), len(self.text))
 
+    def headings_above(self, pos: int, least: int = 0) -> int:
+        """Return the start of the headings right before ``pos``, or ``pos`` if there are none.
+
+        The labels before a heading belong to it. Headings before ``least`` are not looked for.
+        """
+        first = pos
+        for leaf in _leaves_before(self._blocks, pos):
+            row = CONSTRUCTS[leaf.kind]
+            if leaf.start < least or not (row.section or is_label(self.parsed, leaf)):
+                break
+            if row.section or first < pos:
+                first = leaf.start
+        return first
+
+    def headed_at(self, *positions: int) -> HeadedLeaves:
+        """Return the leaves right below the headings that end right before ``positions``."""
+        return HeadedLeaves(filter(None, map(self._headed_at, positions)))
+
+    def _headed_at(self, pos: int) -> Headed | None:
+        first = self.headings_above(pos)
+        leaves = _leaves_from(self._blocks, first) if first < pos else ()
+        return next(headed_in(self.parsed, leaves), None)
+
     def leaf_around(self, pos: int) -> Block | None:
         """Return the leaf that contains the character at ``pos``, or None."""
         blocks: Sequence[Block] = self._blocks
@@ -205,6 +243,11 @@ class Structure:
         """Return whether regions of this kind are blocks, which never cross each other."""
         row = CONSTRUCTS.get(kind)
         return row is not None and (row.protected or row.tag)
+
+    @property
+    def _lead_in(self) -> tuple[float, str]:
+        """The score and kind of the point after a lead-in."""
+        return self._config.score_table["lead-in"], "lead-in"
 
     @property
     def line_score(self) -> float:
@@ -320,20 +363,25 @@ class Structure:
         places = {
             leaf.start: (depth, leaf) for leaf, depth in zip(walk.leaves, walk.depths, strict=True)
         }
+        children = {
+            (walk.leaves[number].start, walk.scores[number], walk.kinds[number])
+            for number in walk.first_children
+        }
         points = [p for p in self.analysis.break_points if start <= p.pos < end]
         if walk.leaves and (first := walk.leaves[0].start) not in {p.pos for p in points}:
             # Blank lines before the first block are not part of it.
             points.append(BreakPoint(first, 0.0, "paragraph"))
             points.sort(key=attrgetter("pos"))
-        rows = [places.get(point.pos, (INSIDE, None)) for point in points]
-        return Stretch(
-            [point.pos for point in points],
-            [point.score for point in points],
-            [point.kind for point in points],
-            [depth for depth, _ in rows],
-            [leaf for _, leaf in rows],
-            self.analysis.regions,
-        )
+        rows = [
+            Point(
+                p.pos,
+                *(self._lead_in if (p.pos, p.score, p.kind) in children else (p.score, p.kind)),
+                *places.get(p.pos, (INSIDE, None)),
+            )
+            for p in points
+        ]
+        headed = HeadedLeaves(headed_in(self.parsed, walk.leaves))
+        return Stretch(rows, self.analysis.regions, headed)
 
 
 def _add_starts(blocks: Sequence[Block], starts: list[int]) -> None:
@@ -371,6 +419,16 @@ def _leaves_from(blocks: Sequence[Block], pos: int) -> Iterator[Block]:
         if block.children:
             yield from _leaves_from(block.children, pos)
         elif block.start >= pos and not CONSTRUCTS[block.kind].blank:
+            yield block
+
+
+def _leaves_before(blocks: Sequence[Block], pos: int) -> Iterator[Block]:
+    """Yield the leaves with text that begin before ``pos``, the last first."""
+    for number in range(bisect_left(blocks, pos, key=_START) - 1, -1, -1):
+        block = blocks[number]
+        if block.children:
+            yield from _leaves_before(block.children, pos)
+        elif not CONSTRUCTS[block.kind].blank:
             yield block
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from chunkast.analysis.lead_ins import Neighbours, lead_in
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Block, ProtectedRegion
 from chunkast.scores import item_kind
@@ -22,10 +23,6 @@ __all__ = ("HEADING_KINDS", "INSIDE", "BlockWalk", "line_end")
 # The depth of a position inside a leaf: deeper than any container.
 INSIDE: Final = 255
 _DEEPEST: Final = INSIDE - 1
-_LEAD_IN_ENDS = (":", "：")
-# Marks that may surround a lead-in, and marks that may follow the last word of one without a colon.
-_EMPHASIS_MARKS = "*_"
-_WORD_MARKS = "*_`)"
 # The beginning of a paragraph that shows an image, and of one that defines the term before it.
 _IMAGE_BEGINNINGS = ("![", "[!")
 _DEFINITION_BEGINNINGS = (": ", ":\t")
@@ -41,6 +38,8 @@ class BlockWalk:
     scores, kinds: the score and kind of the point before each leaf; 0 and "" for the first leaf.
     depths: the number of containers that contain both a leaf and the leaf before it.
     regions: the spans of protected blocks, sorted by start, the longest first.
+    first_children: the numbers of the leaves that stay with the leaf before, but whose points keep
+        their own scores, such as the first child of a list item.
 
     ``open_tags`` is the number of XML tags that are open where the walk begins.
     """
@@ -51,6 +50,7 @@ class BlockWalk:
         self.kinds: list[str] = []
         self.depths: list[int] = []
         self.regions: list[ProtectedRegion] = []
+        self.first_children: list[int] = []
         self._text = text
         self._table = scores
         self._previous: Block | None = None
@@ -64,6 +64,8 @@ class BlockWalk:
         self._before, self._before_kind = _NONE, ""
         self._after, self._after_kind = _NONE, ""
         self._introducible = False
+        # True if a list inside an item begins at the next leaf, but the item does not.
+        self._begins_child = False
         self._open_tags = open_tags
         # The number of the leaf that begins the labels directly before the next leaf, and the same
         # with the lines that open a container or tag.
@@ -79,6 +81,7 @@ class BlockWalk:
         self._last_only, self._open_tags = False, open_tags
         for rows in (self.leaves, self.scores, self.kinds, self.depths, self.regions):
             rows.clear()
+        self.first_children.clear()
         self._label = self._opening = -1
         self._shared = 0
 
@@ -155,6 +158,8 @@ class BlockWalk:
     def _container(self, block: Block, row: Construct, depth: int, cap: float, lists: int) -> None:
         """Visit the blocks inside a container, of which none scores above ``cap``."""
         if row.nests:
+            # If the item begins with the list, the point before the item is already known.
+            self._begins_child = lists > 0 and self._before == _NONE
             self._children(block.children, min(depth + 1, _DEEPEST), cap, lists + 1)
             if lists == 0:
                 self._ended(min(self._table["list-end"], cap), "list-end")
@@ -216,17 +221,9 @@ class BlockWalk:
                 self._raise(self._label, score, kind)
             if row.section and self._opens_sections:
                 self._raise(self._opening, score, kind)
-            if before.section:
-                kind = "orphan-heading"
-                score = min(score, self._table[kind])
-            elif (
-                before.heads
-                or self._opens_container
-                or not first
-                or (self._introducible and before.leads and self._is_led_in(previous, row))
-            ):
-                kind = "lead-in"
-                score = min(score, self._table[kind])
+            leads = "orphan-heading" if before.section else self._lead_in(previous, row, first)
+            if leads:
+                score, kind = min(score, self._table[leads]), leads
             if row.labels and not before.labels:
                 self._label = len(self.leaves)
         if not (opens or row.labels):
@@ -240,24 +237,31 @@ class BlockWalk:
         self._before = self._after = _NONE
         self._previous = block
         self._introducible = self._opens_container = self._ended_container = False
+        self._begins_child = False
 
     def _raise(self, number: int, score: float, kind: str) -> None:
         """If ``score`` is higher, give it and ``kind`` to the point before leaf ``number``."""
         if number >= 0 and 0 <= self.scores[number] < score:
             self.scores[number], self.kinds[number] = score, kind
 
-    def _is_led_in(self, previous: Block, row: Construct) -> bool:
-        """Return whether ``previous`` introduces the next leaf, for example by ending with a colon.
-
-        Several words without a full stop also introduce a leaf of an introducible construct, in
-        which their sentence continues, unless they end a list or another container.
-        """
-        line = self._text[previous.start : previous.end].rstrip()
-        if line.rstrip(_EMPHASIS_MARKS).endswith(_LEAD_IN_ENDS):
-            return True
-        if self._ended_container or not row.introducible:
-            return False
-        return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
+    def _lead_in(self, previous: Block, row: Construct, first: bool) -> str:
+        """Return "lead-in" if the previous leaf leads in the next one, and the point shows that."""
+        found = lead_in(
+            Neighbours(
+                self._text,
+                previous,
+                CONSTRUCTS[previous.kind],
+                row,
+                self._opens_container,
+                not first,
+                self._ended_container,
+                self._introducible,
+                self._begins_child,
+            )
+        )
+        if found and not found.scored:
+            self.first_children.append(len(self.leaves))
+        return "lead-in" if found and found.scored else ""
 
 
 def _last_with_text(blocks: Sequence[Block]) -> Iterator[tuple[int, Block]]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from chunkast.analysis import InlineText, Inside, Structure
 from chunkast.cutting.costs import Costs
+from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import InlineSpan, SpanSet
@@ -28,11 +29,12 @@ class Blocked:
 
 
 def blocked_in(
-    structure: Structure, costs: Costs, protected: SpanSet, leaf: Block, end: int
+    structure: Structure, costs: Costs, protected: SpanSet, leaf: Block, end: int, *, above: Above
 ) -> Blocked:
     """Return the blocked spans and sentences of a leaf and of the text after it, up to ``end``.
 
-    ``protected`` has the regions around the leaf that fit the budget.
+    ``protected`` has the regions around the leaf that fit the budget. Spans in the leaf have to fit
+    together with the headings ``above``.
     """
     inside = structure.insides.of(leaf, end)
     clusters = SpanSet(inside.clusters)
@@ -40,14 +42,14 @@ def blocked_in(
     tables = inside.tables
     for tag in map(sorted, zip(tables.outer, tables.inner, strict=True)):
         first, last = tag
-        if clusters.end(first) == first and costs.is_within(first, last, costs.budget):
+        if clusters.end(first) == first and costs.is_within(above.start(first), last, costs.budget):
             blocked.append((first, last))
     sentences: set[int] = set()
     for text in _texts(structure, costs, leaf, inside):
         for pos in text.sentences:
             # If a sentence begins inside a region, a cut may fall at the region's edges instead.
             sentences |= {protected.start(pos), protected.end(pos)}
-        whole = _Whole(costs, protected, clusters, text, structure.insides.nested)
+        whole = _Whole(costs, protected, clusters, text, structure.insides.nested, above)
         blocked.extend(whole.among(text.spans(), 0))
     return Blocked(SpanSet(blocked), sorted(sentences), inside)
 
@@ -59,7 +61,7 @@ def sentence_cuts(structure: Structure, costs: Costs, protected: SpanSet, leaf: 
         return []
     sentences = text.sentences
     if any(True for _ in protected.within(leaf.start, leaf.end)):
-        blocked = blocked_in(structure, costs, protected, leaf, leaf.end)
+        blocked = blocked_in(structure, costs, protected, leaf, leaf.end, above=NOTHING_ABOVE)
         spans, sentences = blocked.spans, blocked.sentences
     else:
         # No sentence begins inside an inline construct.
@@ -95,6 +97,7 @@ class _Whole:
     clusters: SpanSet
     text: InlineText
     deepest: int
+    above: Above
 
     def among(
         self, spans: Iterator[tuple[int, int, InlineSpan]], depth: int
@@ -104,7 +107,8 @@ class _Whole:
             # The span is extended to whole grapheme clusters.
             first, last = self.clusters.start(start), self.clusters.end(end)
             crosses = self.protected.crosses(first, last)
-            if not crosses and self.costs.is_within(first, last, self.costs.budget):
+            begin, budget = self.above.start(first), self.costs.budget
+            if not crosses and self.costs.is_within(begin, last, budget):
                 yield first, last
             elif depth < self.deepest:
                 yield from self.among(self.text.within(span), depth + 1)

@@ -104,6 +104,10 @@ class Costs:
         least, most = self.bounds(start, end)
         return most <= room or (least <= room and self.size(start, end) <= room)
 
+    def fits_alone(self, start: int, end: int) -> bool:
+        """Return whether a chunk for ``text[start:end]`` fits the budget without any context."""
+        return self.fits(start, end, self.budget + self.context.suffix_tokens(end))
+
     def room(self, start: int, own: int | None = None) -> int:
         """Return the token count that context leaves for a chunk that begins at ``start``.
 

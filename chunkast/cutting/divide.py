@@ -10,6 +10,7 @@ from chunkast.analysis import Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.blocked import blocked_in, sentence_cuts
 from chunkast.cutting.costs import Costs
+from chunkast.cutting.headings_above import Above
 from chunkast.cutting.kept_opaque import kept_span, runs_above_budget
 from chunkast.cutting.levels import Body, Level, grapheme_levels, levels_of
 from chunkast.model import Block, BreakPoint, Replacement
@@ -35,34 +36,38 @@ class Divider:
         self._config = config
         self._outliner = structure.outliner(config.budget)
 
-    def sentences(
+    def first_sentence(
         self, leaf: Block | None, protected: SpanSet, first: int, start: int, end: int
     ) -> list[BreakPoint]:
-        """Return the cuts between the sentences of a paragraph below a heading.
+        """Return the cut after the first sentence of a unit below a lead-in, or nothing.
 
-        A top-level paragraph at ``start`` that does not fit together with the headings before it,
-        from ``first`` on, is divided, so that no chunk ends with a heading.
+        The unit at ``start`` is only cut if it does not fit together with the lead-ins before it,
+        from ``first`` on, but its first sentence does.
         """
         structure, costs = self._structure, self._costs
         if (
             leaf is None
             or self._config.oversize == "keep"
-            or not structure.row(leaf).plain
+            or structure.row(leaf).shape != "prose"
+            or structure.row(leaf).section
             or costs.is_within(first, end, costs.budget)
-            or structure.kinds(start, start + 1) != ("paragraph",)
+            or protected.covers(leaf.start)
         ):
             return []
-        score = self._config.score_table["sentence"]
         cuts = sentence_cuts(structure, costs, protected, leaf)
-        # The paragraph may go on after ``end``, where a user's heuristic set a point.
-        return [BreakPoint(pos, score, "sentence") for pos in cuts if start < pos < end]
+        # The leaf may go on after ``end``, where a user's heuristic set a point.
+        cut = next((pos for pos in cuts if start < pos < end), end)
+        if cut == end or not costs.is_within(first, cut, costs.budget):
+            return []
+        return [BreakPoint(cut, self._config.score_table["sentence"], "sentence")]
 
-    def cuts(self, leaf: Block, protected: SpanSet, start: int, end: int) -> list[BreakPoint]:
-        """Return the cuts inside the unit ``[start, end)``, which begins with ``leaf``, sorted.
+    def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[BreakPoint]:
+        """Return the cuts inside the unit ``[start, end)``, sorted.
 
-        White space, and lines with only a container's markers, may follow the leaf or the protected
-        region that it opens.
+        Its first part fits together with the headings ``above``. White space, and lines with only a
+        container's markers, may follow the unit's leaf or the protected region that the leaf opens.
         """
+        leaf = self._structure.leaf_around(start) or Block("blank", start, end)
         costs, keeps = self._costs, self._config.opaque == "keep"
         tail = self._tail(max(leaf.end, protected.end(start + 1)), end)
         runs = runs_above_budget(costs, start, tail)
@@ -70,7 +75,7 @@ class Divider:
             if keeps:
                 self._replace(runs)
             return []
-        body = self._body(leaf, protected, end)
+        body = self._body(leaf, protected, above, end)
         if keeps:
             body, kept = _keep(body, runs, start, tail)
             self._replace(kept)
@@ -87,9 +92,9 @@ class Divider:
             costs.context.add_frames(self._structure.frames(leaf, body.inside, cuts))
         return points
 
-    def _body(self, leaf: Block, protected: SpanSet, end: int) -> Body:
+    def _body(self, leaf: Block, protected: SpanSet, above: Above, end: int) -> Body:
         structure = self._structure
-        blocked = blocked_in(structure, self._costs, protected, leaf, end)
+        blocked = blocked_in(structure, self._costs, protected, leaf, end, above=above)
         syntax = structure.definitions(leaf, self._outliner)
         opened = -1
         if structure.row(leaf).fenced:
@@ -105,6 +110,7 @@ class Divider:
             blocked.inside,
             syntax,
             opened=opened,
+            above=above,
         )
 
     def _replace(self, runs: Iterable[OpaqueRun]) -> None:
@@ -127,7 +133,7 @@ class Divider:
         Only parts over budget are divided further.
         """
         costs = self._costs
-        if costs.is_within(start, end, costs.budget):
+        if costs.is_within(body.above.start(start), end, costs.budget):
             return
         content = content_end(costs.text, start, end)
         if not self._config.trim and start < content < end:
@@ -151,7 +157,8 @@ class Divider:
         The first cut is at the next line start instead if the text before that line fits.
         """
         following = line_starts(self._costs.text, content, end)[1:-1]
-        near = following and self._costs.is_within(start, following[0], self._costs.budget)
+        first = body.above.start(start)
+        near = following and self._costs.is_within(first, following[0], self._costs.budget)
         at = following[0] if near else content
         yield body.point(at, "line")
         yield from self._parts(body, start, at, levels)

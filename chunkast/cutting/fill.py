@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import chain, pairwise, starmap
@@ -85,9 +86,21 @@ class _Search:
         beyond = (h for h in usable if score[h] > 0 or h == self.last)
         separating = sorted(usable, key=lambda h: (score[h], h), reverse=True)
         for h in chain(beyond, separating):
-            if self.fits(first, h, self.costs.budget):
+            if score[h] > -math.inf and self.fits(first, h, self.costs.budget):
                 return h
-        return first + 1
+        return self.beside_headings(first, usable.stop)
+
+    def beside_headings(self, first: int, stop: int) -> int:
+        """Return the end of a piece that begins with headings, before ``stop`` or not far after.
+
+        Of several headings above a text, the outermost are cut off.
+        """
+        pos, near = self.pos, range(first + 1, min(stop, self.last) + 1)
+        below = next((h for h in near if self.score[h] > -math.inf), None)
+        if below is not None:
+            return below if self.costs.fits_alone(pos[first], pos[below]) else first + 1
+        fitting = (h for h in reversed(near) if self.fits(first, h, self.costs.budget))
+        return next(fitting, first + 1)
 
     def limit(self, first: int, room: int) -> int:
         """Return the last end at which a piece from ``first`` fits, or an estimate beyond that."""

@@ -6,6 +6,7 @@ boundaries between neighbours are removed one by one, worst first, if the union 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 from zlib import crc32
@@ -37,9 +38,9 @@ def joined(
 
     ``bounds`` are positions in ascending order: the start of each piece, then the end of the last
     piece. ``edges`` returns the score and depth of a cut at each of them. Each boundary is tried
-    once. Boundaries between text that belongs together come first, then boundaries deeper inside
-    containers. Ties are broken by the lower score, the smaller neighbour, a hash of the text, the
-    smaller union and the position.
+    once. Boundaries below headings come first, then others between text that belongs together, then
+    boundaries deeper inside containers. Ties are broken by the lower score, the smaller neighbour,
+    a hash of the text, the smaller union and the position.
     """
     last = len(bounds) - 1
     before = costs.before(bounds)
@@ -129,6 +130,8 @@ def _without(bounds: Sequence[int], removed: Iterable[int]) -> list[int]:
 
 def _ranks(edges: Sequence[Edge]) -> list[int]:
     """Return each boundary's rank, based on the score and depth of a cut there."""
-    in_order = sorted(set(edges), key=lambda edge: (edge[0] >= 0, -edge[1], edge[0]))
+    in_order = sorted(
+        set(edges), key=lambda edge: (edge[0] >= 0, edge[0] > -math.inf, -edge[1], edge[0])
+    )
     rank = {edge: number for number, edge in enumerate(in_order)}
     return [rank[edge] for edge in edges]

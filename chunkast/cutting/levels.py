@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from chunkast.analysis import Inside, Structure, SyntaxPoint
 from chunkast.cutting.costs import Costs
+from chunkast.cutting.headings_above import NOTHING_ABOVE, Above
 from chunkast.model import Block, BreakPoint
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet
@@ -43,7 +44,7 @@ class Body:
     No cut falls inside the ``blocked`` spans. ``sentences`` has the sorted starts of sentences, and
     ``kept`` the sorted edges of opaque runs that are kept whole. ``syntax`` is sorted by position.
     ``opened`` is the position after a fence's opening line, where only the levels for words and
-    graphemes may cut.
+    graphemes may cut. The block's first word stays with the headings ``above``.
     """
 
     structure: Structure
@@ -56,6 +57,7 @@ class Body:
     syntax: Sequence[SyntaxPoint] = ()
     kept: Sequence[int] = ()
     opened: int = -1
+    above: Above = NOTHING_ABOVE
 
     @property
     def text(self) -> str:
@@ -64,7 +66,7 @@ class Body:
 
     def is_free(self, pos: int) -> bool:
         """Return whether a cut may fall at ``pos``."""
-        return self.blocked.end(pos) == pos
+        return pos >= self.above.word_end and self.blocked.end(pos) == pos
 
     def point(self, pos: int, kind: str, share: float = 1.0) -> BreakPoint:
         score = self.scores[kind]

@@ -7,6 +7,7 @@ units, the smallest parts that are never cut.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, starmap
@@ -16,7 +17,7 @@ from chunkast.analysis import Structure
 from chunkast.config import ChunkConfig
 from chunkast.cutting.costs import Costs
 from chunkast.cutting.fill import fill
-from chunkast.cutting.joining import Edge, Edges, Joins, joined
+from chunkast.cutting.joining import Edge, Edges, joined
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Bodies, Piece
 
@@ -55,14 +56,9 @@ class Cutter:
         if start == end:
             return []
         if self._config.packing == "fill":
-            return fill(
-                self._config,
-                self._bodies.between(start, end),
-                self._costs,
-                self.sections,
-                self.overlap,
-            )
-        return [*starmap(Piece, pairwise([start, *self._section(0, start)]))]
+            units = self._bodies.between(start, end)
+            return fill(self._config, units, self._costs, self.sections, self.overlap)
+        return [*starmap(Piece, pairwise([start, *self._section(0)]))]
 
     def body(self, first: int, last: int) -> list[int]:
         """Cut a section's own text ``[first, last)``, and return the end of each piece."""
@@ -71,38 +67,28 @@ class Cutter:
         units = self._bodies.between(first, last)
 
         def fit_together(i: int, h: int, j: int) -> bool:
-            # Context and overlap are ignored for pieces that belong together, such as a heading
-            # and its text.
-            if units.score[units.at(h)] < 0:
-                return self._costs.fits(i, j, self._costs.budget)
-            return self._fits(i, j)
+            # Context and overlap are ignored for pieces that belong together, and the closing line
+            # of a fence as well for a heading and its text.
+            score = units.score[units.at(h)]
+            if score == -math.inf:
+                return self._costs.fits_alone(i, j)
+            return self._costs.fits(i, j, self._costs.budget) if score < 0 else self._fits(i, j)
 
-        bounds = self._joined(units.pos, units.edges, fit_together)
+        bounds = joined(self._costs, units.pos, units.edges, fit_together)
         return self._finished(self._without_crumbs(bounds, units.edges)[1:])
 
-    def _section(self, section: int, first: int) -> list[int]:
-        """Cut a section whose text begins at ``first``, and return the end of each piece.
-
-        The text may begin before the section, with headings that have no text of their own.
-        """
-        last = self.sections.end(section)
+    def _section(self, section: int) -> list[int]:
+        """Cut a section, and return the end of each piece."""
+        first, last = self.sections.starts[section], self.sections.end(section)
         if self._least != 0 and self._fits(first, last):
             return [last]
         bounds = [first]
         for part in self.sections.parts(section):
-            if not self._has_text(part.start, part.end):
-                continue  # nothing but headings so far
-            if part.section >= 0:
-                bounds += self._finished(self._section(part.section, bounds[-1]))
-            else:
-                bounds += self.body(bounds[-1], part.end)
-        if bounds[-1] < last:
-            bounds += self.body(bounds[-1], last)
-        bounds = self._joined(bounds, self._edges, self._belong)
+            own = part.section < 0
+            ends = self.body(part.start, part.end) if own else self._section(part.section)
+            bounds += self._finished(ends)
+        bounds = joined(self._costs, bounds, self._edges, self._belong)
         return self._without_crumbs(bounds, self._edges)[1:]
-
-    def _joined(self, bounds: Sequence[int], edges: Edges, joins: Joins) -> list[int]:
-        return joined(self._costs, bounds, edges, joins)
 
     def _edges(self, cuts: Sequence[int]) -> Iterator[Edge]:
         """Yield the score and depth of each of the ``cuts``."""
@@ -111,10 +97,6 @@ class Cutter:
                 yield self._structure.run_score(cut), 0
             else:
                 yield from self._bodies.at(cut).edges([cut])
-
-    def _has_text(self, start: int, end: int) -> bool:
-        whole = self._bodies.whole
-        return (self._structure if whole is None else whole).has_text(start, end)
 
     def _finished(self, ends: list[int]) -> list[int]:
         """Mark the cuts between these pieces as final, and return ``ends``."""
@@ -127,7 +109,7 @@ class Cutter:
         The two must fit into one piece without heading path and overlap.
         """
         if any(starmap(self._is_crumb, pairwise(bounds))):
-            return self._joined(bounds, edges, self._crumb_fits)
+            return joined(self._costs, bounds, edges, self._crumb_fits)
         return bounds
 
     def _is_crumb(self, i: int, j: int) -> bool:
@@ -167,7 +149,7 @@ class Cutter:
         """
         whole = self._final.isdisjoint((i, h, j))
         # The start of a section that was cut has text, even if the text is in the next piece.
-        has_text = j in self._final or self._has_text(h, j)
+        has_text = j in self._final or self._structure.has_text(h, j)
         if has_text and not (self._least is None and whole):
             most = (self._tenth if self._least is None else self._least) - 1
             if not self._costs.fits(i, h, most) and not self._costs.fits(h, j, most):

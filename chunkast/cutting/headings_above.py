@@ -1,0 +1,69 @@
+"""The headings that stay with the text below them, given the budget."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Final, NamedTuple
+
+from chunkast.analysis import Headed, HeadedLeaves
+from chunkast.cutting.costs import Costs
+
+__all__ = ("NOTHING_ABOVE", "Above", "HeadingsAbove")
+
+
+class Above(NamedTuple):
+    """The text that stays with the first word of a block: its start, and the word's end."""
+
+    first: int
+    word_end: int
+
+    def start(self, pos: int) -> int:
+        """Return the start of the text that has to fit together with a part that begins at ``pos``."""
+        return min(self.first, pos) if pos < self.word_end else pos
+
+
+NOTHING_ABOVE: Final = Above(0, -1)
+
+
+class HeadingsAbove:
+    """The headings right above each block in a stretch of text.
+
+    No chunk ends with a heading if one word of the text below fits beside it. If the headings do not
+    all fit beside that word, the outermost are cut off.
+    """
+
+    def __init__(self, costs: Costs, leaves: HeadedLeaves) -> None:
+        self._costs = costs
+        self._leaves = leaves
+
+    def above(self, start: int) -> Above:
+        """Return the headings that stay with the unit at ``start``, if any."""
+        headed = self._leaves.at(start)
+        if headed is None or headed.start != start:
+            return NOTHING_ABOVE
+        first = self._first_that_fits(headed, start)
+        return Above(first, headed.word_end) if first < start else NOTHING_ABOVE
+
+    def fits(self, start: int, end: int) -> bool:
+        """Return whether a region fits the budget with the headings right above it.
+
+        A region that ends with a heading also has to fit together with the first word below.
+        """
+        first = start
+        if (headed := self._leaves.at(start)) and headed.start < end:
+            first = self._first_that_fits(headed, start)
+        below = self._leaves.at(end)
+        if below and start < below.headings[0] and self._first_that_fits(below, end) < end:
+            end = below.word_end
+        return self._costs.is_within(first, end, self._costs.budget)
+
+    def _first_that_fits(self, headed: Headed, pos: int) -> int:
+        """Return the first heading before ``pos`` that fits beside the first word, or ``pos``."""
+        costs, number = self._costs, bisect_left(headed.headings, pos)
+        first = bisect_left(
+            headed.headings,
+            True,
+            hi=number,
+            key=lambda start: costs.is_within(start, headed.word_end, costs.budget),
+        )
+        return headed.headings[first] if first < number else pos
