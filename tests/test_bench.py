@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from chunkast.index import Hit
 from tests.bench.against import main as compare_checkouts
 from tests.bench.agent import spans_read
+from tests.bench.context import count
 from tests.bench.facts import Facts, Source, facts
 from tests.bench.instructions import ROOT
 from tests.bench.retrieval.chunkers import Chunked, Piece
@@ -100,3 +102,52 @@ def test_a_checkout_equals_itself(capsys: pytest.CaptureFixture[str]) -> None:
     counts = [[cell.strip() for cell in row[1:]] for row in rows if row][2:]
     assert len(counts) == 12
     assert all(other == this and gone == "0" for other, this, gone, _ in counts)
+
+
+ALONE = """\
+# Huts
+
+Bring these:
+
+- Food for the first day, as follows:
+  - bread from the baker
+- Water
+
+> [!WARNING]
+> Never do this:
+> light a fire.
+
+!!! tip "Sleep"
+
+    Bring a bag.
+
+    Wear wool.
+
+# [Bus](#tab/bus)
+
+Take the bus.
+
+---
+
+## Last
+"""
+EDGES = ("- Food", "  - bread", "- Water", "> light", "    Wear", "Take")
+
+
+def test_what_chunks_lose_is_counted() -> None:
+    places = [0, *map(ALONE.index, EDGES), len(ALONE)]
+    chunks = [ALONE[start:end].strip() for start, end in pairwise(places)]
+    lost, of = count(ALONE, chunks, chunks)
+    assert +lost == {"parent": 1, "list": 2, "item": 1, "alert": 2, "tab": 1}
+    assert of == {"heading": 7, "parent": 1, "list": 2, "item": 1, "alert": 2, "tab": 1}
+    openers = "\n".join((*ALONE.split("\n\n")[1:3], "[!WARNING]", '!!! tip "Sleep"', "Bus"))
+    lost, _ = count(ALONE, chunks, [f"{openers}\n{chunk}" for chunk in chunks])
+    assert +lost == {"parent": 1}
+
+
+def test_headings_at_the_end_of_a_chunk_are_counted() -> None:
+    text = "# Huts\n\n## Food\n\nSoup.\n\n## Last\n"
+    for end, expected in (("## Food", 1), ("Soup", 1), ("## Last", 0)):
+        at = text.index(end)
+        chunks = [text[:at].strip(), text[at:].strip()]
+        assert count(text, chunks, chunks)[0]["heading"] == expected

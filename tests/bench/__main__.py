@@ -19,6 +19,7 @@ from chunkast.tokens.vocabulary import BUNDLED, VOCABULARY
 from tests.bench import (
     agent,
     compare,
+    context,
     index,
     memory,
     retrieval,
@@ -27,7 +28,7 @@ from tests.bench import (
     startup,
     throughput,
 )
-from tests.bench.corpus import by_language, load_corpus
+from tests.bench.corpus import by_language, find_documents, load_corpus
 from tests.bench.report import write_results, write_retrieval
 from tests.bench.retrieval.dataset import HALVES
 from tests.bench.tables import Setting, Table, as_markdown
@@ -41,6 +42,7 @@ BENCHES = {
         stability,
         index,
         compare,
+        context,
         retrieval,
         search,
         agent,
@@ -73,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say=_say,
         half=options.half,
         cache=options.cache.expanduser(),
+        documents=[text for _, text in find_documents(options.documents)],
     )
     about = (
         f"chunkast {version('chunkast')}, {_python()}, tiktoken "
@@ -116,6 +119,14 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="DIR",
         help="more documents; may be repeated",
+    )
+    parser.add_argument(
+        "--documents",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="count context in these documents only; may be repeated",
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: 3")
     parser.add_argument("--budget", type=int, default=512, metavar="TOKENS", help="default: 512")

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-__all__ = ("Facts", "Source", "facts")
+__all__ = ("Facts", "Source", "facts", "placed", "squeezed")
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 # A shorter chunk may be found anywhere by chance: it is placed only right after the previous one.
@@ -46,53 +46,53 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.solid = _squeezed(text)
+        self.solid = squeezed(text)
 
     @cached_property
-    def _before(self) -> list[int]:
+    def before(self) -> list[int]:
         """The number of characters other than white space before each character."""
         return list(accumulate((not character.isspace() for character in self.text), initial=0))
 
     @cached_property
-    def _tokens(self) -> list[Token]:
+    def tokens(self) -> list[Token]:
         parser = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
         return parser.parse(self.text)
 
     @cached_property
-    def _outer(self) -> list[Token]:
-        return [token for token in self._tokens if token.level == 0 and token.nesting != -1]
+    def outer(self) -> list[Token]:
+        return [token for token in self.tokens if token.level == 0 and token.nesting != -1]
 
     @cached_property
-    def _lines(self) -> list[int]:
+    def lines(self) -> list[int]:
         """The start of each line as the parser counts lines, and the text's end."""
         return [line.start() for line in _LINE.finditer(self.text)] + [len(self.text)]
 
     def that_fit(self, kind: str, fits: Callable[[str], bool]) -> list[tuple[int, int]]:
         """Return the spans of the blocks of this token type that fit the budget alone."""
         spans = []
-        for token in self._tokens:
+        for token in self.tokens:
             if token.type == kind and token.map:
-                start, end = (self._lines[line] for line in token.map)
+                start, end = (self.lines[line] for line in token.map)
                 # A fence in a list begins after the item's marker.
                 start = max(start, self.text.find(token.markup, start))
                 if fits(self.text[start:end].rstrip()):
-                    spans.append((self._before[start], self._before[end]))
+                    spans.append((self.before[start], self.before[end]))
         return spans
 
     def below_headings(self) -> Iterator[tuple[str, int, int]]:
         """Yield the title of each outer heading and the text span of the block right below it."""
-        titles = {id(token): inline.content for token, inline in pairwise(self._tokens)}
-        for token, after in pairwise(self._outer):
+        titles = {id(token): inline.content for token, inline in pairwise(self.tokens)}
+        for token, after in pairwise(self.outer):
             if token.type == "heading_open" and after.map:
-                start, end = (self._lines[line] for line in after.map)
+                start, end = (self.lines[line] for line in after.map)
                 yield titles[id(token)], start, end
 
     @cached_property
     def heading_ends(self) -> list[int]:
         """The ends of headings outside lists and quotes whose sections are not empty."""
         return [
-            self._before[self._lines[token.map[1]]]
-            for token, after in pairwise(self._outer)
+            self.before[self.lines[token.map[1]]]
+            for token, after in pairwise(self.outer)
             if token.type == "heading_open"
             and token.map
             and not (after.type == "heading_open" and after.tag <= token.tag)
@@ -101,10 +101,10 @@ class Source:
 
 def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) -> Facts:
     """Compare chunks, in order and without overlap, with their source."""
-    solid = [_squeezed(chunk) for chunk in chunks]
-    placed = _placed(source.solid, solid)
-    spans = [span for span in placed if span]
-    adrift = [chunk for chunk, span in zip(solid, placed, strict=True) if not span]
+    solid = [squeezed(chunk) for chunk in chunks]
+    spots = placed(source.solid, solid)
+    spans = [span for span in spots if span]
+    adrift = [chunk for chunk, span in zip(solid, spots, strict=True) if not span]
 
     def cut(span: tuple[int, int]) -> bool:
         start, end = span
@@ -125,24 +125,25 @@ def facts(source: Source, chunks: Sequence[str], fits: Callable[[str], bool]) ->
     )
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
+    """Return the text without white space."""
     return "".join(text.split())
 
 
-def _placed(source: str, chunks: Sequence[str]) -> list[tuple[int, int] | None]:
+def placed(source: str, chunks: Sequence[str]) -> list[tuple[int, int] | None]:
     """Return the span of each chunk, searched from the end of the previous; ``None`` if not found."""
     at = 0
-    placed: list[tuple[int, int] | None] = []
+    spots: list[tuple[int, int] | None] = []
     for chunk in chunks:
         found = at if source.startswith(chunk, at) else -1
         if found < 0 and len(chunk) >= _TELLING:
             found = source.find(chunk, at)
         if found < 0:
-            placed.append(None)
+            spots.append(None)
         else:
             at = found + len(chunk)
-            placed.append((found, at))
-    return placed
+            spots.append((found, at))
+    return spots
 
 
 def _rebuilt(text: str, chunks: Sequence[str]) -> int:

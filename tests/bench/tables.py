@@ -16,7 +16,8 @@ class Setting:
     """Options for every benchmark.
 
     ``corpora`` are the texts of each language, ``half`` the half of the questions that retrieval
-    uses, ``cache`` the folder for its downloads and vectors.
+    uses, ``cache`` the folder for its downloads and vectors, ``documents`` the only texts for
+    context.
     """
 
     corpora: Mapping[str, Sequence[str]]
@@ -27,6 +28,7 @@ class Setting:
     say: Callable[[str], object]
     half: str
     cache: Path
+    documents: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
