@@ -196,10 +196,10 @@ def check_headings(
         last = leaf.headings[-1]
         number = bisect_right(ends, last)
         if number < len(chunks) - 1 and chunks[number].end_index <= leaf.start:
-            whole = text[last : leaf.word_end]
-            assert config.oversize == "keep" or count(whole) > config.budget, (
-                f"a heading ends a chunk: {whole!r}"
-            )
+            # A block that is kept whole may only fit alone.
+            end = leaf.end if config.oversize == "keep" else leaf.word_end
+            whole = text[last:end].rstrip(WHITE_SPACE)
+            assert count(whole) > config.budget, f"a heading ends a chunk: {whole!r}"
 
 
 def check_promises(
