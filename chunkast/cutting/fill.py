@@ -64,21 +64,23 @@ class _Search:
             room = self.costs.room(self.pos[at])
             if len(ends) > 1:
                 room -= self.overlap.reserve(self.piece(*ends[-2:]))
-            whole = self.fits(at, self.last, room)
-            ends.append(self.last if whole else self.best_end(at, room))
+            limit = self.limit(at, room)
+            # The rest of the text is only counted if it may fit.
+            whole = limit == self.last and self.fits(at, self.last, room)
+            ends.append(self.last if whole else self.best_end(at, room, limit))
         if len(ends) > 2:
             ends[-2] = self.balanced(ends)
         return [*starmap(self.piece, pairwise(ends))]
 
-    def best_end(self, first: int, room: int) -> int:
+    def best_end(self, first: int, room: int, limit: int) -> int:
         """Return the end of the piece that begins with unit ``first`` and has at least one unit.
 
-        These points are tried in order: the best point in the window, or in a window further back;
+        ``limit`` is what :meth:`limit` returns for the piece. These points are tried in order: the best point in the window, or in a window further back;
         any point before the limit; a point that fits without context and overlap; a point that
         separates units that belong together; the next point.
         """
         score = self.score
-        nearest = [h for h in range(self.limit(first, room), first, -1) if score[h] > 0]
+        nearest = [h for h in range(limit, first, -1) if score[h] > 0]
         for h in chain(self.by_value(nearest, first, room), nearest):
             if self.fits(first, h, room):
                 return h
