@@ -75,9 +75,10 @@ class _Search:
     def best_end(self, first: int, room: int, limit: int) -> int:
         """Return the end of the piece that begins with unit ``first`` and has at least one unit.
 
-        ``limit`` is what :meth:`limit` returns for the piece. These points are tried in order: the best point in the window, or in a window further back;
-        any point before the limit; a point that fits without context and overlap; a point that
-        separates units that belong together; the next point.
+        ``limit`` is what :meth:`limit` returns for the piece. These points are tried in order: the
+        best point in the window, or in a window further back; any point before the limit; a point
+        that fits without context and overlap; a point that separates units that belong together;
+        the next point.
         """
         score = self.score
         nearest = [h for h in range(limit, first, -1) if score[h] > 0]
