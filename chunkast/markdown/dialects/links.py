@@ -56,21 +56,28 @@ def wiki_title(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def note_reference(state: StateInline, _silent: bool) -> bool:
+def note_reference(state: StateInline, silent: bool) -> bool:
     """Skip ``[^label]`` in a title if the document has a footnote with that label."""
     match = _NOTE.match(state.src, state.pos, state.posMax)
     if match is None or match[1] not in state.env["footnotes"]:
         return False
-    state.pos = match.end()
+    _skip(state, match.end(), silent)
     return True
 
 
-def inline_note(state: StateInline, _silent: bool) -> bool:
+def inline_note(state: StateInline, silent: bool) -> bool:
     """Skip an inline footnote in a title: ``^[text of the note]``."""
     if not state.src.startswith("^[", state.pos):
         return False
     end = parseLinkLabel(state, state.pos + 1)
     if end <= state.pos + 1:
         return False
-    state.pos = end + 1
+    _skip(state, end + 1, silent)
     return True
+
+
+def _skip(state: StateInline, end: int, silent: bool) -> None:
+    """Skip the text up to ``end``; emphasis before and after it is not one run of marks."""
+    if not silent:
+        state.push("text", "", 0)
+    state.pos = end
