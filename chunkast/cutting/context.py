@@ -155,7 +155,7 @@ class Context:
         frame = self._frame_before(pos)
         return frame if frame is not None and pos < frame.end else None
 
-    def frame_tokens(self, pos: int) -> int:
+    def inner_tokens(self, pos: int) -> int:
         """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
         parts = _Parts("", (), self._openers(pos), self.frame_at(pos))
         return self._count(next(self._allowed(parts)))

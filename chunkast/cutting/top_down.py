@@ -124,7 +124,7 @@ class Cutter:
         if not (self._is_crumb(i, h) or self._is_crumb(h, j)):
             return False
         costs = self._costs
-        return costs.fits(i, j, costs.budget - costs.context.frame_tokens(i))
+        return costs.fits(i, j, costs.budget - costs.context.inner_tokens(i))
 
     def _fits(self, i: int, j: int) -> bool:
         """Return whether ``text[i:j]`` fits together with its context and overlap."""
