@@ -38,6 +38,9 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     # (<details>, <div> ...) are blocks too. A comment, an anchor or a tag on lines of its own
     # belongs to the block after it; if that is a heading, its section begins at the comment.
     "blocks": True,
+    # From a line that begins with seven "<" to one that begins with seven ">", with "=======" between
+    # them, is one block, as in merges and in the edits of coding agents.
+    "conflicts": True,
     # The text from <table> to </table>, blank lines included, is one table with rows and cells,
     # unless it contains a list, a fence or a heading.
     "html_tables": True,

@@ -20,7 +20,6 @@ _CASES: Final = json.loads(_FILE.read_text("utf-8"))["cases"]
 _LATER: Final = {
     **dict.fromkeys(("learn-tabs",), "tabs of Microsoft Learn"),
     **dict.fromkeys(("pages-in-one-file", "footnotes"), "pages and footnotes as sections"),
-    "search-replace": "conflict markers",
     "table-cell": "cells in their columns",
     "after-formula": "sentences that go on after a formula",
     "definitions": "definition lists in Quarto",

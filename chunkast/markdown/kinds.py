@@ -138,6 +138,16 @@ _ROWS: Final = (
     # pairs around a block.
     Construct("esm", "code", "code", ("esm",), after=True, protected=True),
     Construct("jsx", "lines", "html", ("jsx",), after=True, protected=True, introducible=True),
+    # The lines between conflict markers.
+    Construct(
+        "conflict",
+        "lines",
+        "html",
+        ("conflict",),
+        after=True,
+        protected=True,
+        introducible=True,
+    ),
     # A comment of Obsidian, over several lines.
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
     Construct("front-matter", "lines", "front-matter", after=True, protected=True),

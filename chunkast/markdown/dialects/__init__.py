@@ -17,6 +17,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from chunkast.markdown.blocks import Arranged, Signs
 from chunkast.markdown.dialects import jsx, links, math, mdx, obsidian
 from chunkast.markdown.dialects.answers import answer_line
+from chunkast.markdown.dialects.conflicts import conflict_block, may_conflict
 from chunkast.markdown.dialects.containers import MARKERS, container_rule
 from chunkast.markdown.dialects.html_blocks import arrange_html
 from chunkast.markdown.dialects.html_headings import arrange_headings
@@ -109,6 +110,12 @@ _ROWS: Final = (
         "admonitions",
         rule=container_rule(MARKERS["admonitions"]),
         begins={"admonition": "!?="},
+    ),
+    Dialect(
+        "conflicts",
+        rule=conflict_block,
+        begins={"conflict": "<"},
+        needs=may_conflict,
     ),
     Dialect("answers", rule=answer_line, begins={"answer": "`~"}),
     Dialect(
