@@ -29,7 +29,8 @@ EXTENSIONS: Final[Mapping[str, bool]] = {
     "footnotes": True,
     # A line of three or more colons with a name opens a container, if a closing line (":::" or
     # "::: name-end") follows. A line that also ends with colons (":::image source="a.png":::") is a
-    # block of its own, unless "::: name-end" follows.
+    # block of its own, unless "::: name-end" follows. A heading that is only a link to "#tab/id"
+    # begins a tab, up to a rule, the next tab or the end of its section.
     "containers": True,
     # "!!! word" opens an admonition, even if it was meant as emphasis. "??? word" opens one too,
     # and === with a title in quotes opens a tab.

@@ -276,6 +276,7 @@ def nested() -> SearchStrategy[str]:
         ),
         *("[^1]: Note", "---", "---\ntitle: Page\n---", "<a id='x'></a>", "!!! note", '=== "Two"'),
         *("    # Indented", "```\n# code\n```", "{#anchor}", "<!-- comment -->"),
+        *("# [One](#tab/one)", "### [Two](#tab/two)", "<<<<<<< a", "=======", ">>>>>>> b"),
     )
     line = st.tuples(pick(lines), pick(("\n", "\n", "\n\n"))).map("".join)
     return joined(line, 1, 40)

@@ -152,6 +152,10 @@ class Openers:
         elif not _BARE.fullmatch(_LOOKS.sub("", line)):
             yield _Said(block.start, end, line)
 
+    def _tab(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
+        """Yield the label of a tab."""
+        yield _Said(blocks[slot].start, blocks[slot].children[0].end, blocks[slot].info)
+
     def _note(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
         """Yield the opening line of an alert, its title, and its first sentence."""
         block = blocks[slot]
@@ -256,6 +260,7 @@ class Openers:
 
     _readers: ClassVar[Mapping[str, _Reader]] = {
         "container": _container,
+        "tab": _tab,
         "note": _note,
         "quote": _quote,
         "list": _list,

@@ -152,6 +152,18 @@ _ROWS: Final = (
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
     Construct("front-matter", "lines", "front-matter", after=True, protected=True),
     _own("container", "container", "container_open", wrapper=True, opener="container"),
+    # A tab of Microsoft Learn, from the line of its label on.
+    Construct(
+        "tab",
+        "container",
+        "container",
+        after=True,
+        protected=True,
+        introducible=True,
+        named="container",
+        wrapper=True,
+        opener="tab",
+    ),
     # A container that is a note or a warning.
     Construct(
         "admonition",

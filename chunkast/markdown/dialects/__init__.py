@@ -26,6 +26,7 @@ from chunkast.markdown.dialects.paragraphs import (
     arrange_captions,
     arrange_contents,
 )
+from chunkast.markdown.dialects.tabs import arrange_tabs, may_have_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
@@ -130,6 +131,8 @@ _ROWS: Final = (
     # Before all other rows that arrange HTML.
     Dialect("html_tables", arrange=arrange_tables),
     Dialect("html_headings", arrange=arrange_headings),
+    # After the headings of HTML are known, and before elements are found inside tabs.
+    Dialect("containers", arrange=arrange_tabs, needs=may_have_tabs),
     Dialect(
         "mdx",
         rule=mdx.mdx_block,
