@@ -20,8 +20,9 @@ __all__ = ("DEFAULT_EXTENSIONS", "ENDINGS", "EXTENSIONS", "ChunkConfig")
 # The Markdown extensions, and whether each is on by default. The comments describe what an
 # extension does or is known to misread.
 EXTENSIONS: Final[Mapping[str, bool]] = {
-    # Only at the very start, and only if it looks like YAML or TOML, so that a heading between
-    # two horizontal rules is still a heading.
+    # Only if it looks like YAML or TOML, so that a heading between two horizontal rules is still a
+    # heading. YAML later in a file, from "---" after a blank line to "---" before any other, begins
+    # a page if all its keys are single words that begin with a lower-case letter.
     "front_matter": True,
     # A line of text above a line of dashes and pipes is the header of a table.
     "tables": True,

@@ -217,6 +217,7 @@ class Analysis:
     pages: pairs of the start of a page, a character index, and the page's number, from 1.
     replacements: texts that replace spans in ``embed_text``, sorted by start. If two spans
         overlap, only the first is replaced.
+    inner_pages: the spans of front matter after the beginning, each of which begins a page.
     wrappers: the spans of the blocks in which a section begins, such as tabs, and of the pairs of
         tags around blocks, sorted. A section that begins inside ends there.
     """
@@ -240,6 +241,7 @@ class Analysis:
     replacements: tuple[Replacement, ...] = ()
     pages: tuple[tuple[int, int], ...] = ()
     wrappers: tuple[tuple[int, int], ...] = ()
+    inner_pages: tuple[tuple[int, int], ...] = ()
 
     def plus(
         self,

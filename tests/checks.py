@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import NamedTuple
@@ -165,7 +165,7 @@ class _Below(NamedTuple):
     word_end: int
 
 
-def _below_headings(analysis: Analysis) -> list[_Below]:
+def _below_headings(analysis: Analysis, dropped: Container[int]) -> list[_Below]:
     """The leaves right below headings, wherever they are; labels are no text."""
     read = analysis.masked or analysis.text
     below: list[_Below] = []
@@ -174,6 +174,8 @@ def _below_headings(analysis: Analysis) -> list[_Below]:
         row = CONSTRUCTS[leaf.kind]
         if row.section:
             above.append(leaf.start)
+        elif leaf.kind == "front-matter" and leaf.start in dropped:
+            above = []
         elif (
             not is_label(read, leaf) and not row.blank and not is_blank(read[leaf.start : leaf.end])
         ):
@@ -198,7 +200,7 @@ def check_headings(
         if number < len(chunks) - 1 and chunks[number].end_index <= leaf.start:
             # A block that is kept whole may only fit alone.
             end = leaf.end if config.oversize == "keep" else leaf.word_end
-            whole = text[last:end].rstrip(WHITE_SPACE)
+            whole = text[last:end].rstrip(WHITE_SPACE if config.trim else "")
             assert count(whole) > config.budget, f"a heading ends a chunk: {whole!r}"
 
 
@@ -228,7 +230,18 @@ def check_promises(
     assert at == len(text)
 
     own_end = 0
-    dropped = len(analysis.front_matter) if config.front_matter_text == "drop" else 0
+    dropped: dict[int, int] = {}
+    if config.front_matter_text == "drop":
+        dropped = {0: len(analysis.front_matter), **dict(analysis.inner_pages)}
+    kept_text = text
+    for start, end in dropped.items():
+        kept_text = kept_text[:start] + " " * (end - start) + kept_text[end:]
+
+    def after_dropped(pos: int) -> int:
+        while dropped.get(pos, pos) > pos:
+            pos = dropped[pos]
+        return pos
+
     for number, chunk in enumerate(chunks):
         # 1. Verbatim, with consistent coordinates.
         assert chunk.text == text[chunk.start_index : chunk.end_index]
@@ -241,11 +254,11 @@ def check_promises(
         # 2. Nothing lost, nothing twice.
         own = chunk.start_index + chunk.overlap
         assert own >= own_end, "own texts overlap"
-        between = text[max(own_end, dropped) : own]
+        between = kept_text[own_end:own]
         assert is_blank(between), between
-        assert own >= dropped
+        assert not any(start < chunk.end_index and own < end for start, end in dropped.items())
         if not config.trim:
-            assert own == max(own_end, dropped)
+            assert own == after_dropped(own_end)
         if chunk.overlap:
             assert chunk.start_index > chunks[number - 1].start_index
             assert chunk.start_index < chunks[number - 1].end_index
@@ -271,10 +284,9 @@ def check_promises(
         else:
             assert chunk.token_count <= budget
             assert chunk.embed_token_count <= budget
-    rest = text[max(own_end, dropped) :]
-    assert is_blank(rest), rest
+    assert is_blank(kept_text[own_end:]), kept_text[own_end:]
     if not config.trim:
-        assert max(own_end, dropped) == len(text)
+        assert after_dropped(own_end) == len(text)
 
     # 4. Whole blocks. A cut is every beginning and every end of a chunk's text.
     cuts = {chunk.start_index for chunk in chunks} | {chunk.end_index for chunk in chunks}
@@ -293,7 +305,7 @@ def check_promises(
     kept = [*analysis.regions, *rows]
     if not language:
         kept += inline_regions(analysis, config, clusters)
-    below = _below_headings(analysis)
+    below = _below_headings(analysis, dropped)
     if not language:
         check_headings(text, config, chunks, below)
     lasts = [leaf.headings[-1] for leaf in below]

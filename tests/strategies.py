@@ -23,6 +23,7 @@ __all__ = (
     "nasty_text",
     "nested",
     "paged",
+    "pages",
     "spaced_text",
 )
 
@@ -280,6 +281,18 @@ def nested() -> SearchStrategy[str]:
     )
     line = st.tuples(pick(lines), pick(("\n", "\n", "\n\n"))).map("".join)
     return joined(line, 1, 40)
+
+
+def pages() -> SearchStrategy[str]:
+    """Pages with front matter of their own, one after another."""
+    matters = (
+        "---\ntitle: Page\n---\n",
+        "---\nurl: /a # b\n---\n",
+        '---\ntitle: "Two"\ntags:\n- a\n---\n',
+        "---\nTitle: None\n---\n",
+        "---\n\na: b\n---\n",
+    )
+    return joined(st.tuples(pick(matters), pick(("", "\n")), nested()).map("\n".join), 1, 5)
 
 
 # What opens an HTML block that goes on after a blank line, or only labels; what closes it.

@@ -12,7 +12,7 @@ from chunkast import Analysis, BreakPoint, ChunkConfig, Chunker
 from chunkast.analysis import DocumentDraft
 from chunkast.heuristics import Heuristic, Patch
 from tests.checks import check_promises
-from tests.strategies import documents, markdown, nasty_text, nested, spaced_text
+from tests.strategies import documents, markdown, nasty_text, nested, pages, spaced_text
 
 
 def words(text: str) -> int:
@@ -65,7 +65,12 @@ def test_promises_on_headings_in_containers(text: str, config: ChunkConfig) -> N
     check_promises(text, config)
 
 
-@given(nested(), configurations())
+@given(pages(), configurations())
+def test_promises_on_pages_with_front_matter(text: str, config: ChunkConfig) -> None:
+    check_promises(text, config)
+
+
+@given(nested() | pages(), configurations())
 def test_paths_name_the_sections_of_the_outline(text: str, config: ChunkConfig) -> None:
     chunker = Chunker(replace(config, trim=True))
     outline = chunker.outline(text)

@@ -5,7 +5,7 @@ import logging
 from chunkast.analysis.code import read_code
 from chunkast.analysis.frames import Frame
 from chunkast.analysis.headed import Headed, HeadedLeaves
-from chunkast.analysis.heading_paths import Run, Sections
+from chunkast.analysis.heading_paths import Page, Run, Sections
 from chunkast.analysis.inside import InlineText, Inside
 from chunkast.analysis.markdown import read_markdown
 from chunkast.analysis.patches import DocumentContext, DocumentDraft, DocumentHeuristic
@@ -25,6 +25,7 @@ __all__ = (
     "HeadedLeaves",
     "InlineText",
     "Inside",
+    "Page",
     "Point",
     "Run",
     "Sections",

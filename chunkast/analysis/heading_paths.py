@@ -2,29 +2,31 @@
 
 A section consists of runs of its own text and of the sections inside it. Usually its own text is
 one run. A section inside a wrapper, such as a tab, ends with the wrapper; then the section around
-the wrapper goes on, with another run.
+the wrapper goes on, with another run. A page inside the document is a section too, and ends all others.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from chunkast.model import Heading
+from chunkast.model import Analysis, Heading
+from chunkast.text.front_matter import front_matter_value
 from chunkast.text.source_map import make_array
 
-__all__ = ("Headings", "OpenSections", "Part", "Run", "Sections", "titled_path")
+__all__ = ("Headings", "OpenSections", "Page", "Part", "Run", "Sections", "titled_path")
 
 _START = attrgetter("start")
 # Sections nested deeper than this become siblings. Markdown has six levels, but code and
 # heuristics may have any number, and sections are cut recursively.
 _DEEPEST: Final = 64
-# The level of the document; headings are deeper.
-_DOCUMENT: Final = 0
-# The order of what happens at one position: wrappers end, wrappers begin, a heading.
-_LEAVE, _ENTER, _HEADING = range(3)
+# The levels of the document, of a page inside it, and of the highest headings.
+_DOCUMENT, _PAGE, _HIGHEST = -1, 0, 1
+# The order of what happens at one position: wrappers end, a page, wrappers begin, a heading.
+_LEAVE, _BEGIN, _ENTER, _HEADING = range(4)
 
 
 def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
@@ -34,6 +36,18 @@ def titled_path(path: tuple[str, ...], title: str) -> tuple[str, ...]:
     """
     titles = tuple(filter(None, path))
     return (title, *titles) if title and title not in titles else titles
+
+
+class Page(NamedTuple):
+    """A page, which begins with front matter: the document itself (number 0), or a page inside it.
+
+    title: the ``title`` in the front matter, or an empty string if there is none.
+    """
+
+    number: int
+    start: int
+    front_matter: str
+    title: str
 
 
 class Run(NamedTuple):
@@ -83,23 +97,30 @@ class OpenSections:
 class Headings:
     """The headings that open sections, which are looked up by position.
 
-    all: the headings.
+    all: the headings, by default those of the analysis.
+    pages: the document, and the pages inside it.
     first_path: the heading path of the text before the first heading.
     runs: the runs of text, sorted; the first begins at 0 and belongs to the document.
     ends: for each run that begins a section, the number of the first run after the section.
     """
 
-    def __init__(
-        self,
-        size: int,
-        headings: Sequence[Heading],
-        first_path: tuple[str, ...],
-        wrappers: Sequence[tuple[int, int]] = (),
-    ) -> None:
-        self.all = headings
-        self.first_path = first_path
-        self.runs, self.ends = _runs_of(headings, wrappers)
-        self._starts = make_array(map(_START, self.runs), size)
+    def __init__(self, analysis: Analysis, headings: Sequence[Heading] | None = None) -> None:
+        self.all = analysis.headings if headings is None else headings
+        self.first_path = analysis.path
+        matters = (analysis.text[start:end] for start, end in analysis.inner_pages)
+        self._page_starts = [0, *(start for start, _ in analysis.inner_pages)]
+        self.pages = [
+            Page(number, start, matter, front_matter_value(matter, "title", plain=True))
+            for number, (start, matter) in enumerate(
+                zip(self._page_starts, (analysis.front_matter, *matters), strict=True)
+            )
+        ]
+        self.runs, self.ends = _runs_of(self.all, analysis.wrappers, self._page_starts[1:])
+        self._starts = make_array(map(_START, self.runs), len(analysis.text))
+
+    def page_at(self, pos: int) -> Page:
+        """Return the page that contains ``pos``."""
+        return self.pages[bisect_right(self._page_starts, pos) - 1]
 
     def run_at(self, pos: int) -> int:
         """Return the number of the run that contains ``pos``."""
@@ -113,29 +134,31 @@ class Headings:
         """Return the heading path of the section that heading ``number`` opens."""
         return self.all[number].path if number >= 0 else self.first_path
 
-    def sections(self, start: int, end: int, title: str) -> list[tuple[int, tuple[str, ...]]]:
+    def sections(self, start: int, end: int) -> list[tuple[int, tuple[str, ...]]]:
         """Return the start and heading path of each section in ``[start, end)``.
 
-        Every path begins with ``title``, if there is one. Text before the first heading counts as a
-        section only if its path is not empty.
+        Every path begins with the title of the page, if it has one. Text before the first heading
+        counts as a section only if its path is not empty.
         """
         sections: list[tuple[int, tuple[str, ...]]] = []
         for number in range(self.run_at(start), bisect_left(self._starts, end)):
             run = self.runs[number]
             heading = self.all[run.heading] if run.heading >= 0 else None
-            path = titled_path(self.path(run.heading), title)
+            begin = max(start, run.start)
+            path = titled_path(self.path(run.heading), self.page_at(begin).title)
             # In code, the text after a definition has a heading without a title.
             again = heading and not heading.title and sections and sections[-1][1] == path
             if path and not again:
-                sections.append((max(start, run.start), path))
+                sections.append((begin, path))
         return sections
 
 
 def _runs_of(
-    headings: Sequence[Heading], wrappers: Sequence[tuple[int, int]]
+    headings: Sequence[Heading], wrappers: Sequence[tuple[int, int]], pages: Sequence[int]
 ) -> tuple[list[Run], list[int]]:
     """Return the runs of a document, and the ends of its sections, as in :class:`Headings`."""
     events = [(heading.start, _HEADING, number) for number, heading in enumerate(headings)]
+    events += ((start, _BEGIN, -1) for start in pages)
     for start, end in wrappers:
         # A section that begins with the lines before a wrapper ends with the wrapper too.
         before = bisect_right(headings, start, key=_START) - 1
@@ -146,23 +169,24 @@ def _runs_of(
     runs, ends = [Run(0, -1, 0)], [0]
     opened = OpenSections()
     opened.begin(_DOCUMENT, 0)
-    for pos, event, heading in events:
-        number = len(runs)
+    for pos, event, opener in events:
+        number, heading = len(runs), opener
         if event == _ENTER:
             opened.enter(number)
-        elif event == _HEADING:
-            # The document is around all other sections.
-            ended = opened.begin(max(headings[heading].level, _DOCUMENT + 1), number)
-            ends += [number]
-            for run in ended:
-                ends[run] = number
-            runs.append(Run(pos, heading, number))
-        elif ended := opened.leave():
-            ends += [number]
-            for run in ended:
-                ends[run] = number
+            continue
+        if event == _LEAVE:
+            ended = opened.leave()
+            if not ended:
+                continue
             first = opened.stack[-1][1]
-            runs.append(Run(pos, runs[first].heading, first))
+            heading = runs[first].heading
+        else:
+            level = max(headings[heading].level, _HIGHEST) if heading >= 0 else _PAGE
+            ended, first = opened.begin(level, number), number
+        for run in ended:
+            ends[run] = number
+        runs.append(Run(pos, heading, first))
+        ends.append(number)
     for _, run in opened.stack:
         ends[run] = len(runs)
     return runs, ends
@@ -182,18 +206,31 @@ class Part(NamedTuple):
 class Sections:
     """The sections of a document, as they are cut; each is numbered as the run that opens it.
 
-    ``starts`` has the start of each run, and then the end of the text. A run begins at its start in
-    the document, unless no cut is allowed there.
+    starts: the start of each run, and then the end of the text. A run begins at its start in the
+        document, unless no cut is allowed there.
+    roots: the sections that are cut one by one, and never joined.
+
+    If the front matter of pages is left out, ``apart`` has their runs, each with the position where
+    the text before it ends.
     """
 
-    def __init__(self, headings: Headings, starts: Sequence[int]) -> None:
+    def __init__(
+        self, headings: Headings, starts: Sequence[int], apart: Mapping[int, int] | None = None
+    ) -> None:
         self.starts = starts
+        self.roots = [0, *(apart or ())]
         self._runs = headings.runs
         self._ends = headings.ends
+        self._stops = starts
+        if apart:
+            self._ends = list(headings.ends)
+            for root, following in pairwise([*self.roots, len(starts) - 1]):
+                self._ends[root] = following
+            self._stops = [apart.get(number, start) for number, start in enumerate(starts)]
 
     def end(self, section: int) -> int:
         """Return the position after a section."""
-        return self.starts[self._ends[section]]
+        return self._stops[self._ends[section]]
 
     def parts(self, section: int) -> Iterator[Part]:
         """Yield the parts of a section that have any text, in order."""
@@ -211,8 +248,8 @@ class Sections:
                 yield Part(start, after, number)
                 begin = after
             number = self._ends[number]
-        if begin < self.starts[last]:
-            yield Part(begin, self.starts[last], -1)
+        if begin < self._stops[last]:
+            yield Part(begin, self._stops[last], -1)
 
     def last_begun(self, pos: int) -> int:
         """Return the start of the run that contains ``pos``."""

@@ -25,6 +25,7 @@ _BOLD: Final = frozenset({"bold-heading"})
 _BLANK: Final = kinds_where("blank")
 _LABELS: Final = kinds_where("labels")
 _SECTIONS: Final = kinds_where("section")
+_FRONT_MATTER: Final = frozenset({"front-matter"})
 _WRAPPERS: Final = kinds_where("wrapper")
 _MARKERS: Final = kinds_where("marker")
 _TAGS: Final = kinds_where("tag")
@@ -129,6 +130,8 @@ class _Reader:
                 self._pass_tags(block.start)
             if kind in _SECTIONS:
                 self._heading(block)
+            elif kind in _FRONT_MATTER:
+                self._opened, self._begin = OpenSections(), -1
             elif kind in _WRAPPERS and block.children:
                 self._container(block)
             elif (

@@ -91,6 +91,7 @@ def _analysis(
         masked="" if source == text else source,
         tags=tuple(document.tags),
         wrappers=tuple(document.wrappers),
+        inner_pages=tuple(document.pages),
         extensions=extensions,
         footnotes=document.footnotes,
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from chunkast.analysis.frames import Frame, frames_of
 from chunkast.analysis.headed import Headed, HeadedLeaves, headed_in, is_label
@@ -27,7 +27,7 @@ from chunkast.config import ChunkConfig
 from chunkast.markdown.dialects import dialects_of
 from chunkast.markdown.kinds import CONSTRUCTS, Construct
 from chunkast.model import Analysis, Block, BreakPoint, ProtectedRegion
-from chunkast.text.front_matter import front_matter_value
+from chunkast.text.front_matter import parse_front_matter
 from chunkast.text.language import language_of_text
 from chunkast.text.source_map import make_array
 from chunkast.text.white_space import is_blank
@@ -79,9 +79,7 @@ class Structure:
         self.analysis = analysis
         self.text = analysis.text
         self.complete = complete
-        self.headings = Headings(
-            len(analysis.text), analysis.headings, analysis.path, analysis.wrappers
-        )
+        self.headings = Headings(analysis)
         self._config = config
         self._blocks = analysis.blocks.children
         self._starts = make_array(map(_START, self._blocks), len(analysis.text))
@@ -99,14 +97,12 @@ class Structure:
         """True if points and regions may come from heuristics or tool calls, not from a block."""
         return self.analysis.extended
 
-    @cached_property
-    def title(self) -> str:
-        """The ``title`` in the front matter, or an empty string if there is none."""
-        return self.front_matter_value("title", plain=True)
-
-    def front_matter_value(self, key: str, *, plain: bool = False) -> str:
-        """Return a value of the front matter, or an empty string."""
-        return front_matter_value(self.analysis.front_matter, key, plain=plain)
+    def front_matter_at(self, pos: int) -> str | Mapping[str, Any]:
+        """Return the front matter of the page at ``pos``, as data if it is parsed and valid."""
+        page, data = self.headings.page_at(pos), self.analysis.front_matter_data
+        if page.number:
+            data = _data(page.front_matter) if self._config.front_matter == "parsed" else None
+        return page.front_matter if data is None else data
 
     @cached_property
     def leaf_starts(self) -> Sequence[int]:
@@ -382,6 +378,14 @@ class Structure:
         ]
         headed = HeadedLeaves(headed_in(self.parsed, walk.leaves))
         return Stretch(rows, self.analysis.regions, headed)
+
+
+@lru_cache(_REMEMBERED)
+def _data(front_matter: str) -> Mapping[str, Any] | None:
+    try:
+        return parse_front_matter(front_matter)
+    except ValueError:  # a tool call in it was masked
+        return None
 
 
 def _add_starts(blocks: Sequence[Block], starts: list[int]) -> None:

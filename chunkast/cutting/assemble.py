@@ -11,7 +11,7 @@ from chunkast.cutting.costs import Costs
 from chunkast.cutting.overlap import Overlap
 from chunkast.cutting.units import Piece
 from chunkast.identity import Location, PartCounts
-from chunkast.model import Analysis, Annotation, Chunk, mutable_type
+from chunkast.model import Annotation, Chunk, mutable_type
 from chunkast.text.pages import pages_of_text
 from chunkast.text.source_map import SourceMap
 from chunkast.text.spans import trim_start
@@ -51,12 +51,12 @@ def assemble(
         text = structure.text[start:end]
         embed_text, embed_tokens = _embedded(costs, piece, (start, own, end), tokens)
         path = headings.path(headings.number_at(own))
-        sections = headings.sections(own, end, structure.title)
+        sections = headings.sections(own, end)
         place = location.at(path)
         part = parts[place.key]
         parts[place.key] += 1
         # Blank lines after dropped front matter belong to its leaf.
-        blank = trim_start(text, 0, len(text)) if start == costs.dropped else 0
+        blank = trim_start(text, 0, len(text)) if start in costs.resumed else 0
         # The frozen class's own constructor would take several times as long.
         chunk: Any = _new(_MutableChunk)
         chunk.id = place.id(part)
@@ -76,7 +76,7 @@ def assemble(
         chunk.embed_text = embed_text
         chunk.embed_token_count = embed_tokens
         chunk.oversize = tokens > costs.budget
-        chunk.metadata = _metadata(analysis, own, end)
+        chunk.metadata = _metadata(structure, own, end)
         chunk.pages = pages_of_text(analysis.pages, text, start)
         chunk.sections = tuple(path for _, path in sections)
         chunk.section_starts = tuple(begin for begin, _ in sections)
@@ -119,12 +119,11 @@ def _embedded(
     return body, tokens
 
 
-def _metadata(analysis: Analysis, start: int, end: int) -> dict[str, Any]:
-    """Return the metadata of a span: front matter (as data if it was parsed) and annotations."""
-    data = analysis.front_matter_data
-    front_matter = analysis.front_matter if data is None else data
+def _metadata(structure: Structure, start: int, end: int) -> dict[str, Any]:
+    """Return the metadata of a span: the front matter of its page, and annotations."""
+    front_matter = structure.front_matter_at(start)
     metadata: dict[str, Any] = {"front_matter": front_matter} if front_matter else {}
-    marks = analysis.annotations
+    marks = structure.analysis.annotations
     if marks:
         first = bisect_left(marks, start, key=_start)
         for mark in marks[first : bisect_left(marks, end, key=_start)]:

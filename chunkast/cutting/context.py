@@ -6,13 +6,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, NamedTuple
 
 import regex
 
-from chunkast.analysis import Frame, Structure
+from chunkast.analysis import Frame, Page, Structure
 from chunkast.config import ChunkConfig
+from chunkast.text.front_matter import front_matter_value
 from chunkast.text.sentences import sentence_starts
 
 __all__ = ("Context",)
@@ -29,12 +30,14 @@ _REMEMBERED: Final = 512
 class _Parts(NamedTuple):
     """The parts that may stand before a chunk, from the outermost to the innermost.
 
+    root: the title of the page, if the path begins with it.
     matter: lines with values of the front matter.
-    titles: the titles of the heading path.
+    titles: the titles of the heading path, the root included.
     openers: the openers of the open blocks.
     frame: the frame of a divided table or fence, or None.
     """
 
+    root: str
     matter: str
     titles: tuple[str, ...]
     openers: tuple[str, ...]
@@ -45,17 +48,17 @@ class _Parts(NamedTuple):
         above = "\n".join(filter(None, (path, *self.openers)))
         return (above + "\n\n" if above else "") + (self.frame.prefix if self.frame else "")
 
-    def shorter(self, root: str) -> Iterator[_Parts]:
+    def shorter(self) -> Iterator[_Parts]:
         """Yield these parts, and then fewer and fewer of them; the frame stays as it is.
 
-        The innermost opener, which is the frame if there is one, outlasts the ``root`` of the path.
+        The innermost opener, which is the frame if there is one, outlasts the root of the path.
         """
         yield self
         parts = self._replace(matter="")
         if self.matter:
             yield parts
         titles, openers = self.titles, self.openers
-        first = int(titles[:1] == (root,))
+        first = int(titles[:1] == (self.root,))
         for number in range(first + 1, len(titles) + 1):
             parts = parts._replace(titles=titles[:first] + titles[number:])
             yield parts
@@ -72,7 +75,7 @@ class _Parts(NamedTuple):
 class Context:
     """The heading path or title before a chunk, the openers of open blocks, and its frame.
 
-    The title in the front matter is the root of every path. Context takes up at most half the
+    The title in a page's front matter is the root of its paths. Context takes up at most half the
     budget. To make it shorter, front matter values are removed first, then headings from the
     outermost inwards, openers likewise, the root, and the innermost opener last. ``count(text)``
     returns the token count of a text.
@@ -91,22 +94,17 @@ class Context:
         self._frames: list[Frame] = []
         self._frame_starts: list[int] = []
         self.most_suffix_tokens = 0
-        self._matter = "".join(
-            f"{key}: {value}\n"
-            for key in config.front_matter_keys
-            if (value := structure.front_matter_value(key))
-        )
-        stated = structure.title
-        top = (heading.title for heading in headings.all if heading.level == 1)
-        self._title = stated or next(filter(None, chain(top, headings.first_path)), "")
-        # A title that is too long is left out, so that the headings have room.
-        self._root = stated if count(stated) <= self._half else ""
+        self._keys = config.front_matter_keys
+        # The first titles of level 1, by page.
+        self._tops: dict[int, str] = {}
+        for heading in headings.all if self._mode == "title" else ():
+            if heading.level == 1 and heading.title:
+                self._tops.setdefault(headings.page_at(heading.start).number, heading.title)
+        self._top_of_page = lru_cache(_REMEMBERED)(self._find_top)
         self._shortened = lru_cache(_REMEMBERED)(self._shorten)
         self._openers = lru_cache(_REMEMBERED)(self._find_openers)
-        # By the titles, openers and frame to show: the longest context, and its tokens.
-        self._longest = lru_cache(_REMEMBERED)(
-            lambda *key: next(self._allowed(_Parts(self._matter, *key)))
-        )
+        # By the parts to show: the longest context, and its tokens.
+        self._longest = lru_cache(_REMEMBERED)(lambda *key: next(self._allowed(_Parts(*key))))
         self._tokens = lru_cache(_REMEMBERED)(lambda *key: count(self._longest(*key)))
 
     def add_frames(self, frames: Iterable[Frame]) -> None:
@@ -126,8 +124,8 @@ class Context:
 
         The chunk's text after the overlap begins at ``own``, by default at ``start``.
         """
-        titles = self._titles(start if own is None else own)
-        return self._tokens(titles, self._openers(start), self.frame_at(start))
+        above = self._above(start if own is None else own)
+        return self._tokens(*above, self._openers(start), self.frame_at(start))
 
     def _find_openers(self, pos: int) -> tuple[str, ...]:
         openers = self._structure.openers.at(pos) if self._mode == "headings" else ()
@@ -157,7 +155,7 @@ class Context:
 
     def inner_tokens(self, pos: int) -> int:
         """Return the token count of the openers and the frame for a chunk that begins at ``pos``."""
-        parts = _Parts("", (), self._openers(pos), self.frame_at(pos))
+        parts = _Parts("", "", (), self._openers(pos), self.frame_at(pos))
         return self._count(next(self._allowed(parts)))
 
     def suffix_tokens(self, pos: int) -> int:
@@ -185,15 +183,15 @@ class Context:
         The chunk begins at ``start``, and its text after the overlap at ``own``. A heading at the
         start of that text is not repeated in the context.
         """
-        key = self._titles(own), self._openers(start), self.frame_at(start)
+        key = *self._above(own), self._openers(start), self.frame_at(start)
         yield self._longest(*key)
-        yield from islice(self._allowed(_Parts(self._matter, *key)), 1, None)
+        yield from islice(self._allowed(_Parts(*key)), 1, None)
 
     def _allowed(self, parts: _Parts) -> Iterator[str]:
         """Yield what may stand before a chunk with these parts, from longest to shortest."""
         if self._is_allowed(parts):
             yield str(parts)
-        shorter = list(parts.shorter(self._root))[1:]
+        shorter = list(parts.shorter())[1:]
         # Fewer parts never have more tokens.
         yield from map(str, shorter[bisect_left(shorter, True, key=self._is_allowed) :])
         if parts.frame:
@@ -204,22 +202,32 @@ class Context:
         alone = max(map(self._count, parts.titles), default=0)
         return alone <= self._half and self._count(str(parts)) <= self._half
 
-    def _titles(self, pos: int) -> tuple[str, ...]:
-        """Return the titles to show in the context of text that begins at ``pos``.
+    def _find_top(self, page: Page) -> tuple[str, str, str]:
+        """Return the title of a page, the root of its paths, and values of its front matter."""
+        values = ((key, front_matter_value(page.front_matter, key)) for key in self._keys)
+        matter = "".join(f"{key}: {value}\n" for key, value in values if value)
+        tops = self._tops.get(page.number, ""), *self._headings.first_path
+        title = page.title or next(filter(None, tops), "")
+        # A title that is too long is left out, so that the headings have room.
+        return title, page.title if self._count(page.title) <= self._half else "", matter
 
-        The title of a heading at ``pos`` is not among them.
+    def _above(self, pos: int) -> tuple[str, str, tuple[str, ...]]:
+        """Return the root, the front matter and the titles to show for text that begins at ``pos``.
+
+        The title of a heading at ``pos`` is not among the titles.
         """
+        title, root, matter = self._top_of_page(self._headings.page_at(pos))
         number = self._headings.number_at(pos)
         path, begins = self._headings.path(number), False
         if number >= 0:
             heading = self._headings.all[number]
             # The text after a definition in code has no title of its own.
             begins = heading.title != "" and heading.start == (pos if pos > self._mark else 0)
-        if self._mode == "none":
-            return ()
+        titles: tuple[str, ...] = ()
         if self._mode == "headings":
-            shown = tuple(filter(None, path[:-1] if begins else path))
-            return shown if not self._root or self._root in path else (self._root, *shown)
-        if not self._title or (begins and path[-1] == self._title):
-            return ()
-        return (self._title,)
+            titles = tuple(filter(None, path[:-1] if begins else path))
+            if root and root not in path:
+                titles = (root, *titles)
+        elif self._mode == "title" and title and not (begins and path[-1] == title):
+            titles = (title,)
+        return root, matter, titles

@@ -29,6 +29,8 @@ class Costs:
     budget: the maximum number of tokens in a chunk, context and overlap included.
     text: the document.
     dropped: the length of the front matter if it is left out of all chunks, or 0.
+    apart: the spans of the front matter of pages inside the document, if it is left out.
+    resumed: the ends of the front matter that is left out.
     """
 
     def __init__(self, structure: Structure, config: ChunkConfig, counter: TokenCounter) -> None:
@@ -36,8 +38,10 @@ class Costs:
         self.text = structure.text
         front_matter = structure.analysis.front_matter
         # The later cells of a notebook share the front matter of the first.
-        drop = config.front_matter_text == "drop" and self.text.startswith(front_matter)
-        self.dropped = len(front_matter) if drop else 0
+        drop = config.front_matter_text == "drop"
+        self.dropped = len(front_matter) * (drop and self.text.startswith(front_matter))
+        self.apart = structure.analysis.inner_pages if drop else ()
+        self.resumed = {self.dropped, *(end for _, end in self.apart)}
         self._trim = config.trim
         # An empty text costs nothing, even if special tokens are counted.
         self.count = lru_cache(_REMEMBERED)(lambda text: counter.count(text) if text else 0)

@@ -52,13 +52,17 @@ class Cutter:
 
     def pieces(self) -> list[Piece]:
         """Return the pieces of the document, in order, without dropped front matter."""
-        start, end = self._costs.dropped, len(self._structure.text)
-        if start == end:
-            return []
-        if self._config.packing == "fill":
-            units = self._bodies.between(start, end)
-            return fill(self._config, units, self._costs, self.sections, self.overlap)
-        return [*starmap(Piece, pairwise([start, *self._section(0)]))]
+        pieces: list[Piece] = []
+        for root in self.sections.roots:
+            start, end = self.sections.starts[root], self.sections.end(root)
+            if start == end:
+                continue
+            if self._config.packing == "fill":
+                units = self._bodies.between(start, end)
+                pieces += fill(self._config, units, self._costs, self.sections, self.overlap)
+            else:
+                pieces += starmap(Piece, pairwise([start, *self._section(root)]))
+        return pieces
 
     def body(self, first: int, last: int) -> list[int]:
         """Cut a section's own text ``[first, last)``, and return the end of each piece."""

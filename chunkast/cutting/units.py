@@ -100,7 +100,13 @@ class Bodies:
         starts = [*_run_starts(structure, costs, wrappers), size]
         if self.whole is not None:
             starts = [self.whole.pos[self.whole.at(start)] for start in starts]
-        self.sections = Sections(structure.headings, starts)
+        apart: dict[int, int] = {}
+        for start, end in costs.apart:
+            # A user's region may be around the front matter.
+            if self.whole is None or {start, end} <= set(self.whole.part(start, end).pos):
+                run = structure.headings.run_at(start)
+                apart[run], starts[run] = start, end
+        self.sections = Sections(structure.headings, starts, apart)
 
     def between(self, start: int, end: int) -> Units:
         """Return the units of ``text[start:end]``, which begins and ends with a section."""
@@ -156,7 +162,7 @@ def units_of(structure: Structure, costs: Costs, divider: Divider, start: int, e
         else point
         for point in points
     ]
-    points.append(Point(end, 0.0, "", 0, None))
+    points = _with_pages(costs, protected, [*points, Point(end, 0.0, "", 0, None)])
     points = list(_divided(costs, divider, headings, protected, points))
     pos, score, kind, depth, leaf = map(list, zip(*points, strict=True))
     return Units(pos, score, kind, depth, leaf, protected)
@@ -181,6 +187,16 @@ def _points(
     opening = points[slot - 1] if slot and points[slot - 1].pos == start else None
     begin = Point(start, 0.0, "", *(opening[3:] if opening else (INSIDE, None)))
     return [begin, *points[slot : bisect_left(points, end, key=_position)]]
+
+
+def _with_pages(costs: Costs, protected: SpanSet, points: list[Point]) -> list[Point]:
+    """Return the ``points``, and those after the front matter of pages that is left out."""
+    first, last = points[0].pos, points[-1].pos
+    slots = (bisect_left(costs.apart, (pos,)) for pos in (first, last))
+    ends = {end for _, end in costs.apart[slice(*slots)] if protected.start(end) == end}
+    ends -= {point.pos for point in points} if ends else set()
+    added = (Point(end, 0.0, "paragraph", 0, None) for end in ends)
+    return sorted([*points, *added], key=_position) if ends else points
 
 
 def _position(point: Point) -> int:

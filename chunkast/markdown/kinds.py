@@ -150,7 +150,10 @@ _ROWS: Final = (
     ),
     # A comment of Obsidian, over several lines.
     Construct("comment", "lines", "html", ("comment",), after=True, protected=True),
-    Construct("front-matter", "lines", "front-matter", after=True, protected=True),
+    # The front matter of the document, or of a page inside it.
+    Construct(
+        "front-matter", "lines", "front-matter", ("front-matter",), after=True, protected=True
+    ),
     _own("container", "container", "container_open", wrapper=True, opener="container"),
     # A tab of Microsoft Learn, from the line of its label on.
     Construct(

@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import logging
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from chunkast.config import DEFAULT_EXTENSIONS
-from chunkast.markdown.blocks import Pair, Signs
+from chunkast.markdown.blocks import Pair, Signs, new_block, with_children
 from chunkast.markdown.dialects import Dialect, dialects_of
 from chunkast.markdown.fast import TREE, accelerate, parser_note
+from chunkast.markdown.front_matter_lines import PAGES, front_matter_lines
 from chunkast.markdown.inline import normalize_label
-from chunkast.markdown.lines import front_matter_lines
 from chunkast.markdown.tree import TreeBuilder, paragraph_tree
 from chunkast.model import Block
 from chunkast.text.source_map import line_starts, make_array, parseable
 
 __all__ = ("ParsedMarkdown", "parse_document", "parse_paragraphs")
 
+_START = attrgetter("start")
 _LOG = logging.getLogger(__name__)
 # Levels of nesting that are parsed (a list takes two); text below them is a paragraph. Time grows
 # with the product of depth and lazily continued lines.
@@ -43,6 +47,7 @@ class ParsedMarkdown:
     wrappers: the spans of the tags and components around blocks, sorted; none cross.
     front_matter_end: the end of the front matter, or 0 if there is none.
     footnotes: the labels of the footnotes, as written in the text.
+    pages: the spans of front matter after the beginning, each of which begins a page.
     """
 
     tree: Block
@@ -51,6 +56,7 @@ class ParsedMarkdown:
     front_matter_end: int
     footnotes: frozenset[str] = frozenset()
     wrappers: Sequence[tuple[int, int]] = ()
+    pages: Sequence[tuple[int, int]] = ()
 
 
 def _stock_parser(dialects: tuple[Dialect, ...]) -> MarkdownIt:
@@ -105,7 +111,7 @@ def parse_document(
     for dialect in dialects:
         readable = dialect.read(readable) if dialect.read else readable
     builder = TreeBuilder(text, starts, front, blanks=blanks)
-    env: dict[str, Any] = {TREE: builder}
+    env: dict[str, Any] = {TREE: builder, PAGES: [(0, front)]}
     tokens: list[Token] = []
     parser = _parser(dialects)
     parser.block.parse(readable, parser, env, tokens)
@@ -113,15 +119,29 @@ def parse_document(
     references = frozenset(map(normalize_label, env.get("references", ())))
     # The plugin puts a colon before each label.
     footnotes = frozenset(label[1:] for label in env.get("footnotes", {}).get("refs", ()))
+    pages = [(starts[first], starts[after]) for first, after in env[PAGES][1:]]
     tree = builder.document()
+    # No tag or container extends beyond its page.
+    tree = _with_pages(tree, pages) if pages else tree
     signs = Signs(text, builder.kinds)
     pairs: list[Pair] = []
     for arrange in dict.fromkeys(dialect.arrange for dialect in dialects if dialect.arrange):
         tree, found = arrange(text, tree, signs)
         pairs += found
+    if pages:
+        tree = with_children(tree, [block for page in tree.children for block in page.children])
     tags = [(pair.start, pair.end) for pair in pairs if pair.protected]
     front_end = starts[front] if front else 0
-    return ParsedMarkdown(tree, references, tags, front_end, footnotes, _wrappers(pairs))
+    return ParsedMarkdown(tree, references, tags, front_end, footnotes, _wrappers(pairs), pages)
+
+
+def _with_pages(tree: Block, pages: Iterable[tuple[int, int]]) -> Block:
+    """Return a document with a container for each page, and one for the blocks before them."""
+    blocks = tree.children
+    edges = [0, *(bisect_left(blocks, start, key=_START) for start, _ in pages), len(blocks)]
+    parts = (blocks[first:last] for first, last in pairwise(edges) if first < last)
+    containers = (new_block("container", part[0].start, part[-1].end, part) for part in parts)
+    return with_children(tree, list(containers))
 
 
 def _wrappers(pairs: Iterable[Pair]) -> list[tuple[int, int]]:

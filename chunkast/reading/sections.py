@@ -13,7 +13,6 @@ from chunkast.analysis.heading_paths import Headings, titled_path
 from chunkast.errors import ChunkastError, shown
 from chunkast.markdown.titles import heading_id
 from chunkast.model import Analysis
-from chunkast.text.front_matter import front_matter_value
 from chunkast.text.spans import trim_span
 
 __all__ = ("Section", "SectionError", "anchors_of", "find_section", "line_at", "sections_of")
@@ -44,13 +43,14 @@ class SectionError(ChunkastError, LookupError):
 class Section:
     """A heading with everything below it, up to the next heading of the same or a higher level.
 
-    The first section of an outline is the document itself, which has level 0.
+    The first section of an outline is the document itself, which has level 0. A page inside it, with
+    a title in front matter of its own, is a section of level 0 too.
 
-    path: the titles from the document's title to the title of this section; may be empty for the
-        document.
-    level: the level of the heading, from 1 to 6; 0 for the document.
+    path: the titles from the page's or document's title to the title of this section; may be empty
+        for the document.
+    level: the level of the heading, from 1 to 6; 0 for the document and pages.
     anchor: the id given as ``{#id}``, or else the slug that GitHub would use; empty for the
-        document.
+        document and pages.
     start_index: the start of the section, a character index from 0.
     end_index: the end of the section and its subsections, an exclusive character index.
     start_line: the line in which the section begins, from 1.
@@ -79,25 +79,26 @@ def sections_of(
 ) -> Iterator[Section]:
     """Yield a section for the whole document, and then the sections of the document in order.
 
+    A page with a title is a section too. The text of another page belongs to the document.
     ``count`` returns the number of tokens in a span; ``lines`` has the starts of all lines.
     """
     text = analysis.text
-    title = front_matter_value(analysis.front_matter, "title", plain=True)
     # In code, the text after a definition has a heading without a title.
     titled = [heading for heading in analysis.headings if heading.title]
-    headings = Headings(len(text), titled, analysis.path, analysis.wrappers)
+    headings = Headings(analysis, titled)
     anchors = [*(anchor for _, anchor in anchors_of(analysis)), ""]
     starts = [*(run.start for run in headings.runs), len(text)]
     own: dict[int, list[int]] = {}
     for number, run in enumerate(headings.runs):
-        own.setdefault(run.first, []).append(number)
+        untitled = run.heading < 0 and not headings.page_at(run.start).title
+        own.setdefault(0 if untitled else run.first, []).append(number)
     for first, runs in own.items():
         number = headings.runs[first].heading
         heading = titled[number] if number >= 0 else None
         start, end = trim_span(text, starts[first], starts[headings.ends[first]])
         spans = (trim_span(text, starts[run], starts[run + 1]) for run in runs)
         yield Section(
-            path=titled_path(headings.path(number), title),
+            path=titled_path(headings.path(number), headings.page_at(starts[first]).title),
             level=heading.level if heading else 0,
             anchor=anchors[number],
             start_index=start,
@@ -142,14 +143,16 @@ def anchors_of(analysis: Analysis) -> list[tuple[int, str]]:
 def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Section:
     """Return the section whose path, end of path or anchor is ``where``; ignore case in paths.
 
-    An anchor may follow the name of a file. Raises ``SectionError`` if no section or more than one
+    An anchor may follow the name of a file. Of a section and others of the same path inside it, the
+    outer one is meant. Raises ``SectionError`` if no section or more than one
     section matches.
     """
     name = where if isinstance(where, str) else _SEPARATOR.join(where)
     ambiguous: list[Section] = []
     for matches in _matchers(name):
         matching = list(filter(matches, sections))
-        if len(matching) == 1:
+        # A page and its first heading often have the same title.
+        if matching and all(_is_around(matching[0], section) for section in matching):
             return matching[0]
         ambiguous = ambiguous or matching
     if ambiguous:
@@ -163,6 +166,12 @@ def find_section(sections: Sequence[Section], where: str | Sequence[str]) -> Sec
     close = get_close_matches(short, names, n=_MOST_CANDIDATES, cutoff=0.4)
     nearest = list(dict.fromkeys(names[each] for each in close)) or list(names.values())
     raise SectionError(where, "does not exist; the nearest are", nearest[:_MOST_CANDIDATES])
+
+
+def _is_around(outer: Section, section: Section) -> bool:
+    """Return whether a section of the same name is inside ``outer``."""
+    begins = outer.start_index <= section.start_index
+    return outer.path == section.path and begins and section.end_index <= outer.end_index
 
 
 def _matchers(name: str) -> Iterator[Callable[[Section], bool]]:

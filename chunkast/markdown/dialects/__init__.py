@@ -28,6 +28,7 @@ from chunkast.markdown.dialects.paragraphs import (
 )
 from chunkast.markdown.dialects.tabs import arrange_tabs, may_have_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
+from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
 from chunkast.markdown.html_tables import arrange_tables
 from chunkast.markdown.kinds import Construct, add_construct, remove_construct
 from chunkast.markdown.scanner import InlineRule
@@ -91,6 +92,12 @@ def _option(name: str) -> Callable[[MarkdownIt], object]:
 
 # The order matters. An extension without a row needs nothing here.
 _ROWS: Final = (
+    Dialect(
+        "front_matter",
+        rule=page_front_matter,
+        begins={"page_front_matter": "-"},
+        needs=may_begin_page,
+    ),
     Dialect("tables", lambda md: md.enable("table")),
     Dialect(
         "footnotes",
