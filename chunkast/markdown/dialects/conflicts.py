@@ -6,7 +6,7 @@ Without this rule, the line of seven ``=`` inside would underline the text befor
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
@@ -20,20 +20,6 @@ _SEPARATOR: Final = "======="
 _KEY: Final = "chunkast_conflicts"
 
 
-class _Search(NamedTuple):
-    """The result of a search from ``start`` for the first closing line, before the line ``stop``.
-
-    ``closer`` is that line and ``separator`` the last ``=======`` before it, or -1. ``at_end`` is
-    true if the search stopped at its last line, not at a closing line or the container's end.
-    """
-
-    start: int
-    stop: int
-    separator: int = -1
-    closer: int = -1
-    at_end: bool = False
-
-
 def may_conflict(text: str) -> bool:
     """Return whether ``text`` may have conflict markers."""
     return "<<<<<<<" in text
@@ -42,29 +28,21 @@ def may_conflict(text: str) -> bool:
 def conflict_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse the lines from an opening marker to the next closing one in the same container."""
     opener = _OPENER.match(state.src, state.bMarks[start] + state.tShift[start])
-    if opener is None or state.is_code_block(start):
+    # By level: the line before which no conflict ends, so that open markers take linear time.
+    searched: dict[int, int] = state.env.setdefault(_KEY, {})
+    if opener is None or state.is_code_block(start) or start < searched.get(state.level, 0):
         return False
-    # The last search at each level, so that markers that are never closed take linear time.
-    searches: dict[int, _Search] = state.env.setdefault(_KEY, {})
-    found = searches.get(state.level, _Search(0, 0))
-    if not found.start <= start < found.stop or (found.at_end and end > found.stop):
-        found = searches[state.level] = _search(state, start, end)
-    if not start < found.separator < found.closer < end:
+    separated, line = False, start + 1
+    while line < end:
+        text = line_text(state, line)
+        if _CLOSER.match(text) or (text and state.sCount[line] < state.blkIndent):
+            break
+        separated = separated or text == _SEPARATOR
+        line += 1
+    if line == end or not separated or state.sCount[line] < state.blkIndent:
+        searched[state.level] = line
         return False
     if not silent:
-        state.push("conflict", "", 0).map = [start, found.closer + 1]
-        state.line = found.closer + 1
+        state.push("conflict", "", 0).map = [start, line + 1]
+        state.line = line + 1
     return True
-
-
-def _search(state: StateBlock, start: int, end: int) -> _Search:
-    separator = -1
-    for line in range(start + 1, end):
-        text = line_text(state, line)
-        if text and state.sCount[line] < state.blkIndent:
-            return _Search(start, line)
-        if text == _SEPARATOR:
-            separator = line
-        elif _CLOSER.match(text):
-            return _Search(start, line, separator, line)
-    return _Search(start, end, at_end=True)
