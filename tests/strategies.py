@@ -289,6 +289,7 @@ def pages() -> SearchStrategy[str]:
         "---\ntitle: Page\n---\n",
         "---\nurl: /a # b\n---\n",
         '---\ntitle: "Two"\ntags:\n- a\n---\n',
+        "---\ntags:\n" + "- many words of one tag\n" * 40 + "---\n",
         "---\nTitle: None\n---\n",
         "---\n\na: b\n---\n",
     )

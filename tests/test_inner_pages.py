@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
-from chunkast import Chunker
+import pytest
+
+from chunkast import Chunker, ProtectedRegion
+from chunkast.heuristics import Draft, Heuristic, Patch
 
 _TEXT: Final = """\
 ---
@@ -120,3 +124,20 @@ def test_headings_without_text_do_not_join_the_next_page() -> None:
     text = "# Alone\n\n---\ntitle: Next\n---\n\nText of the next page.\n"
     chunks = Chunker(max_tokens=64, front_matter_text="drop").chunk(text)
     assert [chunk.text for chunk in chunks] == ["# Alone", "Text of the next page."]
+
+
+@pytest.mark.parametrize("packing", ["sections", "fill"])
+def test_a_region_of_a_heuristic_keeps_the_front_matter_inside_it(packing: Any) -> None:
+    text = "# A\n\nText a.\n\n---\ntitle: B\n---\n\nText b.\n\n---\ntitle: C\n---\n\nText c.\n"
+    region = ProtectedRegion(text.index("Text a"), text.index("Text b"), "mine")
+    around = Heuristic("mine", "post-parse", partial(_with_region, region=region))
+    chunks = Chunker(
+        max_tokens=60, overlap=0, packing=packing, front_matter_text="drop", heuristics=(around,)
+    ).chunk(text)
+    words = " ".join(chunk.text for chunk in chunks).split()
+    assert words == text.replace("---\ntitle: C\n---\n", "").split()
+
+
+def _with_region(draft: Draft[Any, Any], region: ProtectedRegion) -> Patch[Any]:
+    assert draft.value is not None
+    return Patch(value=draft.value.plus(regions=[region]))

@@ -56,7 +56,8 @@ def assemble(
         part = parts[place.key]
         parts[place.key] += 1
         # Blank lines after dropped front matter belong to its leaf.
-        blank = trim_start(text, 0, len(text)) if start in costs.resumed else 0
+        after = costs.resumed[headings.page_at(own).number]
+        blank = trim_start(text, 0, len(text)) if start == after else 0
         # The frozen class's own constructor would take several times as long.
         chunk: Any = _new(_MutableChunk)
         chunk.id = place.id(part)

@@ -30,7 +30,7 @@ class Costs:
     text: the document.
     dropped: the length of the front matter if it is left out of all chunks, or 0.
     apart: the spans of the front matter of pages inside the document, if it is left out.
-    resumed: the ends of the front matter that is left out.
+    resumed: for each page, the end of its front matter if it is left out, or 0.
     """
 
     def __init__(self, structure: Structure, config: ChunkConfig, counter: TokenCounter) -> None:
@@ -40,8 +40,9 @@ class Costs:
         # The later cells of a notebook share the front matter of the first.
         drop = config.front_matter_text == "drop"
         self.dropped = len(front_matter) * (drop and self.text.startswith(front_matter))
-        self.apart = structure.analysis.inner_pages if drop else ()
-        self.resumed = {self.dropped, *(end for _, end in self.apart)}
+        pages = structure.analysis.inner_pages
+        self.apart = pages if drop else ()
+        self.resumed = [self.dropped, *(end * drop for _, end in pages)]
         self._trim = config.trim
         # An empty text costs nothing, even if special tokens are counted.
         self.count = lru_cache(_REMEMBERED)(lambda text: counter.count(text) if text else 0)

@@ -58,6 +58,10 @@ class Units:
         """Return the first unit that begins at or after ``pos``."""
         return bisect_left(self.pos, pos)
 
+    def begins(self, pos: int) -> bool:
+        """Return whether a unit begins at ``pos``."""
+        return self.pos[self.at(pos)] == pos
+
     def edges(self, cuts: Sequence[int]) -> Iterator[tuple[float, int]]:
         """Yield the score and depth of each of the ``cuts``, some or all of the inner positions."""
         if len(cuts) == len(self.pos) - 2:
@@ -100,12 +104,13 @@ class Bodies:
         starts = [*_run_starts(structure, costs, wrappers), size]
         if self.whole is not None:
             starts = [self.whole.pos[self.whole.at(start)] for start in starts]
-        apart: dict[int, int] = {}
-        for start, end in costs.apart:
-            # A user's region may be around the front matter.
-            if self.whole is None or {start, end} <= set(self.whole.part(start, end).pos):
-                run = structure.headings.run_at(start)
-                apart[run], starts[run] = start, end
+        runs = ((structure.headings.run_at(start), start, end) for start, end in costs.apart)
+        # A user's region may be around the front matter.
+        apart = {
+            run: start
+            for run, start, end in runs
+            if starts[run] == end and (self.whole is None or self.whole.begins(start))
+        }
         self.sections = Sections(structure.headings, starts, apart)
 
     def between(self, start: int, end: int) -> Units:
@@ -142,7 +147,7 @@ def _run_starts(
             start = structure.next_leaf(start)
         text = structure.has_text(before, start)
         start = fitting.start(structure.headings_above(start, before)) if text else starts[-1]
-        starts.append(max(start, costs.dropped))
+        starts.append(max(start, costs.resumed[structure.headings.page_at(run.start).number]))
     # A later run never begins before an earlier one.
     return [*accumulate(reversed(starts), min)][::-1]
 
