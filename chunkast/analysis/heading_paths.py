@@ -120,7 +120,8 @@ class Headings:
 
     def page_at(self, pos: int) -> Page:
         """Return the page that contains ``pos``."""
-        return self.pages[bisect_right(self._page_starts, pos) - 1]
+        pages = self.pages
+        return pages[0] if len(pages) == 1 else pages[bisect_right(self._page_starts, pos) - 1]
 
     def run_at(self, pos: int) -> int:
         """Return the number of the run that contains ``pos``."""

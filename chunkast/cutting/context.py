@@ -100,7 +100,7 @@ class Context:
         for heading in headings.all if self._mode == "title" else ():
             if heading.level == 1 and heading.title:
                 self._tops.setdefault(headings.page_at(heading.start).number, heading.title)
-        self._top_of_page = lru_cache(_REMEMBERED)(self._find_top)
+        self._tops_of_pages = [*map(self._top, headings.pages)]
         self._shortened = lru_cache(_REMEMBERED)(self._shorten)
         self._openers = lru_cache(_REMEMBERED)(self._find_openers)
         # By the parts to show: the longest context, and its tokens.
@@ -202,7 +202,7 @@ class Context:
         alone = max(map(self._count, parts.titles), default=0)
         return alone <= self._half and self._count(str(parts)) <= self._half
 
-    def _find_top(self, page: Page) -> tuple[str, str, str]:
+    def _top(self, page: Page) -> tuple[str, str, str]:
         """Return the title of a page, the root of its paths, and values of its front matter."""
         values = ((key, front_matter_value(page.front_matter, key)) for key in self._keys)
         matter = "".join(f"{key}: {value}\n" for key, value in values if value)
@@ -216,7 +216,7 @@ class Context:
 
         The title of a heading at ``pos`` is not among the titles.
         """
-        title, root, matter = self._top_of_page(self._headings.page_at(pos))
+        title, root, matter = self._tops_of_pages[self._headings.page_at(pos).number]
         number = self._headings.number_at(pos)
         path, begins = self._headings.path(number), False
         if number >= 0:

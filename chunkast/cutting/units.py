@@ -139,7 +139,7 @@ def _run_starts(
     # A wrapper fits if it does so when the text around it is cut.
     headings = ((span, HeadingsAbove(costs, structure.headed_at(*span))) for span in wrappers)
     fitting = SpanSet(span for span, above in headings if above.fits(*span))
-    runs, starts = structure.headings.runs, [costs.dropped]
+    page_at, runs, starts = structure.headings.page_at, structure.headings.runs, [costs.dropped]
     for number, run in enumerate(runs[1:], 1):
         start, before = fitting.end(run.start), runs[number - 1].start
         # A wrapper ends before the blank lines after it.
@@ -147,7 +147,7 @@ def _run_starts(
             start = structure.next_leaf(start)
         text = structure.has_text(before, start)
         start = fitting.start(structure.headings_above(start, before)) if text else starts[-1]
-        starts.append(max(start, costs.resumed[structure.headings.page_at(run.start).number]))
+        starts.append(max(start, costs.resumed[page_at(run.start).number]))
     # A later run never begins before an earlier one.
     return [*accumulate(reversed(starts), min)][::-1]
 

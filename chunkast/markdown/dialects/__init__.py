@@ -26,7 +26,7 @@ from chunkast.markdown.dialects.paragraphs import (
     arrange_captions,
     arrange_contents,
 )
-from chunkast.markdown.dialects.tabs import arrange_tabs, may_have_tabs
+from chunkast.markdown.dialects.tabs import arrange_tabs
 from chunkast.markdown.dialects.tags import may_have_tags, split_tags, tag_line
 from chunkast.markdown.front_matter_lines import may_begin_page, page_front_matter
 from chunkast.markdown.html_tables import arrange_tables
@@ -139,7 +139,7 @@ _ROWS: Final = (
     Dialect("html_tables", arrange=arrange_tables),
     Dialect("html_headings", arrange=arrange_headings),
     # After the headings of HTML are known, and before elements are found inside tabs.
-    Dialect("containers", arrange=arrange_tabs, needs=may_have_tabs),
+    Dialect("containers", arrange=arrange_tabs),
     Dialect(
         "mdx",
         rule=mdx.mdx_block,

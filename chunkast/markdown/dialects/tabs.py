@@ -14,7 +14,7 @@ from chunkast.markdown.blocks import Arranged, Signs, new_block, relabelled, wit
 from chunkast.markdown.kinds import kinds_where
 from chunkast.model import Block
 
-__all__ = ("arrange_tabs", "may_have_tabs")
+__all__ = ("arrange_tabs",)
 
 # Translated pages have an anchor before the link.
 _TAB = re.compile(
@@ -25,13 +25,10 @@ _SECTIONS: Final = kinds_where("section")
 _RULE: Final = "hr"
 
 
-def may_have_tabs(text: str) -> bool:
-    """Return whether ``text`` may have tabs."""
-    return "(#tab/" in text
-
-
-def arrange_tabs(_text: str, tree: Block, _signs: Signs) -> Arranged:
+def arrange_tabs(text: str, tree: Block, _signs: Signs) -> Arranged:
     """Put each tab into a block of the kind "tab", whose info is the tab's label."""
+    if "(#tab/" not in text:
+        return tree, []
     return with_children(tree, _with_tabs(tree.children, 0)), []
 
 
