@@ -198,9 +198,12 @@ def check_headings(
         last = leaf.headings[-1]
         number = bisect_right(ends, last)
         if number < len(chunks) - 1 and chunks[number].end_index <= leaf.start:
-            # A block that is kept whole may only fit alone.
+            # A block or opaque data that is kept whole may only fit alone.
             end = leaf.end if config.oversize == "keep" else leaf.word_end
             whole = text[last:end].rstrip(WHITE_SPACE if config.trim else "")
+            following = chunks[number + 1]
+            if following.oversize and config.opaque == "keep":
+                whole = text[last : leaf.start] + following.embed_text
             assert count(whole) > config.budget, f"a heading ends a chunk: {whole!r}"
 
 

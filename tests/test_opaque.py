@@ -89,7 +89,7 @@ def test_a_run_is_one_chunk_and_a_placeholder_to_embed() -> None:
     [
         # All of a block, a line, a tag or a link that says little more.
         (f"```pem\n---\n{LINES}\n---\n```\n", "```pem\n---\n[base64"),
-        ("x = 1\n\n" * 60 + f'p = "{BASE64}"\n\n' + "y = 2\n\n" * 60, 'p = "[base64'),
+        ("x = 1.\n\n" * 60 + f'p = "{BASE64}"\n\n' + "y = 2\n\n" * 60, 'p = "[base64'),
         ("<p>Some words.</p>\n" * 60 + f'<img src="{IMAGE}" alt="A map">\n', '<img src="[data URI'),
         ("word " * 300 + f"[up]({IMAGE}) " + "more " * 300, "[up]([data URI"),
         ("word " * 300 + f"{IMAGE} " + "more " * 300, "[data URI"),

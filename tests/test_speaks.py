@@ -14,14 +14,28 @@ from markdown_it import MarkdownIt
 
 from chunkast import Chunk, Chunker
 
-_FILE: Final = Path(__file__).parents[1] / "fixtures" / "cases" / "speaks.json"
-_CASES: Final = json.loads(_FILE.read_text("utf-8"))["cases"]
+_FOLDER: Final = Path(__file__).parents[1] / "fixtures" / "cases"
+_CASES: Final = [
+    case
+    for name in ("speaks.json", "written.json")
+    for case in json.loads((_FOLDER / name).read_text("utf-8"))["cases"]
+]
 # What these need is not there yet.
 _LATER: Final = {
     "footnotes": "footnotes as sections",
     "table-cell": "cells in their columns",
     "after-formula": "sentences that go on after a formula",
     "definitions": "definition lists in Quarto",
+    "bracket-math-block": "formulas in brackets",
+    **dict.fromkeys(
+        ("heading-permalinks", "heading-anchor-hf", "anchor-marks", "emoji-title"),
+        "names of sections",
+    ),
+    "myst-target": "targets of MyST",
+    "liquid-highlight": "code in tags of Liquid and Hugo",
+    "pandoc-grid-table": "tables of Pandoc",
+    "diff-fence": "cuts inside diffs",
+    "figure-caption": "captions of figures",
 }
 
 
@@ -87,5 +101,12 @@ def test_chunks_speak(case: dict[str, Any]) -> None:
         assert any(all(snippet in chunk.text for snippet in snippets) for chunk in chunks)
     for sentence in expect.get("whole", ()):
         assert any(sentence in re.sub(r"\s+", " ", chunk.text) for chunk in chunks)
+    for line in expect.get("not_end", ()):
+        assert [chunk for chunk in chunks[:-1] if chunk.text.rstrip().endswith(line)] == []
+    for snippet in expect.get("starts", ()):
+        assert any(chunk.text.startswith(snippet) for chunk in chunks)
+    outline = chunker.outline(text, source=case["source"])
+    found = {name: outline.find(name).start_line for name in expect.get("find", ())}
+    assert found == expect.get("find", {})
     for snippet, header in expect.get("columns", {}).items():
         assert column_of(snippet, first_with(snippet, chunks).embed_text) in (header, None)

@@ -5,6 +5,7 @@ Nothing here depends on the budget. Spans are nested; the cutter keeps the outer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from chunkast.model import Analysis, Block
 from chunkast.text.graphemes import joined_spans
 from chunkast.text.sentences import sentence_starts
 from chunkast.text.spans import InlineSpan
+from chunkast.text.turns import TURN, has_turns
 
 __all__ = ("Cell", "InlineText", "Inside", "Insides")
 
@@ -34,9 +36,13 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InlineText:
-    """A stretch of prose: the sorted starts of its sentences, and its inline constructs."""
+    """A stretch of prose: the sorted starts of its sentences, and its inline constructs.
+
+    ``marks`` are the patterns of lines that begin an item, or a turn of a conversation.
+    """
 
     sentences: Sequence[int]
+    marks: Sequence[re.Pattern[str]]
     _prose: Prose
     _spans: Sequence[InlineSpan]
 
@@ -99,7 +105,8 @@ class Insides:
     def several_sentences(self, leaf: Block) -> InlineText | None:
         """Return the same for a leaf of several sentences, or None for one of a single sentence."""
         prose = Prose(self._parsed, leaf)
-        return self._read(prose) if sentence_starts(prose.text, language=self._language) else None
+        several = sentence_starts(prose.text, language=self._language) or has_turns(prose.text)
+        return self._read(prose) if several else None
 
     def cell_text(self, start: int, end: int) -> InlineText:
         """Return the sentences and inline constructs of a table's cell."""
@@ -111,8 +118,9 @@ class Insides:
 
     def _read(self, prose: Prose) -> InlineText:
         spans = prose.spans(self._analysis.references, self._analysis.extensions)
-        sentences = list(prose.sentences(spans, self._language, self._items))
-        return InlineText(sentences, prose, spans)
+        marks = (*self._items, TURN) if has_turns(prose.text) else self._items
+        sentences = list(prose.sentences(spans, self._language, marks))
+        return InlineText(sentences, marks, prose, spans)
 
     def cells(self, start: int, end: int) -> Iterator[Cell]:
         """Yield the cells in the row of a pipe table at ``[start, end)``, or in a part of a row."""
@@ -122,7 +130,3 @@ class Insides:
     def cell_content(self, start: int, end: int) -> tuple[int, int]:
         """Return the span of a cell's text, without pipes and surrounding white space."""
         return cell_content(self._parsed, start, end)
-
-    def begins_item(self, pos: int) -> bool:
-        """Return whether the line at ``pos`` begins a list item that Markdown does not know."""
-        return any(mark.match(self._parsed, pos) for mark in self._items)

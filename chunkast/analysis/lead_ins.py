@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
+from unicodedata import east_asian_width
 
 from chunkast.markdown.kinds import Construct
 from chunkast.model import Block
+from chunkast.text.sentences import ends_sentence
 
 __all__ = ("LeadIn", "Neighbours", "lead_in")
 
@@ -14,6 +17,17 @@ _ENDS = (":", "：")
 # Marks that may surround a lead-in, and marks that may follow the last word of one without a colon.
 _EMPHASIS_MARKS = "*_"
 _WORD_MARKS = "*_`)"
+# The columns of a short line, and the most characters that are read to find one.
+_SHORT, _MOST = 100, 240
+# The usual ends of sentences, which are looked for first.
+_FULL_STOPS = (".", "!", "?", "。")
+# Lines that are no text: an attribute, a placeholder, a row of a table; a definition or a marker; a
+# link, an image or an address. The last word may be a tag or the name of the block.
+_NO_TEXT_ENDS = ("]", ">", "}", "|")
+_NO_TEXT = re.compile(r":|!?\[[^\]]*\]\([^()]*\)\Z|[a-zA-Z][\w+.-]*://\S*\Z")
+_NAMES = ("^", "#")
+# Blocks of lines, and the beginnings of others, that no line of text leads in.
+_NEVER_LED_IN = frozenset({"html", "jsx", "directive", "contents", "tool-call", "comment"})
 
 
 class Neighbours(NamedTuple):
@@ -21,7 +35,9 @@ class Neighbours(NamedTuple):
 
     text: the document.
     leaf, row: the first leaf and its row in the table of constructs.
-    next_row: the row of the second leaf.
+    next_leaf, next_row: the second leaf and its row.
+    direct, next_direct: no item, quote or note is around the leaf, so that a heading in its place
+        would open a section.
     opens: the first leaf is the line that opens the container or tag around the second.
     clings: the second leaf stays with the first.
     ended: a container ended between them.
@@ -32,7 +48,10 @@ class Neighbours(NamedTuple):
     text: str
     leaf: Block
     row: Construct
+    next_leaf: Block
     next_row: Construct
+    direct: bool
+    next_direct: bool
     opens: bool
     clings: bool
     ended: bool
@@ -77,6 +96,50 @@ def _continues(pair: Neighbours) -> bool:
     return " " in line and line.rstrip(_WORD_MARKS)[-1:].isalnum()
 
 
+def _ends_no_sentence(pair: Neighbours) -> bool:
+    """Return whether a short line, such as a speaker's name, goes on in the second leaf.
+
+    Of several such lines only the last does, unless a line with a colon introduces them.
+    """
+    if not (pair.direct and pair.row.plain) or pair.ended:
+        return False
+    following = pair.next_row
+    beside = following.plain and pair.next_direct
+    if not (beside or pair.introducible) or following.heads or following.kind in _NEVER_LED_IN:
+        return False
+    line = _short_line(pair.text, pair.leaf)
+    if not line:
+        return False
+    below = _short_line(pair.text, pair.next_leaf) if beside else ""
+    return not below or (line.endswith(_ENDS) and not below.endswith(_ENDS))
+
+
+def _short_line(text: str, leaf: Block) -> str:
+    """Return the last line of a leaf if it is short text that ends no sentence, or else ""."""
+    start = max(leaf.start, leaf.end - _MOST)
+    tail = text[start : leaf.end].rstrip()
+    if tail.endswith(_FULL_STOPS):
+        return ""
+    first = max(tail.rfind("\n"), tail.rfind("\r")) + 1
+    line = tail[first:].strip().strip(_EMPHASIS_MARKS + "`")
+    if (
+        (start > leaf.start and not first)
+        or line.endswith(_NO_TEXT_ENDS)
+        or _NO_TEXT.match(line)
+        or line.rpartition(" ")[2].startswith(_NAMES)
+        or _columns(line) > _SHORT
+        or ends_sentence(line)
+    ):
+        return ""
+    return line
+
+
+def _columns(line: str) -> int:
+    if line.isascii():
+        return len(line)
+    return len(line) + sum(east_asian_width(char) in "WF" for char in line)
+
+
 _ROWS: Final = (
     # A caption before its table, a term, a label, a bold line.
     LeadIn(lambda pair: pair.row.heads),
@@ -88,6 +151,8 @@ _ROWS: Final = (
     LeadIn(_continues),
     # An item before the list inside it.
     LeadIn(lambda pair: pair.child and not pair.ended, scored=False),
+    # A speaker's name, a plain line used as a heading.
+    LeadIn(_ends_no_sentence, scored=False),
 )
 
 

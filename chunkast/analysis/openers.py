@@ -19,6 +19,7 @@ from chunkast.markdown.lines import marks_end
 from chunkast.markdown.titles import without_attributes
 from chunkast.model import Analysis, Block
 from chunkast.text.source_map import line_starts
+from chunkast.text.turns import TURN, has_turns
 
 __all__ = ("Openers",)
 
@@ -221,16 +222,19 @@ class Openers:
     def _paragraph(self, blocks: Sequence[Block], slot: int) -> Iterator[_Said]:
         """Yield the label of a paragraph, and those of the lines in it that have one too.
 
-        A label is bold up to a colon, or the name of a speaker if another paragraph has one.
+        A label is bold up to a colon, or the name of a speaker if another paragraph has one. Where
+        several lines begin with a time or a speaker, these are the labels.
         """
         block = blocks[slot]
+        turns = has_turns(self._text[block.start : block.end])
         first = self._turn(block.start, block.end)
-        if first is None:
-            return
-        speaks = first.text[0] not in "*_"
-        if not speaks or any(self._turn(*span) for span in self._neighbours(blocks, slot)):
+        speaks = first is not None and first.text[0] not in "*_"
+        if turns or (
+            first is not None
+            and (not speaks or any(self._turn(*span) for span in self._neighbours(blocks, slot)))
+        ):
             for start in line_starts(self._text, block.start, block.end)[:-1]:
-                if turn := self._turn(start, block.end):
+                if turn := self._turn(start, block.end, turns=turns):
                     yield turn
 
     def _neighbours(self, blocks: Sequence[Block], slot: int) -> Iterator[tuple[int, int]]:
@@ -244,10 +248,15 @@ class Openers:
                 if row.plain:
                     yield blocks[number].start, blocks[number].end
 
-    def _turn(self, start: int, end: int) -> _Said | None:
-        """Return the label at the beginning of a line of a paragraph that ends at ``end``."""
+    def _turn(self, start: int, end: int, *, turns: bool = False) -> _Said | None:
+        """Return the label at the beginning of a line of a paragraph that ends at ``end``.
+
+        If ``turns`` is true, a time is one as well.
+        """
         end = min(end, start + _MOST)
         first = marks_end(self._text, start, end)
+        if turns and (turn := TURN.match(self._text, start, end)):
+            return _Said(start, turn.end(), self._line(start, turn.end(), marks=True))
         if bold := _BOLD.match(self._text, first, end):
             return _Said(start, bold.end(), bold[0])
         name, colon, text = self._text[first : first + _CHARACTERS + 2].partition(":")

@@ -72,6 +72,8 @@ class BlockWalk:
         self._label = self._opening = -1
         # True if headings open sections in the container that is visited.
         self._opens_sections = True
+        # True if they did in the container of the previous leaf.
+        self._direct = True
         self._last_only = False
 
     def continue_from(self, blocks: Sequence[Block]) -> None:
@@ -221,7 +223,9 @@ class BlockWalk:
                 self._raise(self._label, score, kind)
             if row.section and self._opens_sections:
                 self._raise(self._opening, score, kind)
-            leads = "orphan-heading" if before.section else self._lead_in(previous, row, first)
+            leads = (
+                "orphan-heading" if before.section else self._lead_in(previous, block, row, first)
+            )
             if leads:
                 score, kind = min(score, self._table[leads]), leads
             if row.labels and not before.labels:
@@ -235,7 +239,7 @@ class BlockWalk:
         self.kinds.append(kind)
         self.depths.append(self._shared)
         self._before = self._after = _NONE
-        self._previous = block
+        self._previous, self._direct = block, self._opens_sections
         self._introducible = self._opens_container = self._ended_container = False
         self._begins_child = False
 
@@ -244,14 +248,17 @@ class BlockWalk:
         if number >= 0 and 0 <= self.scores[number] < score:
             self.scores[number], self.kinds[number] = score, kind
 
-    def _lead_in(self, previous: Block, row: Construct, first: bool) -> str:
+    def _lead_in(self, previous: Block, block: Block, row: Construct, first: bool) -> str:
         """Return "lead-in" if the previous leaf leads in the next one, and the point shows that."""
         found = lead_in(
             Neighbours(
                 self._text,
                 previous,
                 CONSTRUCTS[previous.kind],
+                block,
                 row,
+                self._direct,
+                self._opens_sections,
                 self._opens_container,
                 not first,
                 self._ended_container,

@@ -15,11 +15,15 @@ from chunkast.cutting.kept_opaque import kept_span, runs_above_budget
 from chunkast.cutting.levels import Body, Level, grapheme_levels, levels_of
 from chunkast.model import Block, BreakPoint, Replacement
 from chunkast.text.opaque import OpaqueRun
+from chunkast.text.sentences import ends_sentence
 from chunkast.text.source_map import line_starts
 from chunkast.text.spans import SpanSet, content_end
 from chunkast.text.white_space import is_blank
 
 __all__ = ("Divider",)
+
+# The characters at the end of a unit that show whether a sentence ends there.
+_TAIL = 80
 
 
 class Divider:
@@ -36,30 +40,41 @@ class Divider:
         self._config = config
         self._outliner = structure.outliner(config.budget)
 
-    def first_sentence(
-        self, leaf: Block | None, protected: SpanSet, first: int, start: int, end: int
+    def sentences(
+        self, leaf: Block | None, protected: SpanSet, start: int, end: int
     ) -> list[BreakPoint]:
-        """Return the cut after the first sentence of a unit below a lead-in, or nothing.
-
-        The unit at ``start`` is only cut if it does not fit together with the lead-ins before it,
-        from ``first`` on, but its first sentence does.
-        """
+        """Return the cuts between the sentences of a unit that fits, if it may be cut there."""
         structure, costs = self._structure, self._costs
         if (
             leaf is None
             or self._config.oversize == "keep"
             or structure.row(leaf).shape != "prose"
             or structure.row(leaf).section
-            or costs.is_within(first, end, costs.budget)
             or protected.covers(leaf.start)
         ):
             return []
+        score = self._config.score_table["sentence"]
         cuts = sentence_cuts(structure, costs, protected, leaf)
         # The leaf may go on after ``end``, where a user's heuristic set a point.
-        cut = next((pos for pos in cuts if start < pos < end), end)
-        if cut == end or not costs.is_within(first, cut, costs.budget):
+        return [BreakPoint(pos, score, "sentence") for pos in cuts if start < pos < end]
+
+    def last_sentence(
+        self, protected: SpanSet, lead: Block | None, first: int, start: int, until: int
+    ) -> list[BreakPoint]:
+        """Return the cut before the last sentence of a lead-in, or nothing.
+
+        The text ``[first, start)`` ends with the leaf ``lead``. It is only cut if it does not fit
+        together with the text up to ``until``, which it introduces, but its last sentence does.
+        """
+        costs = self._costs
+        if (
+            lead is None
+            or costs.is_within(first, until, costs.budget)
+            or ends_sentence(costs.text[max(lead.start, start - _TAIL) : start])
+        ):
             return []
-        return [BreakPoint(cut, self._config.score_table["sentence"], "sentence")]
+        cuts = self.sentences(lead, protected, max(first, lead.start), start)[-1:]
+        return [cut for cut in cuts if costs.is_within(cut.pos, until, costs.budget)]
 
     def cuts(self, protected: SpanSet, above: Above, start: int, end: int) -> list[BreakPoint]:
         """Return the cuts inside the unit ``[start, end)``, sorted.

@@ -81,9 +81,10 @@ class Body:
         )
 
     def items(self, start: int, end: int) -> Iterator[BreakPoint]:
-        """Yield a point before each sentence that begins a list item inside a paragraph."""
-        for pos in _between(self.sentences, start, end):
-            if self.structure.insides.begins_item(pos):
+        """Yield a point before each sentence that begins an item or turn inside a paragraph."""
+        marks = self.inside.text.marks if self.inside.text else ()
+        for pos in _between(self.sentences, start, end) if marks else ():
+            if any(mark.match(self.text, pos) for mark in marks):
                 yield self.point(pos, "bullet")
 
     def definitions(self, start: int, end: int) -> list[BreakPoint]:

@@ -168,7 +168,7 @@ def units_of(structure: Structure, costs: Costs, divider: Divider, start: int, e
         for point in points
     ]
     points = _with_pages(costs, protected, [*points, Point(end, 0.0, "", 0, None)])
-    points = list(_divided(costs, divider, headings, protected, points))
+    points = sorted(_divided(costs, divider, headings, protected, points), key=_position)
     pos, score, kind, depth, leaf = map(list, zip(*points, strict=True))
     return Units(pos, score, kind, depth, leaf, protected)
 
@@ -218,9 +218,10 @@ def _divided(
     """Yield the ``points``, and the cuts inside the units between them that do not fit.
 
     A unit has to fit together with the headings right above it, and its first sentence together
-    with a lead-in.
+    with the last sentence of a lead-in. The positions are not sorted.
     """
     budget, first = costs.budget, points[0].pos
+    lead: Block | None = None
     for point, following in pairwise(points):
         yield point
         start, end = point.pos, following.pos
@@ -229,26 +230,36 @@ def _divided(
         above = headings.above(start)
         # A region that is not cut may end with a heading.
         above = above._replace(first=protected.start(above.first))
-        if not costs.is_within(above.start(start), end, budget):
+        whole = costs.is_within(above.start(start), end, budget)
+        below = first < start and not costs.is_within(first, end, budget)
+        cuts: list[BreakPoint] = []
+        if not whole:
             cuts = divider.cuts(protected, above, start, end)
-            if costs.replaced:
-                _keep_whole(costs, first, point, [*cuts, BreakPoint(end, 0.0, "")])
-        elif first < start:
-            cuts = divider.first_sentence(point.leaf, protected, first, start, end)
-        else:
-            continue
+            _keep_whole(costs, first, point, [*cuts, BreakPoint(end, 0.0, "")])
+        elif below:
+            cuts = divider.sentences(point.leaf, protected, start, end)[:1]
+        if below:
+            until = next((cut.pos for cut in cuts if cut.score >= 0), end)
+            for cut in divider.last_sentence(protected, lead, first, start, until):
+                yield Point(cut.pos, cut.score, cut.kind, INSIDE, None)
+                first = cut.pos
+            if whole and not costs.is_within(first, until, budget):
+                cuts = []
         for cut in cuts:
             yield Point(cut.pos, cut.score, cut.kind, INSIDE, None)
             if cut.score >= 0:
                 first = cut.pos
+        lead = point.leaf
     yield points[-1]
 
 
 def _keep_whole(costs: Costs, first: int, point: Point, cuts: Sequence[BreakPoint]) -> None:
-    """Tell ``costs`` which units between ``cuts`` still exceed the budget.
+    """Tell ``costs`` which units between ``cuts`` still exceed the budget, if any is replaced.
 
     The text from ``first`` on introduces the unit at ``point``.
     """
+    if not costs.replaced:
+        return
     start = point.pos
     for cut in cuts:
         if not costs.is_within(start, cut.pos, costs.budget):

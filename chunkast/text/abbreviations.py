@@ -13,7 +13,8 @@ sentencex knows few abbreviations in French, Polish and Portuguese. In the langu
   precedes a noun that is often numbered, such as a month or century.
 
 No punctuation ends a sentence before a dash and a small letter, which continue the sentence after
-direct speech.
+direct speech. In any language, direct speech in Chinese or Japanese quotes goes on before the
+particle と, or before a verb of saying.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Final
 from chunkast.text.language import WORDS
 from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("MENDED", "continues")
+__all__ = ("MENDED", "continues", "speech_continues")
 
 # By language: the abbreviations that precede names, such as titles, and the abbreviations that
 # precede numbers, such as page numbers.
@@ -36,7 +37,10 @@ MENDED: Final = frozenset(_TABLES)
 _LAST_WORD: Final = re.compile(rf"(?:\A|[{WHITE_SPACE}\W])([\w.-]*\w)\.[{WHITE_SPACE}]*\Z")
 _AFTER_SPEECH: Final = re.compile(rf"[—–][{WHITE_SPACE}]?([^\W\d_])")
 _YEAR: Final = re.compile(r"\([12]\d{3}\b")
-_NUMBER: Final = re.compile(r"\d|[IVXLCDM]+\b")
+_NUMBER: Final = re.compile(r"\(?\d|\(?[IVXLCDM]+\b")
+# The verbs follow within six characters.
+_GOES_ON: Final = re.compile(r"と|って|[^。！？」”\n]{0,6}?[说說道问問答喊叫]")
+_SPEECH_ENDS: Final = ("」", "』", "”")
 _AFTER_ORDINAL: Final = re.compile(
     r"(?:Aufl|Etage|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|"
     r"Dezember|Jahrhundert|Jahrtausend|Jh|Klasse|Lebensjahr|Quartal|Semester|Stock)"
@@ -48,6 +52,11 @@ _ORDINAL: Final = re.compile(
 )
 # The number of characters read before a position.
 _REACH: Final = 40
+
+
+def speech_continues(text: str, at: int) -> bool:
+    """Return whether the sentence goes on at index ``at``, right after direct speech."""
+    return text.endswith(_SPEECH_ENDS, 0, at) and _GOES_ON.match(text, at) is not None
 
 
 def continues(text: str, at: int, language: str) -> bool:

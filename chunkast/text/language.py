@@ -22,7 +22,7 @@ from chunkast.text.front_matter import front_matter_value
 __all__ = ("DEFAULT_LANGUAGE", "LANGUAGES", "LANGUAGE_RULES", "WORDS", "language_of_text")
 
 # Part of the fingerprint: change it with the rules, the words or the abbreviations.
-LANGUAGE_RULES: Final = "4"
+LANGUAGE_RULES: Final = "5"
 DEFAULT_LANGUAGE: Final = "en"
 _DATA: Final = json.loads(Path(__file__).with_name("languages.json").read_bytes())
 # The codes of ISO 639-1, and those of three letters for which sentencex has rules.

@@ -13,13 +13,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from zlib import crc32
 
-from chunkast.text.abbreviations import MENDED, continues
+import regex
+
+from chunkast.text.abbreviations import MENDED, continues, speech_continues
 from chunkast.text.language import DEFAULT_LANGUAGE
 from chunkast.text.source_map import encode, line_starts, without_surrogates
 from chunkast.text.spans import InlineSpan
 from chunkast.text.white_space import WHITE_SPACE
 
-__all__ = ("SENTENCE_WINDOW", "sentence_starts")
+__all__ = ("SENTENCE_WINDOW", "ends_sentence", "sentence_starts")
 
 SENTENCE_WINDOW = 2_000
 # The characters before and after a place that decide whether a window ends there. A sentence found
@@ -43,6 +45,17 @@ _LONG = 250
 _QUOTE = re.compile(r"(?<!\w)['\"“”‘’«»„]|['\"“”‘’«»„](?!\w)")
 # The maximum number of characters in a numbering, such as "(12)."
 _MAX_NUMBERING = 16
+
+# The end of a text that ends a sentence: a terminator of any script, and closing marks or signs
+# after it. Thai and Lao have none.
+_SENTENCE_END = regex.compile(
+    r"[\p{Sentence_Terminal}…][^\p{Alphabetic}\p{N}]*\Z|[\p{Thai}\p{Lao}]\W*\Z"
+)
+
+
+def ends_sentence(text: str) -> bool:
+    """Return whether ``text`` ends with a sentence, which in some scripts no mark shows."""
+    return _SENTENCE_END.search(text) is not None
 
 
 def sentence_starts(
@@ -69,7 +82,7 @@ def sentence_starts(
             at = _after_closing_marks(text, at, spans, edges)
         slot = bisect_right(edges, at) - 1
         inside = slot >= 0 and spans[slot].start < at < spans[slot].end
-        if last < at < len(text) and not inside:
+        if last < at < len(text) and not inside and not speech_continues(text, at):
             starts.append(at)
             last = at
     return starts
