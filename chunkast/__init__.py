@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Replacement,
     )
     from chunkast.options import ChunkOptions
+    from chunkast.output.load import load
 
 __all__ = (
     "Analysis",
@@ -77,6 +78,7 @@ __all__ = (
     "content_hash",
     "count_tokens",
     "digest",
+    "load",
     "locate_quote",
     "merge_break_points",
     "normalize_text",
@@ -96,6 +98,7 @@ _MODULES: Final = (
     "analysis.break_points",
     "cutting.scored_search",
     "chunker",
+    "output.load",
 )
 
 

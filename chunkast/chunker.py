@@ -11,6 +11,7 @@ from typing import Any
 from chunkast.analysis import analyze
 from chunkast.config import ChunkConfig
 from chunkast.errors import ConfigError, check_count
+from chunkast.files.folder import OnUnread, chunk_folder
 from chunkast.identity import PartCounts
 from chunkast.model import Analysis, Chunk
 from chunkast.options import ChunkOptions, Unpack
@@ -118,6 +119,32 @@ class Chunker:
         name, source = source_of_path(path), checked_name("source", source)
         source = name if source is None else source
         return list(iter_document(self, read_text(path), source, name=name))
+
+    def chunk_folder(
+        self,
+        path: str | PathLike[str],
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        *,
+        root: str | PathLike[str] | None = None,
+        on_error: OnUnread | None = None,
+    ) -> Iterator[tuple[str, list[Chunk] | None]]:
+        """Return an iterator over the source and the chunks of each document in a folder.
+
+        The documents, their order, sources and chunks are those of ``chunkast chunk path``: hidden
+        and vendored folders, and files that ``.gitignore`` files match, are skipped. ``include``
+        and ``exclude`` are lists of globs, as on the command line. Sources are relative to ``root``
+        or, by default, to the current folder; for a folder outside it, to ``path``. Give a ``root``
+        if the program runs in several folders, because ids are computed from sources.
+
+        If a document or a folder in ``path`` cannot be read, or contains nothing to read,
+        ``on_error(source, exception)`` is called, and ``(source, None)`` is yielded. Without
+        ``on_error``, the first such exception is raised after all other documents.
+
+        Raises ``SourceError`` if ``path`` is not a folder, ``ConfigError`` for an invalid glob or a
+        ``root`` that ``path`` is not in, and ``TypeError`` if ``include`` or ``exclude`` is a str.
+        """
+        return chunk_folder(self, path, (include, exclude), root, on_error)
 
     def outline(
         self,

@@ -168,7 +168,13 @@ def test_include_and_exclude(tmp_path: Path) -> None:
     assert "src: no file to chunk in this folder (*.adoc)" in errors(done.stderr)[0]
     done = run("chunk", "src", "--exclude", "!", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--exclude: " in errors(done.stderr)[0]
+    assert "exclude=['!']: " in errors(done.stderr)[0]
+    # A range that no regular expression allows: an error here, and a line that says nothing there.
+    done = run("chunk", "src/[z-a].md", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "[z-a]" in errors(done.stderr)[0]
+    write(tmp_path, {".gitignore": "[z-a].md\n"})
+    assert run("chunk", "src/a.md", "notes", cwd=tmp_path).returncode == 0
 
 
 PATTERNS = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from chunkast import Chunk, Chunker, ConfigError
+from chunkast import Chunk, Chunker, ConfigError, MissingPackageError, SourceError, load
 from chunkast.output.formats import WRITERS
 from tests.command import GUIDE, errors, run, write
 
@@ -38,6 +38,57 @@ def test_what_is_written_is_read_back(chunks: list[Chunk]) -> None:
     assert [Chunk.from_dict(json.loads(line)) for line in lines] == chunks
     assert [Chunk.from_dict(row) for row in json.loads(written("json", chunks))] == chunks
     assert from_parquet(written("parquet", chunks)) == chunks
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@pytest.mark.parametrize("chunks", [CHUNKS, CHUNKS[:1], []], ids=["many", "one", "none"])
+def test_load_returns_what_was_written(tmp_path: Path, form: str, chunks: list[Chunk]) -> None:
+    # Whatever the name of the file.
+    path = tmp_path / "chunks"
+    path.write_bytes(written(form, chunks))
+    for found in (load(path), load(str(path))):
+        assert iter(found) is found
+        assert list(found) == chunks
+
+
+def test_load_returns_lone_surrogates_and_metadata(tmp_path: Path) -> None:
+    chunks = CHUNKER.chunk("---\na: {b: [1, null]}\n---\n# A \ud800\n\nB\u2028\x85\n", "\udc00.md")
+    assert chunks[0].metadata
+    (tmp_path / "chunks").write_bytes(written("jsonl", chunks))
+    assert list(load(tmp_path / "chunks")) == chunks
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "reason"),
+    [
+        ("jsonl", b"no JSON\n", "line 3 is not a chunk"),
+        ("jsonl", b'{"id": "1"}\n', "line 3 is not a chunk"),
+        ("jsonl", b"[]\n", "line 3 is not a chunk"),
+        ("jsonl", b"7\n", "line 3 is not a chunk"),
+        ("jsonl", b"\xff\n", "line 3 is not a chunk"),
+        ("parquet", b"more", "row 1 is not a chunk"),
+    ],
+)
+def test_load_names_the_line_that_is_no_chunk(
+    tmp_path: Path, form: str, data: bytes, reason: str
+) -> None:
+    path = tmp_path / "chunks"
+    path.write_bytes(written(form, CHUNKS[:2]) + data)
+    found: list[Chunk] = []
+    with pytest.raises(SourceError, match=reason) as caught:
+        found.extend(load(path))
+    assert caught.value.path == str(path)
+    # What stands before it is read.
+    assert found == (CHUNKS[:2] if form == "jsonl" else [])
+
+
+def test_load_says_at_once_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SourceError, match="No such file"):
+        load(tmp_path / "none.jsonl")
+    (tmp_path / "chunks.parquet").write_bytes(written("parquet", CHUNKS))
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'chunkast\[parquet\]'"):
+        load(tmp_path / "chunks.parquet")
 
 
 def test_parquet_has_types_and_says_how_it_was_made() -> None:

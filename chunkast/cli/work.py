@@ -94,20 +94,19 @@ def root_of(options: Namespace, stored: str | None = None) -> Root:
         return Root.at(options.root)
     if stored and os.path.isdir(stored):
         return Root.at(stored)
-    here = Root.at(".")
     first = next(iter(options.paths), "-")
-    if len(options.paths) > 1 or not os.path.isdir(first) or here.find(first) is not None:
-        return here
-    if not options.quiet:
+    single = len(options.paths) == 1 and os.path.isdir(first)
+    root = Root.around(first if single else ".")
+    if root.path != "." and not options.quiet:
         print_note(f"sources are relative to {first}, as it is outside the current folder")
-    return Root.at(first)
+    return root
 
 
 def selected(options: Namespace, output: str | None = None, root: Root | None = None) -> Selection:
     """Return the files that the arguments name (see ``add_selection``), except ``output``.
 
     ``root`` defaults to the result of :func:`root_of`. Raises ``UsageError`` if an argument names
-    the output itself or a path outside the root, and for an invalid glob.
+    the output itself or a path outside the root, and ``ConfigError`` for an invalid glob.
     """
     search = Search(**{rule.name: getattr(options, rule.name) for rule in fields(Search)})
     return select(options.paths, root or root_of(options), search, output)

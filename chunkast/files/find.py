@@ -99,7 +99,7 @@ def select(
     """Return the files that the arguments name, except ``output``.
 
     Raises ``UsageError`` if an argument names the output itself or a path outside the root, and
-    for an invalid glob.
+    ``ConfigError`` for an invalid glob.
     """
     written = None if output is None else os.path.realpath(output)
     if any(argument != "-" and os.path.realpath(argument) == written for argument in arguments):
@@ -130,8 +130,8 @@ class _Finder:
         self.selection = selection
         self.search = search
         self.endings = (*ENDINGS, *CODE_ENDINGS) if search.code else ENDINGS
-        self.is_included = glob_matcher("--include", search.include)
-        self.is_excluded = glob_matcher("--exclude", search.exclude)
+        self.is_included = glob_matcher("include", search.include)
+        self.is_excluded = glob_matcher("exclude", search.exclude)
         self.ignore_files = IgnoreFiles(root.real, selection.problems, wanted=not search.no_ignore)
         # The folder that is searched, without links in its path.
         self.base = ""
@@ -165,7 +165,7 @@ class _Finder:
 
     def in_folder(self, top: str, pattern: str) -> Iterator[str]:
         """Yield the files in the folder ``top`` that match ``pattern``, or all if it is empty."""
-        matches = glob_matcher(pattern, [f"/{pattern}"]) if pattern else lambda _name: True
+        matches = glob_matcher("paths", [f"/{pattern}"]) if pattern else lambda _name: True
         ending = "" if _is_pattern(pattern.rpartition(".")[2]) else PurePath(pattern).suffix
         parts = PurePath(pattern).parts
         hidden = any(part.startswith(".") for part in parts)

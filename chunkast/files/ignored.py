@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chunkast.errors import SourceError, UsageError
+from chunkast.errors import ConfigError, SourceError
 from chunkast.text.files import read_bytes
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = ("IgnoreFiles", "glob_matcher")
 
 
-def glob_matcher(option: str, globs: Sequence[str]) -> Callable[[str], bool]:
+def glob_matcher(field: str, globs: Sequence[str]) -> Callable[[str], bool]:
     """Return a function that tells whether one of ``globs`` matches a name.
 
-    The name of a folder ends with a slash. Raises ``UsageError``, which names ``option``, for an
+    The name of a folder ends with a slash. Raises ``ConfigError``, which names ``field``, for an
     invalid glob.
     """
     if not globs:
@@ -31,8 +32,8 @@ def glob_matcher(option: str, globs: Sequence[str]) -> Callable[[str], bool]:
 
     try:
         return GitIgnoreSpec.from_lines(globs).match_file
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
+    except (ValueError, re.error) as error:
+        raise ConfigError(field, list(globs), str(error)) from None
 
 
 class IgnoreFiles:
@@ -88,7 +89,7 @@ class IgnoreFiles:
         # As in git: a byte order mark and invalid lines are skipped; names may be any bytes.
         text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
         for line in text.replace("\r\n", "\n").split("\n"):
-            with suppress(ValueError):
+            with suppress(ValueError, re.error):
                 patterns = GitIgnoreSpec.from_lines([line]).patterns
                 matchers += (
                     partial(_ignores, pattern, folders=line.rstrip().endswith("/"))

@@ -26,6 +26,12 @@ class Root:
         """Return the root at ``path``."""
         return cls(path, os.path.realpath(path))
 
+    @classmethod
+    def around(cls, folder: str) -> Root:
+        """Return the current folder if ``folder`` is inside it, else ``folder`` itself."""
+        here = cls.at(".")
+        return cls.at(folder) if here.find(folder) is None else here
+
     def find(self, path: str) -> str | None:
         """Return the name of a file or folder, or ``None`` if ``path`` is outside the root.
 

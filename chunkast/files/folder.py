@@ -1,0 +1,72 @@
+"""Chunk the documents in a folder, as the command does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from chunkast.errors import ConfigError, SourceError
+from chunkast.files.find import Search, Selection, select
+from chunkast.files.paths import Root
+from chunkast.files.read import InputFile, read_document
+from chunkast.model import Chunk
+from chunkast.sources.arguments import checked_items
+from chunkast.sources.documents import iter_document
+from chunkast.sources.jupyter import ChunkerLike
+from chunkast.sources.workers import attempt
+
+__all__ = ("OnUnread", "chunk_folder")
+
+# Called for a file or folder that failed: its source, the exception.
+OnUnread = Callable[[str, BaseException], object]
+
+
+def chunk_folder(
+    chunker: ChunkerLike,
+    folder: str | os.PathLike[str],
+    globs: tuple[Sequence[str], Sequence[str]],
+    root: str | os.PathLike[str] | None,
+    on_error: OnUnread | None,
+) -> Iterator[tuple[str, list[Chunk] | None]]:
+    """Find the documents in a folder, and return an iterator over their sources and chunks.
+
+    ``globs`` are ``include`` and ``exclude``; see ``Chunker.chunk_folder``.
+    """
+    path = os.fspath(folder)
+    if not os.path.isdir(path):
+        raise SourceError(path, "no such folder")
+    base = Root.around(path) if root is None else Root.at(os.fspath(root))
+    if base.find(path) is None:
+        raise ConfigError("root", root, f"must be {path} or a folder above it")
+    include, exclude = map(checked_items, ("include", "exclude"), globs)
+    search = Search(include, exclude)
+    return _documents(chunker, select([path], base, search), base, on_error)
+
+
+def _documents(
+    chunker: ChunkerLike, selection: Selection, root: Root, on_error: OnUnread | None
+) -> Iterator[tuple[str, list[Chunk] | None]]:
+    failed: dict[str, BaseException] = {}
+    for problem in selection.problems:
+        failed.setdefault(root.find(problem.path) or "", problem)
+    for source, error in failed.items():
+        if on_error is not None:
+            on_error(source, error)
+            yield source, None
+    for file in selection.files:
+        answer = attempt(partial(_chunks, chunker, file))
+        source = file.source or ""
+        if answer.error is None:
+            yield source, answer.value()
+        elif on_error is not None:
+            on_error(source, answer.error)
+            yield source, None
+        else:
+            failed[source] = answer.error
+    if on_error is None and failed:
+        raise next(iter(failed.values()))
+
+
+def _chunks(chunker: ChunkerLike, file: InputFile) -> list[Chunk]:
+    return list(iter_document(chunker, read_document(file), file.source))
