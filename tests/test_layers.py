@@ -28,7 +28,18 @@ ORDER = (
         "notebook",
         "files",
     ),
-    *("chunker", "index", "output", "view", "testing", "snapshot", "adapters", "mcp", "cli"),
+    *(
+        "chunker",
+        "index",
+        "stores",
+        "output",
+        "view",
+        "testing",
+        "snapshot",
+        "adapters",
+        "mcp",
+        "cli",
+    ),
     "__main__",
 )
 MODULES = sorted(ROOT.rglob("*.py"))

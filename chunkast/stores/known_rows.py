@@ -1,0 +1,46 @@
+"""The rows of a store without indexes, read once and kept up to date during a sync."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from chunkast.stores.target import Record
+
+__all__ = ("KnownRows",)
+
+
+class KnownRows:
+    """Records by id, by document, and by the vector of their rows."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records: dict[str, Record] = {}
+        # Ids are the keys of a dictionary, so that they have an order.
+        self._found: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+        for record in records:
+            self.put(record)
+
+    def put(self, record: Record) -> None:
+        """Add a record, or replace the one with the same id."""
+        before = self._records.get(record.id)
+        if before is not None:
+            for key in _keys(before):
+                del self._found[key][record.id]
+        self._records[record.id] = record
+        for key in _keys(record):
+            self._found[key][record.id] = None
+
+    def records(self, documents: Sequence[str] | None) -> list[Record]:
+        """Return the records of the documents, or all records if None."""
+        if documents is None:
+            return list(self._records.values())
+        return [self._records[id_] for name in documents for id_ in self._found.get((name,), ())]
+
+    def holders(self, embed_hashes: Iterable[str], model: str) -> list[str]:
+        """Return the id of one row with a vector of this model for each hash that has any."""
+        found = (self._found.get((embed_hash, model)) for embed_hash in embed_hashes)
+        return [next(iter(ids)) for ids in found if ids]
+
+
+def _keys(record: Record) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (record.document,), (record.embed_hash, record.model)

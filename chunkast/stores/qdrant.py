@@ -1,0 +1,170 @@
+"""The target for Qdrant. Requires the ``qdrant`` extra: ``pip install 'chunkast[qdrant]'``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from chunkast.errors import ConfigError, MissingPackageError, StoreError
+from chunkast.stores.known_rows import KnownRows
+from chunkast.stores.target import RECORD, Record, Row, Vector
+from chunkast.text.hashes import chunk_uuid
+
+__all__ = ("QdrantTarget",)
+
+# The values that rows are found by.
+_INDEXED: Final = ("document", "embed_hash")
+_PAGE: Final = 1_000
+# The maximum number of numbers in a request; servers refuse requests over 32 MB.
+_NUMBERS: Final = 400_000
+
+
+class QdrantTarget:
+    """A collection of Qdrant, which is created with the first row.
+
+    client: a ``QdrantClient`` of a server, or an embedded one: ``QdrantClient(path="vectors")``.
+    name: the name of the collection.
+    vector: the name of the vector, if the vectors of the collection have names.
+    distance: how a new collection compares vectors: "cosine", "dot", "euclid" or "manhattan".
+
+    A point's id is ``chunk.uuid``, and its payload is the row. Raises ``ConfigError`` for another
+    client, such as an ``AsyncQdrantClient``, and ``MissingPackageError`` without qdrant-client.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        name: str,
+        *,
+        vector: str | None = None,
+        distance: Literal["cosine", "dot", "euclid", "manhattan"] = "cosine",
+    ) -> None:
+        try:
+            from qdrant_client import QdrantClient, models
+        except ImportError as error:
+            raise MissingPackageError("qdrant-client", "qdrant") from error
+        if not isinstance(client, QdrantClient):
+            raise ConfigError("client", client, "must be a QdrantClient, which is not async")
+        distances = {each.value.lower(): each for each in models.Distance}
+        if distance not in distances:
+            raise ConfigError("distance", distance, f"must be one of {', '.join(distances)}")
+        self.name = name
+        self._client, self._models = client, models
+        self._vector, self._distance = vector, distances[distance]
+        options = client.init_options
+        self._embedded = bool(options["path"]) or options["location"] == ":memory:"
+        self._exists = self._indexed = False
+        # All rows of an embedded collection, which has no indexes.
+        self._known: KnownRows | None = None
+
+    def start(self) -> int | None:
+        """Check the collection, and return the size of its vectors."""
+        self._indexed, self._known = self._embedded, None
+        self._exists = self._client.collection_exists(self.name)
+        if not self._exists:
+            return None
+        known = self._client.get_collection(self.name).config.params.vectors
+        vectors = known if isinstance(known, dict) else {None: known}
+        if self._vector not in vectors:
+            raise StoreError(self.name, f"has no vector {self._vector!r}, only {[*vectors]}")
+        if next(self._scroll(limit=1), None) is None and self._client.count(self.name).count:
+            raise StoreError(self.name, "belongs to another program: chunkast wrote none of it")
+        return int(vectors[self._vector].size)
+
+    def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
+        """Return the records of the documents, or of all documents if None."""
+        if self._embedded:
+            return self._rows().records(documents)
+        return self._scroll(document=documents)
+
+    def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
+        """Return a stored vector for each hash that has one."""
+        if self._embedded:
+            ids = self._rows().holders(embed_hashes, model)
+        else:
+            found = self._scroll(embed_hash=embed_hashes)
+            ids = list({each.embed_hash: each.id for each in found if each.model == model}.values())
+        name = self._vector or ""
+        wanted = [name] if name else True
+        uuids = list(map(chunk_uuid, ids))
+        points: list[Any] = []
+        if uuids:
+            points = self._client.retrieve(self.name, uuids, ["embed_hash"], wanted)
+        return {
+            point.payload["embed_hash"]: vector[name] if isinstance(vector, dict) else vector
+            for point in points
+            if (vector := point.vector)
+        }
+
+    def write(self, rows: Sequence[Row], vectors: Sequence[Vector]) -> None:
+        """Write points; create the collection and its indexes if they are missing."""
+        self._create(len(vectors[0]))
+        named = (vector if self._vector is None else {self._vector: vector} for vector in vectors)
+        points = [
+            self._models.PointStruct(id=chunk_uuid(row["chunk_id"]), vector=vector, payload=row)
+            for row, vector in zip(rows, named, strict=True)
+        ]
+        step = max(1, _NUMBERS // len(vectors[0]))
+        for start in range(0, len(points), step):
+            self._client.upsert(self.name, points[start : start + step])
+        if self._known is not None:
+            for row in rows:
+                self._known.put(Record.of(row))
+
+    def update(self, rows: Sequence[Row]) -> None:
+        """Replace payloads."""
+        new = (
+            self._models.SetPayload(payload=row, points=[chunk_uuid(row["chunk_id"])])
+            for row in rows
+        )
+        self._client.batch_update_points(
+            self.name,
+            [self._models.OverwritePayloadOperation(overwrite_payload=each) for each in new],
+        )
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete points."""
+        self._client.delete(self.name, list(map(chunk_uuid, ids)))
+
+    def finish(self) -> None:
+        """Forget the rows."""
+        self._known = None
+
+    def _rows(self) -> KnownRows:
+        if self._known is None:
+            count = self._client.count(self.name).count if self._exists else 0
+            self._known = KnownRows(self._scroll(limit=count + 1))
+        return self._known
+
+    def _scroll(self, limit: int = _PAGE, **values: Sequence[str] | None) -> Iterator[Record]:
+        """Yield the records of the rows in which a field has one of the values."""
+        models, offset = self._models, None
+        others = models.IsEmptyCondition(is_empty=models.PayloadField(key="embed_hash"))
+        wanted = models.Filter(
+            must_not=[others],
+            must=[
+                models.FieldCondition(key=key, match=models.MatchAny(any=list(allowed)))
+                for key, allowed in values.items()
+                if allowed is not None
+            ],
+        )
+        while self._exists:
+            points, offset = self._client.scroll(
+                self.name, wanted, limit, None, offset, list(RECORD)
+            )
+            yield from (Record.of(point.payload) for point in points)
+            if offset is None:
+                return
+
+    def _create(self, size: int) -> None:
+        """Create the collection and its indexes if they are missing."""
+        client, models = self._client, self._models
+        if not self._exists:
+            params = models.VectorParams(size=size, distance=self._distance)
+            vectors = params if self._vector is None else {self._vector: params}
+            client.create_collection(self.name, vectors)
+            self._exists = True
+        if not self._indexed:
+            for key in {*_INDEXED} - client.get_collection(self.name).payload_schema.keys():
+                client.create_payload_index(self.name, key, models.PayloadSchemaType.KEYWORD)
+            self._indexed = True

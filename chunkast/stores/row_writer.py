@@ -1,0 +1,123 @@
+"""Write rows to a target: with a stored vector if there is one, else with a new one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, TypeVar
+
+from chunkast.stores.overwrites import Pending
+from chunkast.stores.report import SyncReport
+from chunkast.stores.target import Row, Target, Vector
+from chunkast.stores.vectors import Embed, embedded
+
+__all__ = ("RowWriter",)
+
+T = TypeVar("T")
+# The maximum number of rows in one call of a target.
+_PIECE: Final = 256
+
+
+@dataclass(slots=True)
+class RowWriter:
+    """Writes, updates and deletes rows, and counts them; a dry run only counts.
+
+    size: the size of the stored vectors, or None if there are none.
+    waiting: the rows whose texts have to be embedded, by hash.
+    done: in a dry run, the hashes of the texts that would have been embedded.
+    needed: the number of rows that still need a stored vector, by hash.
+    held: vectors that were overwritten and are still needed, by hash.
+    """
+
+    target: Target
+    embed: Embed
+    model: str
+    batch_size: int
+    dry_run: bool
+    on_progress: Callable[[SyncReport], object] | None
+    counts: Counter[str] = field(default_factory=Counter)
+    size: int | None = None
+    waiting: dict[str, list[Pending]] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    needed: Counter[str] = field(default_factory=Counter)
+    held: dict[str, Vector] = field(default_factory=dict)
+
+    @property
+    def report(self) -> SyncReport:
+        """The counts so far."""
+        return SyncReport(**self.counts)
+
+    def place(self, rows: Sequence[Pending]) -> None:
+        """Write the rows that have a stored vector, in order; embed the texts of others later.
+
+        Texts are embedded as soon as there is a full batch of them.
+        """
+        self.needed.update(row.needs for row in rows)
+        for piece in _pieces(rows):
+            found = self._find({row.needs for row in piece})
+            self.needed.subtract(row.needs for row in piece)
+            for row in piece:
+                if row.needs not in found:
+                    self.waiting.setdefault(row.needs, []).append(row)
+            self._write([row for row in piece if row.needs in found], found)
+            self.held = {key: held for key, held in self.held.items() if self.needed[key]}
+            while len(self.waiting) >= self.batch_size:
+                self._embed_batch()
+
+    def finish(self) -> None:
+        """Embed the texts that are left."""
+        while self.waiting:
+            self._embed_batch()
+
+    def update(self, rows: Sequence[Row]) -> None:
+        """Replace everything but the vectors of rows that are stored."""
+        self._run("updated", self.target.update, rows)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete rows."""
+        self._run("deleted", self.target.delete, ids)
+
+    def _find(self, hashes: Iterable[str]) -> dict[str, Vector]:
+        found = {each: self.held[each] for each in hashes if each in self.held}
+        found |= {each: () for each in hashes if each in self.done}
+        missing = sorted(set(hashes) - found.keys())
+        return found | dict(self.target.vectors(missing, self.model)) if missing else found
+
+    def _embed_batch(self) -> None:
+        batch = {key: self.waiting[key] for key in islice(self.waiting, self.batch_size)}
+        vectors: Mapping[str, Vector] = dict.fromkeys(batch, ())
+        if self.dry_run:
+            self.done.update(batch)
+        else:
+            texts = [rows[0].text for rows in batch.values()]
+            made = embedded(self.embed, texts, self.size, self.target.name)
+            self.size = len(made[0])
+            vectors = dict(zip(batch, made, strict=True))
+        self.counts["embedded"] += len(batch)
+        for key in batch:
+            del self.waiting[key]
+        self._write([row for rows in batch.values() for row in rows], vectors)
+
+    def _write(self, rows: Sequence[Pending], vectors: Mapping[str, Vector]) -> None:
+        def write(piece: Sequence[Pending]) -> None:
+            lost = {row.loses for row in piece if self.needed[row.loses]} - self.held.keys()
+            if lost:
+                self.held.update(self.target.vectors(sorted(lost), self.model))
+            self.target.write([row.row for row in piece], [vectors[row.needs] for row in piece])
+
+        self._run("written", write, rows)
+
+    def _run(self, count: str, run: Callable[[Sequence[T]], object], items: Sequence[T]) -> None:
+        """Call ``run`` with pieces of ``items``, unless this is a dry run, and count the items."""
+        for piece in _pieces(items):
+            if not self.dry_run:
+                run(piece)
+            self.counts[count] += len(piece)
+            if self.on_progress is not None:
+                self.on_progress(self.report)
+
+
+def _pieces(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + _PIECE] for start in range(0, len(items), _PIECE))

@@ -1,0 +1,207 @@
+"""``sync``: bring the rows of documents in a vector store up to date."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from chunkast.errors import ConfigError, StoreError, check_count, describe
+from chunkast.model import Chunk
+from chunkast.stores.anchors import anchors_in
+from chunkast.stores.overwrites import Pending, ordered
+from chunkast.stores.report import SyncError, SyncReport
+from chunkast.stores.row_writer import RowWriter
+from chunkast.stores.target import Record, Row, Target, clean, row_of
+from chunkast.stores.vectors import Embed
+
+__all__ = ("sync",)
+
+# The number of rows that are collected before their vectors are looked up.
+_COLLECTED: Final = 256
+
+
+def sync(
+    target: Target,
+    documents: Iterable[tuple[str, Iterable[Chunk] | None]],
+    embed: Embed | None = None,
+    *,
+    model: str = "",
+    remove_missing: bool = False,
+    batch_size: int = 64,
+    dry_run: bool = False,
+    on_progress: Callable[[SyncReport], object] | None = None,
+) -> SyncReport:
+    """Bring the rows of documents in a vector store up to date, and return what was done.
+
+    target: the store, such as a ``QdrantTarget``.
+    documents: pairs of a source and the chunks of that document, such as ``chunk_folder`` yields.
+        An empty list deletes the rows of the document. None leaves them alone, and if the source is
+        a folder, also those of all documents below it. Documents that are not passed are left
+        alone.
+    embed: a function that takes a list of 1 to ``batch_size`` different texts, and returns as many
+        vectors, in order. A text whose vector is in the store is never passed.
+    model: the name of the embedding model. Vectors are only reused for the same model.
+    remove_missing: also delete the documents that chunkast wrote and that are not passed.
+    batch_size: the maximum number of texts to embed at once.
+    dry_run: change nothing, do not call ``embed``, and return what a sync would do.
+    on_progress: called with the report so far whenever rows were written, updated or deleted.
+
+    Rows are deleted last. If ``documents`` raises, all documents before are written, nothing is
+    deleted, and the exception is raised again. If the process is killed, run the sync again: at
+    most two batches are embedded a second time. Two syncs at once are not supported.
+
+    Raises ``ConfigError`` for an invalid argument, for a source that occurs twice, for chunks of
+    another document, and if ``remove_missing`` would delete everything because no document was
+    passed. Raises ``SyncError``, a ``StoreError`` with the report so far, if ``embed`` fails or
+    returns anything but vectors of the store's size, if the store refuses a request, and if it
+    belongs to another program.
+    """
+    if not callable(embed):
+        raise ConfigError("embed", embed, "must be a function that takes a list of texts")
+    if not isinstance(model, str):
+        raise ConfigError("model", model, "must be a str, the name of the embedding model")
+    check_count("batch_size", batch_size)
+    writer = RowWriter(target, embed, clean(model), batch_size, dry_run, on_progress)
+    try:
+        failure = _Run(writer, remove_missing).follow(_checked(documents))
+        if not dry_run:
+            target.finish()
+    except ConfigError:
+        raise
+    except Exception as error:
+        reason = error.reason if isinstance(error, StoreError) else describe(error)
+        raise SyncError(target.name, reason, writer.report) from error
+    if failure is not None:
+        raise failure
+    return writer.report
+
+
+def _checked(documents: Any) -> Iterator[tuple[str, list[Chunk] | None]]:
+    """Yield the documents, with the names that the store has; raise ``ConfigError`` for others."""
+    sources: set[str] = set()
+    ids: set[str] = set()
+    if isinstance(documents, str) or not isinstance(documents, Iterable):
+        raise ConfigError("documents", documents, "must be pairs of a source and its chunks")
+    for pair in documents:
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise ConfigError("documents", pair, "must be pairs of a source and its chunks")
+        source, chunks = clean(pair[0]), None if pair[1] is None else list(pair[1])
+        if source in sources:
+            raise ConfigError("documents", source, "must be passed only once")
+        sources.add(source)
+        for chunk in chunks or ():
+            if not isinstance(chunk, Chunk):
+                raise ConfigError("documents", chunk, f"must be a chunk of {source!r}")
+            # A cell of a notebook has a source of its own.
+            own = chunk.source or ""
+            if own != pair[0] and not own.startswith(f"{pair[0]}#cell"):
+                raise ConfigError("documents", chunk.source, f"is not the source {source!r}")
+            if chunk.id in ids:
+                raise ConfigError("documents", chunk.id, "two chunks have this id")
+            ids.add(chunk.id)
+        yield source, chunks
+
+
+@dataclass(slots=True)
+class _Run:
+    """Compares the chunks of documents with the stored rows.
+
+    stored: with ``remove_missing``, the records of the documents that were not passed so far.
+    unread: the sources that were passed without chunks.
+    present: the ids of all chunks that were passed.
+    outdated: the ids of the rows of passed documents that no longer have a chunk.
+    new: rows that overwrite no vector of this model.
+    updates: rows that keep their vector.
+    overwrites: rows that overwrite a vector. They wait until all documents were read, because a
+        later document may need that vector.
+    """
+
+    writer: RowWriter
+    remove_missing: bool
+    stored: dict[str, dict[str, Record]] = field(default_factory=lambda: defaultdict(dict))
+    unread: set[str] = field(default_factory=set)
+    present: set[str] = field(default_factory=set)
+    outdated: list[str] = field(default_factory=list)
+    new: list[Pending] = field(default_factory=list)
+    updates: list[Row] = field(default_factory=list)
+    overwrites: list[Pending] = field(default_factory=list)
+
+    def follow(self, documents: Iterator[tuple[str, list[Chunk] | None]]) -> Exception | None:
+        """Make the target follow the documents; return the exception that ended them, if any."""
+        self.writer.size = self.writer.target.start()
+        if self.remove_missing:
+            for record in self.writer.target.records(None):
+                self.stored[record.document][record.id] = record
+        passed, failure = 0, None
+        while True:
+            try:
+                document = next(documents, None)
+            except Exception as error:  # noqa: BLE001 - the documents before it are written
+                failure = error
+                break
+            if document is None:
+                break
+            passed += 1
+            self.compare(*document)
+            self.write(_COLLECTED)
+        self.write()
+        self.writer.place(ordered(self.overwrites))
+        self.writer.finish()
+        if failure is None:
+            if self.remove_missing and not passed:
+                raise ConfigError(
+                    "documents", [], "must not be empty: remove_missing would delete everything"
+                )
+            self.delete()
+        return failure
+
+    def compare(self, source: str, chunks: list[Chunk] | None) -> None:
+        """Sort the chunks of a document into new rows, updates and overwrites."""
+        if chunks is None:
+            self.unread.add(source)
+            return
+        if self.remove_missing:
+            prior = self.stored.pop(source, {})
+        else:
+            prior = {record.id: record for record in self.writer.target.records([source])}
+        model = self.writer.model
+        self.present.update(chunk.id for chunk in chunks)
+        self.outdated += prior.keys() - self.present
+        states = [(chunk.id, chunk.embed_hash, chunk.state_hash, model) for chunk in chunks]
+        stored = {
+            (each.id, each.embed_hash, each.state_hash, each.model) for each in prior.values()
+        }
+        if stored == {*states}:  # then its anchors are the same, too
+            self.writer.counts["unchanged"] += len(chunks)
+            return
+        anchors = anchors_in(source, chunks)
+        for chunk in chunks:
+            known = prior.get(chunk.id)
+            row = row_of(chunk, source, model, anchors.get(chunk.id, ""))
+            lost = known.embed_hash if known is not None and known.model == model else ""
+            if lost != row["embed_hash"]:
+                pending = Pending(row, chunk.embed_text, chunk.embed_hash, lost)
+                (self.overwrites if lost else self.new).append(pending)
+            elif known != Record.of(row):
+                self.updates.append(row)
+            else:
+                self.writer.counts["unchanged"] += 1
+
+    def write(self, least: int = 1) -> None:
+        """Write the new rows and the updates if there are at least so many of them."""
+        if len(self.new) >= least:
+            self.writer.place(self.new)
+            self.new = []
+        if len(self.updates) >= least:
+            self.writer.update(self.updates)
+            self.updates = []
+
+    def delete(self) -> None:
+        """Delete the rows that have no chunk any more."""
+        for document, records in self.stored.items():
+            parts = document.split("/")
+            if self.unread.isdisjoint("/".join(parts[:n]) for n in range(len(parts) + 1)):
+                self.outdated += records
+        self.writer.delete([each for each in self.outdated if each not in self.present])

@@ -1,0 +1,122 @@
+"""The protocol of a vector store that chunks are synced to, and the rows in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from chunkast.model import Chunk
+from chunkast.text.source_map import without_surrogates
+
+__all__ = ("RECORD", "Record", "Row", "Target", "Vector", "clean", "row_of")
+
+# The values of a row by name, without the absent ones; see ``row_of``.
+Row = Mapping[str, Any]
+Vector = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The values of a stored row that decide whether it is up to date.
+
+    The fields are those of the row: ``id`` is its ``chunk_id``; ``anchor`` is empty if absent.
+    """
+
+    id: str
+    document: str
+    embed_hash: str
+    state_hash: str
+    model: str
+    anchor: str = ""
+
+    @classmethod
+    def of(cls, row: Row) -> Record:
+        """Return the record of a row; any other values in the row are ignored."""
+        return cls(row["chunk_id"], *(row.get(name) or "" for name in RECORD[1:]))
+
+
+# The names of the values in a row that a record needs.
+RECORD: Final = ("chunk_id", "document", "embed_hash", "state_hash", "model", "anchor")
+
+
+class Target(Protocol):
+    """A vector store, as :func:`chunkast.stores.sync` uses it.
+
+    A row has a unique ``chunk_id``, the values of ``Row`` and a vector. Rows of other programs are
+    never returned, changed or deleted. When a method returns, its changes are stored for good; if
+    the process is killed before, each row is either the old or the new one. Any exception that a
+    method raises ends the sync with a ``SyncError``, except a ``ConfigError``.
+    """
+
+    name: str
+    """The name of the store in messages."""
+
+    def start(self) -> int | None:
+        """Begin a sync, and return the size of the stored vectors, or None if there is no store.
+
+        Changes nothing. Raises ``StoreError`` if the store belongs to another program.
+        """
+
+    def records(self, documents: Sequence[str] | None) -> Iterable[Record]:
+        """Return the records of all rows of these documents, or of all documents if None."""
+
+    def vectors(self, embed_hashes: Sequence[str], model: str) -> Mapping[str, Vector]:
+        """Return a stored vector for each of at most 1,000 hashes for which there is one.
+
+        The vectors of rows with another ``model`` do not count.
+        """
+
+    def write(self, rows: Sequence[Row], vectors: Sequence[Vector]) -> None:
+        """Write rows with their vectors, in this order; replace rows with the same ``chunk_id``.
+
+        Creates the store if there is none.
+        """
+
+    def update(self, rows: Sequence[Row]) -> None:
+        """Replace all values of rows that are stored, but not their vectors."""
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete the rows with these values of ``chunk_id``, at most 1,000."""
+
+    def finish(self) -> None:
+        """End a sync that has changed the store, for example by building an index."""
+
+
+def row_of(chunk: Chunk, document: str, model: str, anchor: str) -> dict[str, Any]:
+    """Return the row of a chunk: the values that a store keeps beside the vector.
+
+    Values that the chunk does not have are left out.
+    """
+    first_page, last_page = chunk.pages or (None, None)
+    values = {
+        "text": chunk.text,
+        "source": chunk.source,
+        "headings": list(chunk.headings),
+        "section": " > ".join(chunk.headings),
+        "anchor": anchor,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "first_page": first_page,
+        "last_page": last_page,
+        "kinds": list(chunk.kinds),
+        "metadata": dict(chunk.metadata),
+        "chunk_id": chunk.id,
+        "content_hash": chunk.content_hash,
+        "embed_hash": chunk.embed_hash,
+        "state_hash": chunk.state_hash,
+    }
+    present = {name: clean(value) for name, value in values.items() if value not in _ABSENT}
+    return {"document": document, **present, "model": model}
+
+
+_ABSENT: Final[tuple[Any, ...]] = (None, "", [], {})
+
+
+def clean(value: Any) -> Any:
+    """Return JSON data with NUL and lone surrogates, which stores refuse, replaced by U+FFFD."""
+    if isinstance(value, str):
+        return without_surrogates(value).replace("\0", "\ufffd")
+    if isinstance(value, Mapping):
+        return {clean(key): clean(item) for key, item in value.items()}
+    return [clean(item) for item in value] if isinstance(value, (list, tuple)) else value
