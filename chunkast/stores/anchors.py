@@ -11,6 +11,7 @@ from chunkast.analysis import structure_of
 from chunkast.config import ChunkConfig
 from chunkast.model import Chunk
 from chunkast.reading import anchors_of
+from chunkast.stores.target import clean
 
 __all__ = ("anchors_in",)
 
@@ -21,7 +22,7 @@ def anchors_in(source: str, chunks: Sequence[Chunk]) -> dict[str, str]:
     A chunk before the first heading, in a cell of a notebook, or below a heading that only the
     options of its chunker find has no anchor.
     """
-    own = [chunk for chunk in chunks if chunk.source == source]
+    own = [chunk for chunk in chunks if clean(chunk.source) == source]
     analysis = structure_of(_text(own), ChunkConfig(), source).analysis
     paths = {heading.start: heading.path for heading in analysis.headings}
     # The sections with the same path, in order.
