@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from hashlib import sha256
+from operator import eq
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkast import (
@@ -376,11 +377,20 @@ TEXTS = [
     "\n\n".join(f"Some words of paragraph {number}, which ends here." for number in range(6)),
     "\n\n".join(f"Some words of paragraph {number}, which ends here." for number in range(3, 12)),
     "",
+    *(f"# Same\n\nBut {number}.\n" for number in range(10)),
 ]
-FOLDERS = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(TEXTS), min_size=1)
+# One below the other has the same id, so that its row is overwritten.
+TRADED = st.permutations(TEXTS[6:]).map(lambda texts: dict(zip("abcdefghij", texts, strict=True)))
+FOLDERS = TRADED | st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(TEXTS), min_size=1)
 
 
-@given(FOLDERS, FOLDERS, st.integers(0, 60), st.integers(1, 3))
+def rotated(by: int) -> dict[str, str]:
+    return {f"{n:02}.md": f"# Same\n\nBut {(n + by) % 40}.\n" for n in range(40)}
+
+
+@given(FOLDERS, FOLDERS, st.integers(0, 30), st.integers(1, 3))
+@example(rotated(0), rotated(20), 20, 1)
+@example(rotated(0), rotated(1), 20, 1)
 def test_a_sync_that_was_killed_is_continued(
     before: dict[str, str], after: dict[str, str], moment: int, batch_size: int
 ) -> None:
@@ -411,6 +421,22 @@ def test_a_sync_that_was_killed_is_continued(
 
 def pending(pairs: Sequence[tuple[str, str]]) -> list[Pending]:
     return [Pending({}, needs, needs, loses) for loses, needs in pairs]
+
+
+def test_hundreds_of_rows_trade_places_without_a_new_vector() -> None:
+    """More than are read at once, each with the vector that the one before it needs."""
+    texts = [f"# Same\n\nBut {number}.\n" for number in (*range(519), 0)]
+    store, before = client(), [""] * 520
+    for moved in (texts, [*texts[1:], texts[0]], [*texts[300:], *texts[:300]]):
+        documents = chunked({f"{number}.md": text for number, text in enumerate(moved)})
+        embed = Embed()
+        report = sync(QdrantTarget(store, "docs"), iter(documents), embed, batch_size=100)
+        same = sum(map(eq, moved, before))
+        new = 519 if moved is texts else 0
+        assert report == SyncReport(embedded=new, written=520 - same, unchanged=same)
+        before = moved
+        assert len(embed.texts) == report.embedded
+    assert_same(read(store), fresh(documents))
 
 
 HASHES = st.sampled_from("abcdefgh")
