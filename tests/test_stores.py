@@ -270,9 +270,16 @@ def test_what_an_edit_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edi
     assert_same(read(store), fresh([*kept, *passed]))
 
 
-# Any edits
+def test_the_manual_has_the_table_of_edits() -> None:
+    page = Path(__file__).parents[1] / "docs" / "qdrant.md"
+    rows = [
+        f"| {name} | {r.embedded} | {r.written} | {r.updated} | {r.deleted} | {r.unchanged} |"
+        for name, (_, r) in EDITS.items()
+    ]
+    assert "\n" + "\n".join(rows) + "\n\n" in page.read_text("utf-8")
 
-Steps = list[dict[str, str]]
+
+# Any edits
 
 
 @st.composite

@@ -5,7 +5,7 @@
 """
 
 from chunkast.stores.qdrant import QdrantTarget
-from chunkast.stores.report import SyncError, SyncReport
+from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.syncing import sync
 from chunkast.stores.target import Record, Target
 

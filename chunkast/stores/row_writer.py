@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from chunkast.stores.overwrites import Pending
-from chunkast.stores.report import SyncReport
+from chunkast.stores.sync_report import SyncReport
 from chunkast.stores.target import Row, Target, Vector
 from chunkast.stores.vectors import Embed, embedded
 

@@ -11,8 +11,8 @@ from chunkast.errors import ConfigError, StoreError, check_count, describe
 from chunkast.model import Chunk
 from chunkast.stores.anchors import anchors_in
 from chunkast.stores.overwrites import Pending, ordered
-from chunkast.stores.report import SyncError, SyncReport
 from chunkast.stores.row_writer import RowWriter
+from chunkast.stores.sync_report import SyncError, SyncReport
 from chunkast.stores.target import Record, Row, Target, clean, row_of
 from chunkast.stores.vectors import Embed
 
